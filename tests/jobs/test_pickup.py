@@ -137,8 +137,10 @@ def test_the_command_fetches_and_the_next_visit_tidies_up(
 
 
 def test_what_is_fetched_is_private_and_marked_as_whole(made: Job, server: SftpServer) -> None:
-    server.put("a.csv", b"x")
+    sent = server.put("a.csv", b"x")
     picked(at(made, server))
+    came = made.path.parent / "drop/alder/a.csv"
+    assert int(sent.stat().st_mtime) == int(came.stat().st_mtime)
     assert ["a.csv", "a.csv.done"] == dropped(made)
     modes = {path.stat().st_mode & 0o777 for path in (made.path.parent / "drop/alder").iterdir()}
     assert {0o600} == modes

@@ -8,8 +8,10 @@ what its manifest says, and what the pinned keys vouch for.
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,6 +88,7 @@ def fetch(errand: Errand, remote: Remote, listing: Listing, file: RemoteFile) ->
             if manifest.sha256 not in {sha256, placed}:
                 raise unusable("manifest_mismatch", "Its SHA-256 is not that of its manifest.")
             manifest = replace(manifest, sha256=placed)
+        _date_back(draft, file)
         errand.pool.keep(file_id, draft, manifest, what)
     name = plain_name(file.name) if errand.keys else file.name
     return FetchedFile(
@@ -150,6 +153,15 @@ def _read(raw: BinaryIO, remote: Remote, file: RemoteFile) -> str:
             hint="Ask the sender for the file again.",
         )
     return digest.hexdigest()
+
+
+def _date_back(draft: BinaryIO, file: RemoteFile) -> None:
+    """Give a draft the time of the file: a file has come when its sender was done with it."""
+    draft.flush()
+    if file.modified_s is not None:
+        now_s = real_now().replace(tzinfo=UTC).timestamp()
+        then_s = min(max(0.0, file.modified_s), now_s)
+        os.utime(draft.fileno(), (then_s, then_s))
 
 
 def _manifest(remote: Remote, listing: Listing, name: str) -> Manifest | None:
