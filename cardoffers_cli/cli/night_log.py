@@ -97,7 +97,7 @@ class JsonLines(NightLines):
 
     def told(self, outcome: HookOutcome) -> None:
         """Say what came of a hook."""
-        self._say({"event": "hook", **outcome, "hook": outcome.event})
+        self._say({**outcome, "event": "hook", "hook": outcome.event})
 
     def warn(self, message: str) -> None:
         """Say what went wrong beside the run."""

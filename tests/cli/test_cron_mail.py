@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.cli.kernel.commands import Options
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.night_log import JsonLines, failed_hook
+from cardoffers_cli.jobs.night.hooks import HookOutcome
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import night_path
 from cardoffers_cli.store.lock import night_holder, night_lock
@@ -214,3 +218,30 @@ def test_each_night_is_one_line_at_80_columns(cardoffers: Any, folder: Path) -> 
     lines = [" ".join(line.split()) for line in shown.splitlines()]
     assert "run of status files failed run_id" in lines[0]
     assert f"2026-06-01 broken off 4 2 {run_id}" == lines[2]
+
+
+FAILED = HookOutcome(
+    event="on_findings",
+    to="mail",
+    status="failed",
+    seconds=0.1,
+    error="it ended with exit code 7",
+    output="no such host\nbye\n",
+)
+
+
+def test_a_hook_that_failed_is_said_with_what_it_said() -> None:
+    assert [
+        "warning: The hook on_findings, mail, failed: it ended with exit code 7.",
+        "    no such host",
+        "    bye",
+        "    -> cardoffers help watch tells of hooks; of the run itself it changes nothing",
+    ] == [*failed_hook(FAILED)]
+
+
+def test_a_log_for_machines_tells_of_hooks(capsys: pytest.CaptureFixture[str]) -> None:
+    JsonLines(Desk(Options(), {}, "cardoffers nightly")).told(FAILED)
+    told = json.loads(capsys.readouterr().err)
+    assert ("hook", "on_findings", "mail", "failed") == tuple(
+        told[name] for name in ("event", "hook", "to", "status")
+    )
