@@ -829,8 +829,7 @@ create table watch_looks (
     institution_id uuid not null,
     run_no bigint not null,
     redemption_no bigint not null,
-    instrument_no bigint not null,
-    refund_no bigint not null
+    instrument_no bigint not null
 );
 
 -- Counts that are kept of all this; `services/counts` says how

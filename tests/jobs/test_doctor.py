@@ -685,9 +685,12 @@ OF_REFUNDS = {name for name, address in audits().items() if address.startswith("
 OF_APPROVALS = {name for name in audits() if name.startswith("approvals_")}
 """Audits that are broken where approvals are at hand, in `tests/jobs/test_approvals.py`."""
 
+OF_THE_WATCH = {name for name, address in audits().items() if address.startswith("audits/watch:")}
+"""Audits that are broken where findings of the watch are, in `tests/services/test_watch.py`."""
+
 
 def test_every_audit_of_the_tables_is_broken_by_something() -> None:
-    apart = OF_FILES | OF_REFUNDS | OF_APPROVALS
+    apart = OF_FILES | OF_REFUNDS | OF_APPROVALS | OF_THE_WATCH
     assert set(doctor.names()) - apart == set(BREAKS.values())
 
 

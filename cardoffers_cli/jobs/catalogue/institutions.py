@@ -23,6 +23,7 @@ from cardoffers_cli.jobs.catalogue.rows import write_row
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import Run, run_record
+from cardoffers_cli.services.abuse import keep_look
 from cardoffers_cli.services.accounts import find_account
 from cardoffers_cli.services.approvals import POLICY, change_policy, policy_changes
 from cardoffers_cli.services.catalogue import FieldChange
@@ -276,6 +277,8 @@ def _change_watch(
 ) -> list[FieldChange]:
     by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
     changed = change_watch(store, institution.id, institution.slug, is_on=is_on, **by)
+    if changed and is_on:
+        keep_look(store, institution.id, run.run_no)  # what was there before is not looked at
     return log_changes(store, "watch_changed", institution, changed, run)
 
 

@@ -95,7 +95,7 @@ class Work:
 
     `processed` is where the files are kept that it takes. `target` is where its engine works, if it
     has one, and `computed` the match that was made there. `file_news` is what there is to tell of
-    expected files.
+    expected files, `unwatched` of institutions that the watch could not look at.
     """
 
     job: Job
@@ -108,6 +108,7 @@ class Work:
     target: EngineTarget | None = None
     computed: Computed | None = None
     file_news: FileNews | None = None
+    unwatched: list[NightFinding] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)

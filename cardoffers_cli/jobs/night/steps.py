@@ -18,12 +18,11 @@ from cardoffers_cli.domain.reconciling import meaning_of
 from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.keys.notices import give_in
 from cardoffers_cli.jobs.keys.security import catch_up
-from cardoffers_cli.jobs.night.expected import look_before
 from cardoffers_cli.jobs.night.intake import import_files, rehearse_files, take_late_files
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding, told
 from cardoffers_cli.jobs.night.reports import write_reports
 from cardoffers_cli.jobs.night.told import changed_later, file_counts, file_findings
-from cardoffers_cli.jobs.night.watching import watch
+from cardoffers_cli.jobs.night.watching import look_at_all, watch
 from cardoffers_cli.jobs.night.webhooks import send_webhooks
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile_in
 from cardoffers_cli.jobs.refunds.apply import apply_in
@@ -313,7 +312,7 @@ STEPS: tuple[Step, ...] = (
     Step("webhooks", alone=send_webhooks),
     Step("second_look", alone=_look_again),
     Step("reconcile", alone=_reconcile, rehearse=_reconcile_in),
-    Step("watch", before=look_before, in_store=watch),
+    Step("watch", before=look_at_all, in_store=watch),
     Step("reports", alone=write_reports),
     Step("audits", alone=_audit),
     Step("snapshot", alone=_publish_snapshot),

@@ -7,15 +7,38 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.domain.watching import TOLD_ONCE, watch_meaning
-from cardoffers_cli.jobs.night.expected import tell_of_files
+from cardoffers_cli.jobs.night.expected import look_before, tell_of_files
+from cardoffers_cli.jobs.night.faults import failure_of
 from cardoffers_cli.jobs.night.order import Done, finding
-from cardoffers_cli.services.watch import open_watch_findings
+from cardoffers_cli.jobs.watch.looking import look
+from cardoffers_cli.services.institutions import list_institutions
+from cardoffers_cli.services.watch import is_watched, open_watch_findings
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.services.nights import NightFinding
     from cardoffers_cli.services.watch import OpenWatchFindings
     from cardoffers_cli.store.store import Store
+
+
+def look_at_all(work: Work) -> None:
+    """Look for what is to be told: of expected files, and in what came in of who is watched.
+
+    Each institution is looked at by itself, so that an error of one is told, and stops nothing.
+    """
+    look_before(work)
+    with work.job.store(read_only=True) as store:
+        watched = [each for each in list_institutions(store) if is_watched(store, each.id)]
+    work.unwatched = []
+    for institution in watched:
+        try:
+            with work.job.store() as store, store.transaction():
+                look(store, work.job, institution.id)
+        except Exception as error:
+            if work.onlooker.is_stopping():
+                raise
+            work.unwatched.append(_failed(institution, error))
 
 
 def watch(work: Work, store: Store) -> Done:
@@ -27,7 +50,9 @@ def watch(work: Work, store: Store) -> Done:
     found = open_watch_findings(store)
     counts = {"open": sum(each.findings for each in found)} if found else {}
     again = [_told(each) for each in found if each.code not in TOLD_ONCE]
-    return Done(counts={**files.counts, **counts}, findings=[*files.findings, *again])
+    return Done(
+        counts={**files.counts, **counts}, findings=[*work.unwatched, *files.findings, *again]
+    )
 
 
 def _told(found: OpenWatchFindings) -> NightFinding:
@@ -42,4 +67,16 @@ def _told(found: OpenWatchFindings) -> NightFinding:
         then=f"cardoffers watch {f'show {found.newest_id}' if is_one else asked}",
         institution=found.institution,
         count=found.findings,
+    )
+
+
+def _failed(institution: Institution, error: Exception) -> NightFinding:
+    """Say that the watch of an institution failed; raise what is a fault of the whole system."""
+    kind = type(failure_of(error).__cause__ or error).__name__
+    return finding(
+        "watch_failed",
+        f"What came in of {institution.slug} could not be looked at ({kind}); all else went on.",
+        level="warning",
+        then=f"cardoffers institution set {institution.slug} --watch off, and report it",
+        institution=institution.slug,
     )

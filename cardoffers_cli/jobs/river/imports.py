@@ -37,8 +37,10 @@ from cardoffers_cli.pipeline.admit import admit, amount_of
 from cardoffers_cli.pipeline.judge import doubtful_references, index_looks, take_masked
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.services.counts import keep_counts
+from cardoffers_cli.services.drift import keep_shape, next_cardholder_no
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
 from cardoffers_cli.services.institutions import Institution, find_institution
+from cardoffers_cli.services.watch import is_watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,6 +245,7 @@ def take_in(
     staged = stage_file(store, file, progress=progress)
     masked = recognised(job, owner.id, lambda: doubtful_references(store, staged))
     take_masked(store, staged, masked, owner.id)
+    first_new_no = next_cardholder_no(store) if is_watched(store, owner.id) else None
     numbered = number(store, staged, owner.id)
     judged = judge_file(store, file, staged, numbered, owner.id, target=target)
     if approve:
@@ -271,6 +274,15 @@ def take_in(
         dry_run=options.dry_run,
     )
     record_import(store, _record(made, run.run_no, job, options))
+    if first_new_no is not None:
+        keep_shape(
+            store,
+            staged.rows,
+            import_no=import_no,
+            institution_id=owner.id,
+            first_new_no=first_new_no,
+            now=job.now,
+        )
     counts = {"received": judged.report.received, "accepted": accepted}
     finish_run(store, run, counts)
     if not options.dry_run:

@@ -61,11 +61,9 @@ def show_watch_finding(job: Job, finding: str, institution: str | None = None) -
     """Return one finding, named by its id or the beginning of that; raise `NotFound`."""
     with reading(job) as source:
         found = _find(source.store, finding, institution)
-    meaning = watch_meaning(found.code)
+    says = watch_meaning(found.code).says
     shown: ShownWatchFinding = without_cards(
-        ShownWatchFinding(
-            **found, meaning=meaning.says, next=meaning.then if found.state == "open" else None
-        )
+        ShownWatchFinding(**found, meaning=says, next=_next(found))
     )
     return shown
 
@@ -97,6 +95,13 @@ def accept_watch(
 def _find(store: Store, finding: str, institution: str | None) -> WatchFinding:
     owner = find_institution(store, institution).id if institution else None
     return find_watch_finding(store, whole_id(store, "watch_finding", finding, owner), owner)
+
+
+def _next(found: WatchFinding) -> str | None:
+    """Say what to do about a finding that is open, with its id in the place of FINDING."""
+    if found.state != "open":
+        return None
+    return watch_meaning(found.code).then.replace("FINDING", str(found.finding_id))
 
 
 def _closed(found: WatchFinding) -> str:

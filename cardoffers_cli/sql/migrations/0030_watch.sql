@@ -54,6 +54,5 @@ create table watch_looks (
     institution_id uuid not null,
     run_no bigint not null,
     redemption_no bigint not null,
-    instrument_no bigint not null,
-    refund_no bigint not null
+    instrument_no bigint not null
 );

@@ -67,8 +67,9 @@ where finding_id = $finding_id
 
 -- name: findings
 -- The findings of an institution, or of all, with a code, in a state, with an id, or whatever where
--- that is null; the open ones first, then the newest; `findings` says how many there are. Grain: one
--- row per finding.
+-- that is null; the open ones first, then the newest; `findings` says how many there are. What a
+-- subject is known by, a token only masked, is looked up for the rows that are shown. Grain: one row
+-- per finding.
 with page as materialized (
     select
         watch_findings.*, count(*) over () as findings,
@@ -85,10 +86,25 @@ with page as materialized (
 )
 select
     page.finding_id, institutions.slug as institution, page.code, page.subject,
-    page.subject as about, page.about_on, page.figures, page.found_at, page.state, page.closed_at,
+    coalesce(
+        'cardholder ' || masked(cardholders.cardholder_token),
+        'instrument ' || masked(instruments.instrument_token), merchants.name, page.subject
+    ) as about,
+    page.about_on, page.figures, page.found_at, page.state, page.closed_at,
     page.closed_by, page.reason, page.findings
 from page
 inner join institutions on institutions.institution_id = page.institution_id
+left join cardholders
+    on page.code in ('cardholder_busy', 'refund_after_settlement')
+    and cardholders.institution_id = page.institution_id
+    and cardholders.cardholder_no = try_cast(split_part(page.subject, ' ', 2) as bigint)
+left join instruments
+    on page.code = 'instrument_shared'
+    and instruments.institution_id = page.institution_id
+    and instruments.instrument_no = try_cast(split_part(page.subject, ' ', 2) as bigint)
+left join merchants
+    on page.code in ('merchant_silent', 'merchant_concentrated')
+    and merchants.merchant_id = try_cast(page.subject as uuid)
 order by page.state_no, page.about_on desc, page.code, page.subject, page.finding_id;
 
 -- name: open_findings

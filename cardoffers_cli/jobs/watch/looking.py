@@ -1,0 +1,37 @@
+"""Looking: what came in of watched institutions is compared, and what is strange is recorded.
+
+It is never part of the transaction that took a file or matched it, so that nothing that goes wrong
+here can stop those.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.jobs.context.runs import run_record
+from cardoffers_cli.services.abuse import find_abuse, keep_look
+from cardoffers_cli.services.drift import compare, look_behind_match
+from cardoffers_cli.services.watch import record_findings
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.store import Store
+
+
+def look(store: Store, job: Job, institution_id: UUID) -> int:
+    """Look at what came in of an institution since the look before; return how many are found.
+
+    In the caller's transaction. Call it behind a match, which decides what redeems.
+    """
+    with run_record(store, kind="watch", now=job.now, actor=job.actor) as run:
+        files = look_behind_match(store, institution_id)
+        found = [
+            *compare(store, institution_id, files),
+            *find_abuse(store, institution_id, job.now),
+        ]
+        keep_look(store, institution_id, run.run_no)
+        new = record_findings(store, institution_id, found, run_no=run.run_no, now=job.now)
+        run.counts.update(files=len(files), found=new)
+    return new

@@ -1,0 +1,99 @@
+"""Drift: what each file of a watched institution looked like, and what in a file is unlike before.
+
+A file is counted once, in the transaction that takes it, from its own rows alone; comparing it
+reads only what was kept of a dozen files. Which of them, and what is unusual, `sql/services/drift`
+says.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.watching import Watched
+from cardoffers_cli.store.numbering import next_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.sql.binding import Table
+    from cardoffers_cli.store.store import Store
+
+
+def next_cardholder_no(store: Store) -> int:
+    """Return the number from which on cardholders are new: ask before a file is numbered."""
+    return next_number(store, "store/interning:next_cardholder")
+
+
+def keep_shape(
+    store: Store,
+    rows: Table,
+    *,
+    import_no: int,
+    institution_id: UUID,
+    first_new_no: int,
+    now: datetime,
+) -> None:
+    """Keep what a file looked like whose `rows` are staged and admitted."""
+    of = {"import_no": import_no, "institution_id": institution_id}
+    store.execute("services/drift:keep_shape", rows, **of, first_new_no=first_new_no, now=now)
+    store.execute("services/drift:keep_merchants", **of)
+
+
+def look_behind_match(store: Store, institution_id: UUID) -> list[int]:
+    """Count what redeemed of the files that no look has seen; return their imports' numbers."""
+    of = {"institution_id": institution_id}
+    numbers = [int(row["import_no"]) for row in store.rows("services/drift:unlooked", **of)]
+    if numbers:
+        store.execute("services/drift:look", **of, import_nos=numbers)
+    return numbers
+
+
+def compare(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> list[Watched]:
+    """Return what in some imports is unlike the files before them."""
+    if not import_nos:
+        return []
+    of = {"institution_id": institution_id}
+    some = {**of, "import_nos": [*import_nos]}
+    like = store.make("services/drift:like_files", **some)
+    found = [
+        *map(_unusual, store.rows("services/drift:unusual", like, **of)),
+        *map(_known, store.rows("services/drift:wholly_known", **some)),
+        *map(_silent, store.rows("services/drift:silent", like, **of)),
+    ]
+    store.drop(like)
+    return found
+
+
+def _unusual(row: Mapping[str, Any]) -> Watched:
+    return Watched(f"{row['name']}_unusual", row["file_name"], row["about_on"], dict(_figures(row)))
+
+
+def _figures(row: Mapping[str, Any]) -> Iterator[tuple[str, int | Decimal]]:
+    yield row["name"], _exact(row["figure"])
+    if row["is_scale"]:
+        yield "usual", _exact(row["usual_figure"])
+    else:
+        yield "among", int(row["among"])
+        yield "usual_share", row["usual_share"]
+    yield "like_files", int(row["files"])
+    yield "deviations", row["deviations"]
+
+
+def _exact(value: Any) -> int | Decimal:
+    """Return a number as people write it: whole ones without decimals."""
+    exact = Decimal(value)
+    return int(exact) if exact == exact.to_integral_value() else exact.quantize(Decimal("0.01"))
+
+
+def _known(row: Mapping[str, Any]) -> Watched:
+    names = ("received", "duplicates", "conflicts")
+    figures = {name: row[name] for name in names}
+    return Watched("file_wholly_known", row["file_name"], row["about_on"], figures)
+
+
+def _silent(row: Mapping[str, Any]) -> Watched:
+    figures = {"purchases": 0, "expected": row["expected"], "like_files": int(row["files"])}
+    return Watched("merchant_silent", str(row["merchant_id"]), row["about_on"], figures)

@@ -1,0 +1,138 @@
+"""Files that are unlike those before: real ones, clean nights of a sample, and planted faults."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import shutil
+from collections import defaultdict
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.watch.looking import look
+from cardoffers_cli.services import abuse
+from cardoffers_cli.services.institutions import find_institution
+from drifting import FAULTS, Days, days_of
+from sizes import at_the_gate
+from tables import given
+from work import file_of, found, new_store, settings, short_nights, taken, with_catalogue
+
+PLACES = [each / "shared" / "data" / "drift" for each in Path(__file__).parents]
+DATA = next((each for each in PLACES if each.is_dir()), PLACES[-1])
+
+NIGHTS = 60
+
+
+@at_the_gate
+@pytest.mark.skipif(not DATA.is_dir(), reason="the data is not beside the repository")
+def test_of_95_real_files_just_the_two_that_are_wrong_are_found(tmp_path: Path) -> None:
+    """Takes a minute, as it takes in 95 files one after the other."""
+    months: dict[str, list[list[str]]] = defaultdict(list)
+    with gzip.open(DATA / "calderdale.csv.gz", "rt", newline="") as file:
+        _, *header = next(lines := csv.reader(file))
+        for month, *row in lines:
+            months[month].append(row)
+    made = new_store(tmp_path)
+    with made.store() as store:
+        given(store, "institutions", "institution\nalder")
+    set_institution(made, "alder", {}, watch=True)
+    for month, rows in months.items():
+        made = replace(made, now=datetime.fromisoformat(f"{month}-28"))
+        path = tmp_path / month
+        with path.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+        taken(made, path)
+        with made.store() as store, store.transaction():
+            look(store, made, find_institution(store, "alder").id)
+    assert [("2020-02", "file_wholly_known"), ("2021-11", "rows_unusual")] == [
+        (Path(subject).name, code)
+        for subject, code in found(made, "select subject, code from watch_findings order by 1, 2")
+    ]
+
+
+@pytest.fixture(scope="module")
+def days(tmp_path_factory: pytest.TempPathFactory) -> tuple[Days, list[set[str]]]:
+    """The clean nights of a sample, and what each found."""
+    sample = days_of(tmp_path_factory.mktemp("days"), days=NIGHTS + 1, rows=300)
+    return sample, [sample.night(day) for day in range(NIGHTS)]
+
+
+@at_the_gate
+def test_there_is_one_false_alarm_in_60_clean_nights_at_most(
+    days: tuple[Days, list[set[str]]],
+) -> None:
+    """Takes a minute for its nights, which the faults need too."""
+    _, alarms = days
+    assert sum(map(bool, alarms)) <= 1
+
+
+@at_the_gate
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found_the_same_night(
+    days: tuple[Days, list[set[str]]], name: str, tmp_path: Path
+) -> None:
+    sample, _ = days
+    shutil.copytree(sample.made.path.parent, tmp_path, dirs_exist_ok=True)
+    made = replace(sample.made, path=tmp_path / sample.made.path.name)
+    fault, codes = FAULTS[name]
+    assert codes <= Days(made, sample.rows, tmp_path).night(NIGHTS, fault)
+
+
+KEPT = "select cardholders, new_cardholders, unknown_merchants, amount, redeemed from import_shapes"
+ROWS = """
+    ref cardholder card identifier
+    r-1 c0         k0   M0
+    r-2 c1         k1   M9
+    r-3 c8         k8   M0
+    r-4 c8         k8   -
+"""
+
+
+def test_what_a_file_looked_like_is_kept_of_whoever_is_watched(tmp_path: Path) -> None:
+    made = with_catalogue(tmp_path)
+    path = file_of(tmp_path / "tx.csv", ROWS)
+    taken(made, path, dry_run=True)
+    assert [] == found(made, KEPT)
+    set_institution(made, "alder", {}, watch=True)
+    taken(made, path)
+    assert [(3, 1, 2, 80, None)] == found(made, KEPT)
+    taken(made, path)
+    assert (0, 0, 0, 80, None) == found(made, f"{KEPT} order by import_no")[1]
+
+
+def test_a_night_looks_once_and_goes_on_when_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short_nights(monkeypatch, "import", "match", "watch")
+    made = with_catalogue(tmp_path)
+    set_institution(made, "alder", {}, watch=True)
+    drop = tmp_path / "drop"
+    (drop / "alder").mkdir(parents=True)
+    made = replace(made, settings=settings(quiet_s=0))
+    file_of(drop / "alder" / "tx.csv", ROWS)
+    first = run_night(made, Order(drop=drop))
+    assert [1] == [row[-1] for row in found(made, KEPT)]
+    assert [] == [each.code for each in first.findings if each.level != "note"]
+    file_of(drop / "alder" / "again.csv", ROWS)
+    (told,) = [each for each in run_night(made, Order(drop=drop)).findings if each.level != "note"]
+    assert ("file_wholly_known", "alder") == (told.code, told.others["institution"])
+    assert "every row was known already" in told.message
+
+    def fails(*_: object) -> None:
+        raise ValueError("c8")
+
+    monkeypatch.setattr("cardoffers_cli.jobs.watch.looking.find_abuse", fails)
+    assert abuse.find_abuse is not fails
+    file_of(drop / "alder" / "more.csv", "ref cardholder card identifier\nr-9 c0 k0 M0")
+    last = run_night(made, Order(drop=drop))
+    failed = [each for each in last.findings if each.code == "watch_failed"]
+    assert ["finished", 1] == [last.status, len(failed)]
+    assert "(ValueError)" in failed[0].message
+    assert "c8" not in failed[0].message
+    assert [1] == [len(found(made, f"{KEPT} where redeemed is null"))]
