@@ -53,7 +53,15 @@ KERNEL = "cli/kernel/"
 """What the commands are made with, and which knows none of them."""
 
 USE_CASE = 2
-STOREYS = {"context": 1, "night": 3, "demo": 3, "simulate": 3, "status": 3, "why": 3}
+STOREYS = {
+    "context": 1,
+    "night": 3,
+    "demo": 3,
+    "discovery": 3,
+    "simulate": 3,
+    "status": 3,
+    "why": 3,
+}
 """Part of `jobs/` -> its storey: the context, above it the use cases, which are all that are not
 named here and never import each other, above them what runs several of them.
 """

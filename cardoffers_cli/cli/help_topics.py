@@ -35,6 +35,7 @@ PAGES = {
     "formats": "How data is shown, and what each format does to a cell.",
     "environment": "Settings, the environment, shell completion.",
     "files": "Transaction and catalogue files: what they hold and how they are read.",
+    "merchants": "Whose unknown identifiers are: suggestions, and a person's answers.",
     "credits": "Credited files: what institutions say that cardholders were given.",
     "profiles": "Files in a layout of their own, and what a profile of one says.",
     "certificates": "The format for others, the page of a check, and what files can show.",

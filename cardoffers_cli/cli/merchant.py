@@ -9,6 +9,7 @@ from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
+from cardoffers_cli.cli.merchant_answers import accept, evidence, new, refuse, suggest, unlink
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -125,6 +126,10 @@ def identify(
 def _given(**values: str | int | None) -> dict[str, str | None]:
     """Return what was given, as the cells of a catalogue file."""
     return {name: str(value) for name, value in values.items() if value is not None}
+
+
+for each in (suggest, evidence, accept, refuse, new, unlink):
+    app.command()(each)
 
 
 def _identifier(identifier: str, identifier_type: str) -> dict[str, str | None]:

@@ -30,6 +30,12 @@ LISTS = (
     ("duplicates", read_columns("why.duplicates"), "Came again"),
 )
 """What is told of where there is any: its columns, and its title."""
+_FIELDS = {
+    "purchase": "Purchase",
+    "merchant_known": "Its merchant is known",
+    "redemption": "Redemption",
+    "credit": "Credited",
+}
 
 
 def why(
@@ -167,11 +173,9 @@ def _blocks(found: "Why") -> Iterator[Block]:
     ]
     if others:
         yield Sheet("offers", OFFERS, others, title="The other offers")
-    for name in ("purchase", "redemption"):
-        if found[name]:
-            yield Sheet.of_fields(name, found[name], name.capitalize())
-    if found.credit:
-        yield Sheet.of_fields("credit", found.credit, "Credited")
+    for name, title in _FIELDS.items():
+        if fields := found.get(name):
+            yield Sheet.of_fields(name, fields, title)
     for name, columns, title in LISTS:
         if found.get(name):
             yield Sheet(name, columns, found[name], title=title)

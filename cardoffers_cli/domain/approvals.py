@@ -36,6 +36,7 @@ ACTIONS = {
     "statement_close": Action("Closing a statement with open findings", has_limit=False),
     "payout_export": Action("Exporting a payout", has_limit=False),
     "cardholder_erase": Action("Erasing a cardholder", has_limit=False),
+    "merchant_accept": Action("Accepting an identifier of a merchant", has_limit=True),
     "approvals_set": Action("Changing the settings of approvals", has_limit=False),
 }
 

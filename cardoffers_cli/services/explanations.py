@@ -158,6 +158,20 @@ class ExplainedRefund(Record):
     line: int | None
 
 
+class KnownMerchant(Record):
+    """Since when a merchant is known by an identifier, and the person who said so, and why."""
+
+    since: datetime
+    actor: str
+    reason: str
+
+
+class MerchantOfPurchase(KnownMerchant):
+    """The same with the number of the purchase."""
+
+    purchase_no: int
+
+
 class Explanation(Record):
     """What is known of a reference.
 
@@ -181,6 +195,7 @@ class Explanation(Record):
     rejects: list[RejectedRow]
     duplicates: list[RepeatedRow]
     refunds: list[ExplainedRefund] | None = if_any()
+    merchant_known: KnownMerchant | None = if_any()
 
 
 class FullExplanation(Explanation):
@@ -199,10 +214,12 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
     of = {"institution_id": institution_id, "refs": sought}
     found: dict[str, Row] = {}
     evaluations: dict[int, Sequence[Row]] = {}
+    merchants: dict[int, KnownMerchant] = {}
     if _judge(store, institution_id, refs):
         rows = store.rows("services/explanations:purchases")
         found = {row["transaction_ref"]: row for row in rows}
         evaluations = _evaluations(store)
+        merchants = _known_merchants(store)
     rejects = _by_ref(store.rows("services/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("services/explanations:duplicates", **of))
     refunds = store.records(ExplainedRefund, "services/explanations:refunds", **of)
@@ -215,9 +232,16 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
             if ref in found
             else _not_a_purchase(ref, rejects[ref], duplicates[ref], refunds),
             refunds=_refunds_of(ref, refunds, is_purchase=ref in found) or None,
+            merchant_known=merchants.get(found[ref]["purchase_no"]) if ref in found else None,
         )
         for ref in sought
     }
+
+
+def _known_merchants(store: Store) -> dict[int, KnownMerchant]:
+    """Return since when merchants are known that a person told, by the numbers of purchases."""
+    found = store.records(MerchantOfPurchase, "services/explanations:known_merchants")
+    return {each.purchase_no: KnownMerchant.cut(each) for each in found}
 
 
 def reasons(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str, str]:

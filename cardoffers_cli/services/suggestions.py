@@ -3,18 +3,23 @@
 Descriptors never resolve a purchase: what is found here is a suggestion, which a person answers
 (rules.md#suggestions). All of it is columns: texts are normalised once each, names that may be
 alike are compared once each, whatever number of identifiers or merchants bears them, and the
-features of each pair are weighed as `domain/merchant_weights.py` says. Nothing is written.
+features of each pair are weighed as `domain/merchant_weights.py` says. Nothing is written but by
+`try_all`, which is for a transaction that is never kept.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.merchant_weights import WEIGHTS
+from cardoffers_cli.domain.merchant_weights import EVEN, WEIGHTS
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
+    from datetime import datetime
+    from decimal import Decimal
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
@@ -25,6 +30,46 @@ _AT = "services/suggestions:"
 _STEPS = (
     "known_said normal sought known_names known_words candidates likeness pairs numbers features"
 ).split()
+MOST_ROWS = 1_000_000
+
+
+class Suggestion(Record):
+    """A merchant that an unknown identifier may be of, what speaks for it, what hangs on it.
+
+    One row per identifier, merchant and currency. `known_as` is the merchant's name that fits best,
+    normalised; `cashback` what one match would pay if all suggestions were accepted, None where no
+    match was tried. `links` are of its cardholders to the merchant's offers. `spelling`,
+    `words_in_common` and `rarest_word` are from 0 to 1; `leading_characters` are of the identifier,
+    as the merchant's known ones have them, and as those of anybody have. `cluster` counts the
+    identifiers of the same name that the merchant is suggested for. `facts` changes when the
+    evidence does.
+    """
+
+    merchant_identifier_type: str
+    merchant_identifier: str
+    merchant_descriptor: str
+    merchant_id: UUID
+    merchant_name: str
+    known_as: str
+    probability: Decimal
+    purchases: int
+    amount: Amount
+    currency: str
+    cashback: Amount | None
+    cardholders: int
+    cardholders_in_common: int
+    links: int
+    mcc: str | None
+    category: str | None
+    spelling: Decimal
+    words_in_common: Decimal
+    rarest_word: Decimal
+    leading_characters: int
+    leading_characters_of_any: int
+    cluster: int
+    first_seen_at: datetime
+    last_seen_at: datetime
+    facts: str
 
 
 def compare(store: Store, institution_id: UUID | None = None) -> Compared:
@@ -35,5 +80,55 @@ def compare(store: Store, institution_id: UUID | None = None) -> Compared:
     for step in _STEPS:
         address = f"{_AT}{step}"
         tables[step] = store.make(address, *store.declared_by(address, tables))
-    tables["scored"] = store.make(f"{_AT}scored", tables["features"], weights=WEIGHTS)
+    tables["weighed"] = store.make(f"{_AT}weighed", tables["features"], weights=WEIGHTS)
     return tables
+
+
+def choose(store: Store, compared: Compared, identifier_no: int | None = None) -> Compared:
+    """Add what is suggested: the likely merchant of each identifier, or all of one identifier."""
+    chosen = store.make(
+        f"{_AT}suggested",
+        *(compared["weighed"], compared["sought"]),
+        even=EVEN,
+        identifier_no=identifier_no,
+    )
+    return {**compared, "suggested": chosen}
+
+
+def try_all(store: Store, chosen: Compared) -> None:
+    """Write every suggestion as if it were accepted, in a transaction that is never kept."""
+    store.execute(f"{_AT}try", chosen["suggested"])
+
+
+def would_pay(store: Store, run_id: UUID, institution_id: UUID | None = None) -> Table:
+    """Sum up the cashback that a run redeemed, by identifier and currency."""
+    return store.make(f"{_AT}would_pay", run_id=run_id, institution_id=institution_id)
+
+
+def waits(store: Store, chosen: Compared, institution_id: UUID | None = None) -> Table:
+    """Take the purchases that wait for the identifiers chosen; before a match takes them."""
+    return store.make(f"{_AT}waits", chosen["suggested"], institution_id=institution_id)
+
+
+def listed(
+    store: Store,
+    chosen: Compared,
+    *,
+    paid: Table | None = None,
+    waiting: Table | None = None,
+    institution_id: UUID | None = None,
+    limit: int = MOST_ROWS,
+) -> list[Suggestion]:
+    """Return what is suggested, the most money first, with what a match `paid` if one was tried."""
+    tables = {
+        **chosen,
+        "would_pay": paid or store.make(f"{_AT}pays_nothing"),
+        "waits": waiting or waits(store, chosen, institution_id),
+    }
+    return store.records(
+        Suggestion,
+        f"{_AT}list",
+        *store.declared_by(f"{_AT}list", tables),
+        institution_id=institution_id,
+        limit=limit,
+    )

@@ -133,6 +133,20 @@ create table identifiers (
     merchant_id uuid  -- null until a catalogue says whose it is
 );
 
+-- name: merchant_answers
+-- Grain: one row per answer of a person to whose an identifier is; the newest of an identifier and a
+-- merchant counts. Append only.
+create table merchant_answers (
+    answer_no bigint not null primary key,
+    identifier_no bigint not null,
+    merchant_id uuid not null,
+    answer varchar not null,  -- accepted, refused, new (a merchant was made of it) or unlinked
+    reason varchar not null,
+    actor varchar not null,
+    run_no bigint not null,
+    answered_at timestamp not null
+);
+
 -- name: offers
 -- Grain: one row per offer, as the catalogue has it now.
 create table offers (

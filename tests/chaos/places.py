@@ -278,7 +278,11 @@ class Places:
         key = self._list("key list")[0]
         approval = self._list("approve list")[0]
         refund = min(self._list("refund list -i tarnhollow"), key=lambda row: row["refund_ref"])
+        unknown = self._list("report unresolved --limit 1")["data"][0]
+        known = self._list("merchant list")[0]["identifiers"][0]
         return {
+            "unknown": unknown["merchant_identifier"],
+            "known": known.partition(":")[2],
             "refund": refund["refund_ref"],
             "purchase": refund["original_transaction_ref"],
             "url": self.receiver.url,

@@ -26,6 +26,10 @@ ready     0  4  institution add oakford --name Oakford --currency GBP
 ready     0  4  merchant add 'New Bakery' --category food --identifier new-bakery-1
 ready     0  0  merchant set 'Ostrowick Grocers' --net-days 14
 ready     0  0  merchant identify 'Ostrowick Grocers' ostrowick-2
+ready     0  4  merchant accept {unknown} 'Ostrowick Grocers' --reason receipt
+ready     0  4  merchant refuse {unknown} 'Ostrowick Grocers' --reason moved
+ready     0  4  merchant new --from {unknown} --category food --name 'Elm Grocers'
+ready     0  4  merchant unlink {known} --reason moved
 ready     0  4  offer create of-new -i larkmere --merchant 'Ostrowick Grocers' {terms}
 ready     0  0  institution set larkmere --plan enterprise
 ready     0  0  offer add {offer} -i larkmere --cardholder - --card - < cardholder.txt
@@ -107,6 +111,7 @@ READING = frozenset(
         *("credit list", "credit show"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),
         *("report offers", "report merchants", "merchant list", "audit changes"),
+        *("merchant suggest", "merchant evidence"),
         *("payout list", "payout show", "bank list"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),

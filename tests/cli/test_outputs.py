@@ -154,6 +154,7 @@ READERS = {
     ("certify", "--key-file"),
     ("find", "--token-file"),
     ("refund link", "--from"),
+    ("merchant accept", "--from"),
     ("pack build", "--pyodide"),
     ("serve", "--tls-cert"),
     ("serve", "--tls-key"),

@@ -60,23 +60,19 @@ def _world(store: Store, unknown: list[tuple[str, str]]) -> None:
     known = [{"identifier": number, "merchant": name} for name, number in KNOWN.items()]
     put(store, "identifiers", known)
     rows: list[dict[str, Any]] = [
-        {"ref": f"r{place}", "identifier": number} for place, (number, _) in enumerate(unknown)
+        {"ref": f"r{place}", "identifier": number, "descriptor": text}
+        for place, (number, text) in enumerate(unknown)
     ]
     put(store, "purchases", rows)
-    store.connection.executemany(
-        "insert into recent_purchase_details select purchase_no, institution_id, null, null, $2,"
-        " null from recent_purchases where transaction_ref = $1",
-        [[f"r{place}", text] for place, (_, text) in enumerate(unknown)],
-    )
 
 
 def _likely(store: Store) -> dict[str, str]:
     """Return the merchant that is likely, by the identifier that is unknown."""
-    scored = temporary(store, "shown", f"from {compare(store)['scored'].identifier}")
+    scored = temporary(store, "shown", f"from {compare(store)['weighed'].identifier}")
     rows = store.connection.execute(
         "select merchant_identifier, name from"  # noqa: S608
         f" {scored.identifier} inner join identifiers using (identifier_no)"
-        f" inner join merchants using (merchant_no) where probability >= {EVEN}"
+        f" inner join merchants using (merchant_no) where place = 1 and probability >= {EVEN}"
     ).fetchall()
     return dict(rows)
 

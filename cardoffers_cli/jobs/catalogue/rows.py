@@ -79,7 +79,7 @@ def add_merchant(
     A second one of a name is made with an id only, so that running it again makes no two.
     """
     with job.store() as store, store.transaction(keep=not dry_run):
-        _check_is_new(store, cells["name"] or "", merchant_id)
+        check_is_new(store, cells["name"] or "", merchant_id)
         wanted = merchant_id or str(uuid4())
         with run_record(store, kind="merchant_add", now=job.now, actor=job.actor) as run:
             write_row(store, "merchants", {**cells, "merchant_id": wanted}, run)
@@ -213,7 +213,8 @@ def _changed(store: Store, merchant_id: str, *, dry_run: bool) -> ChangedMerchan
     return ChangedMerchant.of({**(made or {}), "dry_run": dry_run})
 
 
-def _check_is_new(store: Store, name: str, merchant_id: str | None) -> None:
+def check_is_new(store: Store, name: str, merchant_id: str | None) -> None:
+    """Raise `Refused` merchant_exists for a merchant of that id, or without an id of that name."""
     if merchant_id and merchants.find(store, merchant_id):
         raise Refused(
             f"There is a merchant {merchant_id} already.",

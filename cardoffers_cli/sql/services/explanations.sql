@@ -423,3 +423,18 @@ select distinct final.transaction_ref
 from final
 order by final.transaction_ref
 limit 1000;
+
+-- name: known_merchants
+-- Since when the merchant of the purchases of judged is known, and by whom, where a person answered
+-- whose their identifier is. Grain: one row per purchase with such an answer.
+select
+    asked.purchase_no, max(merchant_answers.answered_at) as since,
+    max_by(merchant_answers.actor, merchant_answers.answer_no) as actor,
+    max_by(merchant_answers.reason, merchant_answers.answer_no) as reason
+from asked
+inner join judged on judged.purchase_no = asked.purchase_no
+inner join merchant_answers
+    on merchant_answers.identifier_no = asked.identifier_no
+    and merchant_answers.merchant_id = judged.merchant_id
+where merchant_answers.answer in ('accepted', 'new')
+group by asked.purchase_no;

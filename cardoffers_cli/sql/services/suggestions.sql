@@ -364,13 +364,28 @@ from paired;
 -- reads: candidates(name, known_name)
 -- makes: pairs(identifier_no, merchant_no, name, known_name)
 -- Makes pairs: the merchants that an unknown identifier is held against, by each of their names. An
--- identifier with so many first words is an aggregator's, and held against none. Grain: one row per identifier, merchant and known name.
+-- identifier with so many first words is an aggregator's, and held against none; nor is any against a
+-- merchant that a person refused, or took it from. Grain: identifier, merchant and known name.
 create temp table pairs as
+with refused as (
+    select merchant_answers.identifier_no, merchants.merchant_no
+    from merchant_answers
+    inner join merchants on merchants.merchant_id = merchant_answers.merchant_id
+    group by merchant_answers.identifier_no, merchants.merchant_no
+    having arg_max(merchant_answers.answer, merchant_answers.answer_no) in ('refused', 'unlinked')
+)
+
 select sought.identifier_no, known_names.merchant_no, sought.name, candidates.known_name
 from sought
 inner join candidates on candidates.name = sought.name
 inner join known_names on known_names.name = candidates.known_name
-where sought.heads < 4;
+where sought.heads < 4
+    and not exists (
+        select 1
+        from refused
+        where refused.identifier_no = sought.identifier_no
+            and refused.merchant_no = known_names.merchant_no
+    );
 
 -- name: numbers
 -- reads: pairs(identifier_no, merchant_no, name, known_name)
@@ -479,34 +494,243 @@ select
 from features
 order by identifier_no, merchant_no, known_name;
 
--- name: scored
+-- name: weighed
 -- reads: features(identifier_no, merchant_no, known_name, begins, spelling, covered, rarest, first,
 --     numbers, others)
--- makes: scored(identifier_no, merchant_no, known_name, log_odds, probability)
--- Makes scored: of each identifier the merchant that is the likeliest, with the log-odds of it alone
--- and its probability beside the others', and beside none of them. Two that are equally likely have
--- less than half each. Grain: one row per identifier with candidates.
-create temp table scored as
-with weighed as (
+-- makes: weighed(identifier_no, merchant_no, known_name, log_odds, probability, place, spelling,
+--     covered, rarest)
+-- Makes weighed: the log-odds of each merchant alone, by the name that fits best, and its probability
+-- beside the others', and beside none of them: two that are equally likely have less than half each.
+-- The likeliest of an identifier is in place 1. Grain: one row per identifier and merchant.
+create temp table weighed as
+with named as (
     select
-        identifier_no, merchant_no, known_name,
+        identifier_no, merchant_no, known_name, spelling, covered, rarest,
         $weights.bias + $weights.begins * begins + $weights.spelling * spelling
-        + $weights.covered * covered + $weights.rarest * rarest + $weights.first * first + $weights.numbers * numbers
-        + $weights.others * others as log_odds
+        + $weights.covered * covered + $weights.rarest * rarest + $weights.first * first
+        + $weights.numbers * numbers + $weights.others * others as log_odds
     from features
 ),
 
 best as (
     select
-        identifier_no, merchant_no, max(log_odds) as log_odds,
-        arg_max(known_name, (log_odds, known_name)) as known_name
-    from weighed
-    group by identifier_no, merchant_no
+        identifier_no, merchant_no, known_name, spelling, covered, rarest, log_odds,
+        row_number() over (
+            partition by identifier_no, merchant_no order by log_odds desc, known_name
+        ) as nth
+    from named
 )
 
 select
-    identifier_no, arg_max(merchant_no, (log_odds, -merchant_no)) as merchant_no,
-    arg_max(known_name, (log_odds, -merchant_no)) as known_name, max(log_odds) as log_odds,
-    exp(max(log_odds)) / (1 + sum(exp(log_odds))) as probability
+    identifier_no, merchant_no, known_name, log_odds,
+    exp(log_odds) / (1 + sum(exp(log_odds)) over (partition by identifier_no)) as probability,
+    row_number() over (partition by identifier_no order by log_odds desc, merchant_no) as place,
+    spelling, covered, rarest
 from best
-group by identifier_no;
+where nth = 1;
+
+-- name: suggested
+-- reads: weighed(identifier_no, merchant_no, known_name, log_odds, probability, place, spelling,
+--     covered, rarest)
+-- reads: sought(identifier_no, name, compact, text, names, heads)
+-- makes: suggested(identifier_no, merchant_no, known_name, log_odds, probability, spelling, covered,
+--     rarest, name, cluster)
+-- Makes suggested: the merchant of each identifier that is likelier than even odds; or, of the one
+-- identifier that is asked for, every merchant. `cluster` counts the identifiers of one name that one
+-- merchant is suggested for. Grain: one row per identifier and merchant.
+create temp table suggested as
+with likely as (
+    select weighed.identifier_no, weighed.merchant_no, sought.name
+    from weighed
+    inner join sought on sought.identifier_no = weighed.identifier_no
+    where weighed.place = 1
+        and weighed.probability >= $even
+),
+
+clusters as (
+    select merchant_no, name, count(*) as identifiers
+    from likely
+    group by merchant_no, name
+)
+
+select
+    weighed.identifier_no, weighed.merchant_no, weighed.known_name, weighed.log_odds,
+    weighed.probability, weighed.spelling, weighed.covered, weighed.rarest, sought.name,
+    coalesce(clusters.identifiers, 0) as cluster
+from weighed
+inner join sought on sought.identifier_no = weighed.identifier_no
+left join clusters
+    on clusters.merchant_no = weighed.merchant_no
+    and clusters.name = sought.name
+where weighed.identifier_no = $identifier_no
+    or (
+        $identifier_no is null
+        and weighed.place = 1
+        and weighed.probability >= $even
+    );
+
+-- name: try
+-- reads: suggested(identifier_no, merchant_no)
+-- Writes identifiers as if every suggestion were accepted, for a transaction that is never kept.
+update identifiers
+set merchant_id = merchants.merchant_id
+from suggested
+inner join merchants on merchants.merchant_no = suggested.merchant_no
+where suggested.identifier_no = identifiers.identifier_no;
+
+-- name: would_pay
+-- makes: would_pay(identifier_no, currency, cashback)
+-- Makes would_pay: the cashback that a run redeemed. Grain: one row per identifier and currency.
+create temp table would_pay as
+select
+    purchases.identifier_no, ledger_entries.currency,
+    sum(ledger_entries.institution_payout_amount) as cashback
+from redemptions
+inner join ledger_entries
+    on ledger_entries.redemption_no = redemptions.redemption_no
+    and ledger_entries.institution_id = redemptions.institution_id
+inner join purchases
+    on purchases.purchase_no = redemptions.purchase_no
+    and purchases.institution_id = redemptions.institution_id
+where redemptions.run_no = (select runs.run_no from runs where runs.run_id = $run_id)
+    and ($institution_id is null or redemptions.institution_id = $institution_id)
+group by purchases.identifier_no, ledger_entries.currency;
+
+-- name: pays_nothing
+-- makes: would_pay(identifier_no, currency, cashback)
+-- Makes an empty would_pay, where no match was tried.
+create temp table would_pay as
+select
+    cast(null as bigint) as identifier_no, cast(null as varchar) as currency,
+    cast(null as decimal(38, 4)) as cashback
+where 1 = 0;
+
+-- name: waits
+-- reads: suggested(identifier_no, merchant_no)
+-- makes: waits(identifier_no, institution_id, purchase_no, cardholder_no, amount, currency,
+--     transacted_at)
+-- Makes waits: the purchases that wait for these identifiers. Grain: one row per purchase.
+create temp table waits as
+select
+    waiting.identifier_no, waiting.institution_id, waiting.purchase_no, waiting.cardholder_no,
+    waiting.amount, waiting.currency, waiting.transacted_at
+from waiting_purchases as waiting
+where waiting.identifier_no in (select suggested.identifier_no from suggested)
+    and ($institution_id is null or waiting.institution_id = $institution_id);
+
+-- name: list
+-- reads: suggested(identifier_no, merchant_no, known_name, log_odds, probability, spelling, covered,
+--     rarest, name, cluster)
+-- reads: sought(identifier_no, name, compact, text, names, heads)
+-- reads: numbers(identifier_no, merchant_no, own_length, merchants, nearest_length, length)
+-- reads: waits(identifier_no, institution_id, purchase_no, cardholder_no, amount, currency,
+--     transacted_at)
+-- reads: would_pay(identifier_no, currency, cashback)
+-- What is suggested, with what speaks for it and what hangs on it, the most money first: what a match
+-- would pay, then what was spent, by how likely it is. `facts` tells a later reader whether that is
+-- as it was. Grain: one row per identifier, merchant and currency.
+with counted as (
+    select
+        identifier_no, currency, count(*) as purchases, sum(amount) as amount,
+        count(distinct (institution_id, cardholder_no)) as cardholders,
+        min(transacted_at) as first_seen_at, max(transacted_at) as last_seen_at
+    from waits
+    group by identifier_no, currency
+),
+
+payers as (
+    select distinct
+        waits.identifier_no, waits.institution_id, waits.cardholder_no, merchants.merchant_no,
+        merchants.merchant_id
+    from waits
+    inner join suggested on suggested.identifier_no = waits.identifier_no
+    inner join merchants on merchants.merchant_no = suggested.merchant_no
+),
+
+known_payers as (
+    select distinct
+        merchants.merchant_no, purchases.institution_id, purchases.cardholder_no
+    from purchases
+    inner join identifiers on identifiers.identifier_no = purchases.identifier_no
+    inner join merchants on merchants.merchant_id = identifiers.merchant_id
+    where merchants.merchant_no in (select suggested.merchant_no from suggested)
+        and ($institution_id is null or purchases.institution_id = $institution_id)
+),
+
+in_common as (
+    select payers.identifier_no, payers.merchant_no, count(*) as cardholders
+    from payers
+    inner join known_payers
+        on known_payers.merchant_no = payers.merchant_no
+        and known_payers.institution_id = payers.institution_id
+        and known_payers.cardholder_no = payers.cardholder_no
+    group by payers.identifier_no, payers.merchant_no
+),
+
+linked as (
+    select payers.identifier_no, payers.merchant_no, count(*) as links
+    from payers
+    inner join offers on offers.merchant_id = payers.merchant_id
+    inner join links
+        on links.offer_no = offers.offer_no
+        and links.cardholder_no = payers.cardholder_no
+        and links.institution_id = payers.institution_id
+    group by payers.identifier_no, payers.merchant_no
+),
+
+coded as (
+    select waits.identifier_no, mode(purchase_details.mcc) as mcc
+    from waits
+    inner join purchase_details
+        on purchase_details.purchase_no = waits.purchase_no
+        and purchase_details.institution_id = waits.institution_id
+    group by waits.identifier_no
+)
+
+select
+    identifiers.merchant_identifier_type, identifiers.merchant_identifier,
+    sought.text as merchant_descriptor, merchants.merchant_id, merchants.name as merchant_name,
+    suggested.known_name as known_as,
+    cast(suggested.probability as decimal(4, 3)) as probability,
+    counted.purchases, counted.amount, counted.currency,
+    cast(would_pay.cashback as decimal(38, 4)) as cashback, counted.cardholders,
+    coalesce(in_common.cardholders, 0) as cardholders_in_common,
+    coalesce(linked.links, 0) as links, coded.mcc, merchants.category,
+    cast(suggested.spelling as decimal(4, 3)) as spelling,
+    cast(suggested.covered as decimal(4, 3)) as words_in_common,
+    cast(suggested.rarest as decimal(4, 3)) as rarest_word,
+    coalesce(numbers.own_length, 0) as leading_characters,
+    coalesce(numbers.nearest_length, 0) as leading_characters_of_any,
+    suggested.cluster, counted.first_seen_at, counted.last_seen_at,
+    substr(
+        sha256(
+            concat_ws(
+                chr(31), identifiers.merchant_identifier_type, identifiers.merchant_identifier,
+                merchants.merchant_id, merchants.name, suggested.name, suggested.known_name
+            )
+        ),
+        1, 16
+    ) as facts
+from suggested
+inner join sought on sought.identifier_no = suggested.identifier_no
+inner join identifiers on identifiers.identifier_no = suggested.identifier_no
+inner join merchants on merchants.merchant_no = suggested.merchant_no
+inner join counted on counted.identifier_no = suggested.identifier_no
+left join would_pay
+    on would_pay.identifier_no = suggested.identifier_no
+    and would_pay.currency = counted.currency
+left join in_common
+    on in_common.identifier_no = suggested.identifier_no
+    and in_common.merchant_no = suggested.merchant_no
+left join linked
+    on linked.identifier_no = suggested.identifier_no
+    and linked.merchant_no = suggested.merchant_no
+left join coded on coded.identifier_no = suggested.identifier_no
+left join numbers
+    on numbers.identifier_no = suggested.identifier_no
+    and numbers.merchant_no = suggested.merchant_no
+order by
+    suggested.probability * coalesce(would_pay.cashback, 0) desc,
+    suggested.probability * counted.amount desc, identifiers.merchant_identifier_type,
+    identifiers.merchant_identifier, suggested.log_odds desc, counted.currency, merchants.merchant_id
+limit $limit;

@@ -1,0 +1,228 @@
+"""`cardoffers merchant suggest`, and what a person answers: whose unknown identifiers are."""
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
+    AnyInstitution,
+    DryRun,
+    Limit,
+    Raw,
+    argument,
+    option,
+)
+from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.domain.errors import FileUnusable, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier, Reviewed
+
+WITH_FINDINGS = 3
+SUGGESTED = read_columns("merchant.suggested")
+ANSWERED = read_columns("merchant.answered")
+REDEEMED = read_columns("merchant.redeemed")
+
+Identifier = Annotated[str, argument("IDENTIFIER", "What purchases call the merchant.")]
+Type = Annotated[
+    str | None,
+    option("What kind it is, where several have it: card_acceptor, pix_key, …", "--type"),
+]
+Merchant = Annotated[str, argument("MERCHANT", "The merchant: its name, or its id.")]
+Reason = Annotated[str, option("Why; kept with the answer.")]
+
+
+def suggest(
+    ctx: typer.Context, *, institution: AnyInstitution = None, limit: Limit = 50, raw: Raw = False
+) -> None:
+    """Show which known merchants unknown identifiers may be of, the most money first."""
+    from cardoffers_cli.jobs.discovery import suggest_merchants
+
+    desk = Desk.of(ctx)
+    with desk.progress("Comparing"):
+        rows = suggest_merchants(desk.job, institution, limit=limit)
+    desk.show(rows, Sheet("suggestions", SUGGESTED, rows), raw=raw)
+    if rows:
+        desk.note(
+            "Next: with `-o review.csv`, write a reason beside those that are right; then"
+            " `cardoffers merchant accept --from review.csv`."
+        )
+    else:
+        desk.note(
+            "No merchant is likelier than not; `cardoffers report unresolved` lists what waits."
+        )
+
+
+def evidence(
+    ctx: typer.Context,
+    identifier: Identifier,
+    *,
+    identifier_type: Type = None,
+    raw: Raw = False,
+) -> None:
+    """Show every merchant that an unknown identifier was held against, and what speaks for it."""
+    from cardoffers_cli.jobs.discovery import show_evidence
+
+    desk = Desk.of(ctx)
+    found = show_evidence(desk.job, identifier, identifier_type)
+    desk.show(found, Sheet("evidence", SUGGESTED, found.candidates), raw=raw)
+    if not found.candidates:
+        desk.note(
+            "No known merchant has a name like its own, or it has the names of many: "
+            f"`cardoffers merchant new --from {identifier} --category …` makes a merchant of it."
+        )
+
+
+def accept(
+    ctx: typer.Context,
+    identifier: Annotated[str | None, argument("[IDENTIFIER]", "The unknown identifier.")] = None,
+    merchant: Annotated[
+        str | None, argument("[MERCHANT]", "Whose it is: a name, or an id.")
+    ] = None,
+    *,
+    reason: Annotated[str | None, option("Why; kept with the answer.")] = None,
+    identifier_type: Type = None,
+    cluster: Annotated[
+        bool, option("Also those of its name that the merchant is suggested for.", "--cluster")
+    ] = False,
+    source: Annotated[
+        Path | None,
+        option(
+            "A reviewed list of `merchant suggest`: rows with a reason.", "--from", metavar="FILE"
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Say whose an unknown identifier is; the next match redeems what waited for it."""
+    from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
+
+    desk = Desk.of(ctx)
+    desk.writes({}, reads=[source] if source else [])
+    if source is not None:
+        if identifier or reason or cluster:
+            raise UsageError(
+                "--from has identifiers and reasons of its own.", hint="Leave the others out."
+            )
+        _show(desk, answers.accept_reviewed(desk.job, _reviewed(source), dry_run=dry_run))
+        return
+    if not identifier or not merchant or not reason:
+        raise UsageError(
+            "Name an identifier, its merchant and a reason, or a file.",
+            hint='Write `cardoffers merchant accept IDENTIFIER MERCHANT --reason "…"`.',
+        )
+    told = answers.accept(
+        *(desk.job, identifier, merchant, reason),
+        identifier_type=identifier_type,
+        is_cluster=cluster,
+        dry_run=dry_run,
+    )
+    _show(desk, told)
+
+
+def refuse(
+    ctx: typer.Context,
+    identifier: Identifier,
+    merchant: Merchant,
+    *,
+    reason: Reason,
+    identifier_type: Type = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Say that an identifier is not a merchant's: it is not suggested again."""
+    from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
+
+    desk = Desk.of(ctx)
+    told = answers.refuse(
+        *(desk.job, identifier, merchant, reason), identifier_type=identifier_type, dry_run=dry_run
+    )
+    desk.show(told, Sheet("answers", ANSWERED, [told]))
+
+
+def new(
+    ctx: typer.Context,
+    *,
+    source: Annotated[str, option("The unknown identifier.", "--from", metavar="IDENTIFIER")],
+    category: Annotated[str, option("What it sells; in feeds it is preferred by this.")],
+    name: Annotated[
+        str | None, option("What cardholders call it [what purchases mostly say].")
+    ] = None,
+    identifier_type: Type = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Make a merchant of an unknown identifier."""
+    from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
+
+    desk = Desk.of(ctx)
+    told = answers.make_merchant(
+        *(desk.job, source, category), name=name, identifier_type=identifier_type, dry_run=dry_run
+    )
+    desk.show(told, Sheet("answers", ANSWERED, [told]))
+
+
+def unlink(
+    ctx: typer.Context,
+    identifier: Identifier,
+    *,
+    reason: Reason,
+    identifier_type: Type = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Take an identifier from its merchant; what it redeemed stands, and is shown."""
+    from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
+
+    desk = Desk.of(ctx)
+    told = answers.unlink(
+        desk.job, identifier, reason, identifier_type=identifier_type, dry_run=dry_run
+    )
+    fields = {name: value for name, value in told.items() if name != "redeemed"}
+    blocks = [Sheet.of_fields("identifier", fields)]
+    if told.redeemed:
+        blocks.append(Sheet("redeemed", REDEEMED, told.redeemed, title="It redeemed"))
+    desk.show(told, *blocks)
+    if told.redeemed:
+        desk.note(
+            "What it redeemed stands: `cardoffers redemption reverse` takes one back, and"
+            " `cardoffers report redemptions` lists them."
+        )
+
+
+def _show(desk: Desk, told: "Sequence[AnsweredIdentifier]") -> None:
+    failed = sum(each.code is not None for each in told)
+    accepted = len(told) - failed
+    said = (
+        ["Next: `cardoffers match` looks at the purchases that waited."]
+        if accepted and not told[0].dry_run
+        else []
+    )
+    desk.show(
+        told,
+        *(Sheet("answers", ANSWERED, told), Text(said)),
+        exit_code=WITH_FINDINGS if failed else 0,
+    )
+
+
+def _reviewed(source: Path) -> "list[Reviewed]":
+    """Read the rows of a reviewed list that have a reason."""
+    from cardoffers_cli.files.lists import read_list
+    from cardoffers_cli.jobs.catalogue.answers import Reviewed
+
+    rows = csv.DictReader(read_list(str(source)))
+    names = [*Reviewed.__annotations__]
+    if missing := [name for name in names if name not in (rows.fieldnames or ())]:
+        raise FileUnusable(
+            f"The list has no column {', '.join(missing)}.",
+            code="header_column_missing",
+            hint="`cardoffers merchant suggest -o review.csv` writes one to fill in.",
+        )
+    said = [Reviewed(**{name: (row[name] or "").strip() for name in names}) for row in rows]
+    found = [each for each in said if each.reason]
+    if not found:
+        raise UsageError(
+            "No row of the list has a reason.", hint="Write one beside each that is right."
+        )
+    return found

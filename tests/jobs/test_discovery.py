@@ -1,0 +1,237 @@
+"""A person says whose an unknown identifier is; nothing else does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given as examples
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+
+from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.jobs.catalogue.answers import (
+    Reviewed,
+    accept,
+    accept_reviewed,
+    make_merchant,
+    refuse,
+    unlink,
+)
+from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
+from cardoffers_cli.jobs.discovery import show_evidence, suggest_merchants
+from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.why import why
+from sizes import tries
+from tables import NOON, put, select, snapshot, uid
+from work import found, new_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+WORLD: dict[str, list[dict[str, Any]]] = {
+    "institutions": [{"institution": "alder"}, {"institution": "brook"}],
+    "merchants": [{"merchant": "Luna Books"}, {"merchant": "Oakwell Pharmacy"}],
+    "identifiers": [
+        {"identifier": "100", "merchant": "Luna Books"},
+        {"identifier": "7", "type": "psp_merchant_id"},
+    ],
+    "offers": [{"offer": "L", "merchant": "Luna Books", "cashback": "2.00", "budget": "3.00"}],
+    "programs": [{"offer": "L"}],
+    "links": [{"institution": "alder", "cardholder": "ann", "offer": "L"}],
+    "purchases": [
+        {"ref": "r1", "cardholder": "ann", "identifier": "101", "descriptor": "LUNA BOOKS #101"},
+        {"ref": "r2", "cardholder": "ann", "identifier": "102", "descriptor": "LUNA BOOKS #102"},
+        {"ref": "r3", "cardholder": "bob", "identifier": "7", "descriptor": "PINE SHOES"},
+    ],
+}
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    made = new_store(tmp_path)
+    with made.store() as store:
+        for word, rows in WORLD.items():
+            put(store, word, rows)
+    return made
+
+
+def owner(job: Job, identifier: str) -> str | None:
+    return found(
+        job,
+        "select name from identifiers left join merchants using (merchant_id)"  # noqa: S608
+        f" where merchant_identifier = '{identifier}'"
+        " and merchant_identifier_type = 'card_acceptor'",
+    )[0][0]
+
+
+def test_what_is_likely_is_suggested_with_what_hangs_on_it(job: Job) -> None:
+    told = suggest_merchants(job)
+    assert [
+        ("101", "Luna Books", "2.00", 1, 1, 2),
+        ("102", "Luna Books", "None", 1, 1, 2),  # the budget pays one of them
+    ] == [
+        (
+            *(each.merchant_identifier, each.merchant_name, str(each.cashback)),
+            *(each.purchases, each.links, each.cluster),
+        )
+        for each in told
+    ]
+    assert [] == suggest_merchants(job, "brook")
+
+
+def test_a_suggestion_and_its_evidence_change_nothing(job: Job) -> None:
+    with job.store() as store:
+        before = snapshot(store)
+    suggest_merchants(job)
+    shown = show_evidence(job, "101")
+    with job.store() as store:
+        assert before == snapshot(store)
+    assert ["Luna Books"] == [each.merchant_name for each in shown.candidates]
+
+
+def test_what_was_accepted_redeems_and_why_says_by_whom(job: Job) -> None:
+    match_purchases(job)
+    (told,) = accept(job, "101", "Luna Books", "same till")
+    assert ("accepted", "Luna Books") == (told.answer, owner(job, "101"))
+    assert 1 == match_purchases(job).document()["redeemed"]
+    answer = why("r1", "alder", job)
+    assert "redeemed" == answer.status
+    assert {"since": NOON, "actor": "tester", "reason": "same till"} == answer.merchant_known
+    assert [("card_acceptor:101", None, str(uid("Luna Books")), "tester")] == found(
+        job, "select subject_id, old_value, new_value, actor from audit_log"
+    )
+
+
+def test_one_answer_covers_a_cluster(job: Job) -> None:
+    dry = accept(job, "101", "Luna Books", "new tills", is_cluster=True, dry_run=True)
+    assert (None, None) == (owner(job, "101"), owner(job, "102"))
+    told = accept(job, "101", "Luna Books", "new tills", is_cluster=True)
+    assert ["101", "102"] == [each.merchant_identifier for each in told]
+    assert len(dry) == len(told)
+    assert ("Luna Books", "Luna Books") == (owner(job, "101"), owner(job, "102"))
+
+
+def test_what_was_refused_is_not_suggested_again(job: Job) -> None:
+    refuse(job, "101", "Luna Books", "another town")
+    assert ["102"] == [each.merchant_identifier for each in suggest_merchants(job)]
+    with pytest.raises(Refused) as refused:
+        refuse(job, "101", "Luna Books", "another town")
+    assert "already_answered" == refused.value.code
+
+
+def test_a_merchant_is_made_of_an_identifier(job: Job) -> None:
+    told = make_merchant(job, "7", "shoes", identifier_type="card_acceptor")
+    assert ("new", "PINE SHOES") == (told.answer, told.merchant_name)
+    assert 2 == match_purchases(job).document()["merchant_unresolved"]
+
+
+def test_what_an_unlinked_identifier_redeemed_stands(job: Job) -> None:
+    accept(job, "101", "Luna Books", "same till")
+    match_purchases(job)
+    told = unlink(job, "101", "another shop")
+    assert [("alder", 1, "2.00")] == [
+        (each.institution, each.redemptions, str(each.institution_payout_amount))
+        for each in told.redeemed
+    ]
+    assert owner(job, "101") is None
+    assert [("pending",)] == found(job, "select status from ledger_entries")
+    assert ["102"] == [each.merchant_identifier for each in suggest_merchants(job)]
+
+
+def review(job: Job, **changes: str) -> list[Reviewed]:
+    return [
+        Reviewed(
+            **{
+                "merchant_identifier_type": each.merchant_identifier_type,
+                "merchant_identifier": each.merchant_identifier,
+                "merchant_id": str(each.merchant_id),
+                "facts": each.facts,
+                "reason": "looked at it",
+                **changes,
+            }
+        )
+        for each in suggest_merchants(job)
+    ]
+
+
+def test_of_a_reviewed_list_each_row_is_judged_for_itself(job: Job) -> None:
+    rows = review(job)
+    accept(job, "101", "Luna Books", "same till")
+    told = accept_reviewed(job, [*review(job, facts="of another day"), *rows])
+    assert ["stale", "already_answered", None] == [each.code for each in told]
+    assert ("Luna Books", "Luna Books") == (owner(job, "101"), owner(job, "102"))
+    assert ["already_answered"] == [each.code for each in accept_reviewed(job, rows[1:])]
+
+
+def test_a_list_is_stale_once_its_names_are_another_merchants_too(job: Job) -> None:
+    rows = review(job)
+    accept(job, "101", "Oakwell Pharmacy", "it moved in")
+    told = accept_reviewed(job, rows)
+    assert ["identifier_taken", "stale"] == [each.code for each in told]
+    assert owner(job, "102") is None
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "words"),
+    [
+        ("identifier_not_found", NotFound, ("999", "Luna Books", "why")),
+        ("ambiguous_identifier", UsageError, ("7", "Luna Books", "why")),
+        ("identifier_taken", Refused, ("100", "Oakwell Pharmacy", "why")),
+        ("already_answered", Refused, ("100", "Luna Books", "why")),
+        ("merchant_not_found", NotFound, ("101", "Nobody", "why")),
+    ],
+)
+def test_what_cannot_be_accepted(
+    job: Job, code: str, kind: type[CardoffersError], words: tuple[str, str, str]
+) -> None:
+    with pytest.raises(kind) as refused:
+        accept(job, *words)
+    assert code == refused.value.code
+
+
+def test_an_institution_may_want_a_second_person(job: Job) -> None:
+    with job.store() as store:
+        select(store, "update institutions set approvals = 'on', approval_limit = 30")
+    accept(job, "101", "Luna Books", "GBP 20.00 is below the limit")
+    with job.store() as store:
+        select(store, "update institutions set approval_limit = 10")
+    with pytest.raises(ApprovalNeeded):
+        accept(job, "102", "Luna Books", "GBP 20.00 is above it")
+    assert owner(job, "102") is None
+
+
+ORDERS = st.lists(
+    st.sampled_from(["suggest", "evidence", "match", "refuse", "unlink", "accept"]), max_size=6
+)
+
+
+@profile(max_examples=tries(6, 60), deadline=None)
+@examples(orders=ORDERS)
+def test_nothing_is_linked_without_a_person(
+    orders: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever the order of commands, an identifier is a merchant's only where a person said so."""
+    job = new_store(tmp_path_factory.mktemp("orders"))
+    with job.store() as store:
+        for word, rows in WORLD.items():
+            put(store, word, rows)
+    expected: dict[str, str | None] = {"101": None, "102": None}
+    commands = {
+        "suggest": lambda: suggest_merchants(job),
+        "evidence": lambda: show_evidence(job, "101"),
+        "match": lambda: match_purchases(job),
+        "refuse": lambda: refuse(job, "101", "Luna Books", "no"),
+        "unlink": lambda: unlink(job, "101", "no"),
+        "accept": lambda: accept(job, "101", "Luna Books", "yes"),
+    }
+    for order in orders:
+        try:
+            commands[order]()
+        except CardoffersError:
+            continue
+        if order in {"unlink", "accept"}:
+            expected["101"] = "Luna Books" if order == "accept" else None
+    assert expected == {identifier: owner(job, identifier) for identifier in expected}
