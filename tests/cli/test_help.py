@@ -15,6 +15,8 @@ from cardoffers_cli.cli.kernel.exits import EXIT_CODES
 from cardoffers_cli.cli.kernel.layout import print_page
 from cardoffers_cli.cli.kernel.show import Style
 from cardoffers_cli.cli.main import COMMANDS
+from cardoffers_cli.domain.bank_codes import REASONS
+from cardoffers_cli.domain.bank_findings import BANK_CODES
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.findings import CODES, FILE_CODES
@@ -111,8 +113,8 @@ def test_exit_codes_come_from_the_table(cardoffers: Any) -> None:
 
 def test_findings_come_from_the_catalogue(cardoffers: Any) -> None:
     rows = cardoffers("help", "findings", "--format", "json").document
-    known = {**CATALOGUE_CODES, **CODES, **FILE_CODES, **DROP_CODES, **PICKUP_CODES}
-    assert [*known] == [row["code"] for row in rows]
+    known = {**CATALOGUE_CODES, **CODES, **FILE_CODES, **DROP_CODES, **PICKUP_CODES, **BANK_CODES}
+    assert [*known, *REASONS] == [row["code"] for row in rows]
     assert all(row["fix"] and row["summary"] for row in rows)
 
 

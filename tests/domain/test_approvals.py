@@ -33,6 +33,8 @@ NEEDED = [
     (False, "finding_accept", "100.00", "GBP", LIMIT),
     (True, "statement_close", "1.00", "GBP", LIMIT),
     (True, "payout_export", "1.00", "GBP", LIMIT),
+    (True, "cardholder_erase", None, None, LIMIT),
+    (False, "merchant_accept", "100.00", "GBP", LIMIT),
     (True, "approvals_set", None, None, LIMIT),
 ]
 

@@ -214,6 +214,9 @@ KEPT_SINCE = (
     "import_merchants",
     "watch_looks",
     "picked_files",
+    "erasures",
+    "legal_holds",
+    "merchant_answers",
 )
 COUNTED = (
     "counted_up_to",
