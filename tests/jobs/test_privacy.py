@@ -368,6 +368,7 @@ def work(folder):
 
 
 def test_killed_anywhere_and_run_again_it_is_erased_once(tmp_path: Path) -> None:
+    # Some seconds: each moment is a process, a store written anew, and audits of everything.
     template = tmp_path / "template"
     template.mkdir()
     publish(with_two(template))
