@@ -117,7 +117,8 @@ class Months:
         run_no = write_run(self.store, kind="statement_close", now=now, actor="t", counts={})
         self.store.connection.execute(
             "insert into statements select $no, $owner, $number, 'S', 2026, $no, $at, $at, 'GBP',"
-            " 1, 0, 0, $payable, 0, 0, $payable, 0, 0, '', null, null, $at, $run_no, 't'",
+            " 1, 0, 0, $payable, 0, 0, $payable, 0, 0, '', null, null, $at, $run_no, 't', null,"
+            " null",
             {
                 "no": number,
                 "owner": uid(slug),
