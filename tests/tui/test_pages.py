@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
 from cardoffers_cli.jobs.refunds.linking import Said, link_refund
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.tui import pages, summaries
 from cardoffers_cli.tui.inquiry import AnsweredFrom, Inquiry
@@ -140,6 +143,23 @@ def test_what_came_back_of_a_purchase_is_told_as_why_tells_it(tmp_path: Path, wa
     page = told(pages.why_page(inquiry.case(inquiry.search(wanted).rows[0])))
     begins = page.index("What came back") + 1 if "What came back" in page else len(page)
     assert CAME_BACK[wanted] == page[begins : begins + 2]
+
+
+@pytest.mark.parametrize("typed", ["RF-1", "ref:RF-1", "RF-*"])
+def test_a_refund_is_found_by_its_own_reference(tmp_path: Path, typed: str) -> None:
+    made = with_refunds(tmp_path)
+    file = tmp_path / "refunds.csv"
+    file.write_text(
+        "refund_ref,amount,refunded_at,original_transaction_ref\nRF-1,1.00,2026-06-05T12:00:00Z,p3\n"
+    )
+    later = replace(made, now=NOON + timedelta(days=9))
+    import_file(str(file), "alder", later, ImportOptions(kind=REFUNDS), outputs=Outputs())
+    inquiry = asking(later)
+    (row,) = inquiry.search(typed).rows
+    case = inquiry.case(row)
+    assert ("refund", "RF-1") == (row["kind"], case.ref)
+    assert told(pages.why_page(case))[0].startswith("The refund RF-1 of GBP 1.00 waits")
+    assert told(pages.glance(case))[0].startswith("RF-1")
 
 
 @once
