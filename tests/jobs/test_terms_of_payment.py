@@ -144,7 +144,7 @@ def test_tax_fields_stand_unchanged_on_what_is_closed(made: Job, tmp_path: Path)
         assert TAX == {name: told[name] for name in TAX}
         assert '"\'=Reverse charge, ""Art. 196"""' in files[f"csv of {noun}"]
         assert "GB 123 4567 89" in files[f"html of {noun}"]
-    assert all(each.ok for each in (*verify(made), *verify_invoices(made)))
+    assert all(each["ok"] for each in (*verify(made), *verify_invoices(made)))
 
 
 def test_who_has_none_has_the_bytes_of_before(made: Job, tmp_path: Path) -> None:
