@@ -29,7 +29,8 @@ WebhookTime = Annotated[
     str, option("How long to send webhooks; the rest stays due.", metavar="TIME", callback=duration)
 ]
 MetricsFile = Annotated[
-    Path | None, option("Write metrics here, whatever it comes to; .prom.", metavar="FILE")
+    Path | None,
+    option("Write metrics to this .prom file, whatever the run comes to.", metavar="FILE"),
 ]
 Log = Annotated[LogFormat, option("How to tell of the steps.", "--log-format")]
 
