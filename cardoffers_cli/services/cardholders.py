@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.store.interning import intern_cardholders, intern_payers
 
 if TYPE_CHECKING:
@@ -16,6 +17,18 @@ _STAGE_PAYERS = "services/cardholders:stage_payers"
 _NUMBERS = "services/cardholders:numbers"
 _MOST = 50_000
 """Tokens whose numbers are remembered while a store is open."""
+
+
+class CardholderUnknown(NotFound):
+    """The institution has no cardholder with a token, which is told nowhere."""
+
+    code = "cardholder_not_found"
+
+    def __init__(self, institution: str) -> None:
+        super().__init__(
+            f"{institution} has no cardholder with this token.",
+            hint=f"See what it sent with `cardoffers find -i {institution} --cardholder -`.",
+        )
 
 
 def find_cardholder(store: Store, institution_id: UUID, token: str) -> int | None:

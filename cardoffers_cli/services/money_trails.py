@@ -42,12 +42,8 @@ class CreditOfRedemption(RedemptionCredit):
     redemption_id: UUID
 
 
-class ClosedLine(Record):
-    """A line of a redemption on a statement, an invoice or a credit note.
-
-    `line` is entry or adjustment. Of a statement, `bank_state` says what is paid of it
-    (rules.md#bank-verdicts), with the bank's own code.
-    """
+class DocumentLine(Record):
+    """A line of a redemption on a statement, an invoice or a credit note: entry or adjustment."""
 
     kind: str
     number: str
@@ -55,21 +51,23 @@ class ClosedLine(Record):
     amount: Amount
     currency: str
     closed_at: datetime
+
+
+class ClosedLine(DocumentLine):
+    """A line of a redemption; of a statement, `bank_state` says what is paid of it.
+
+    With it is the bank's own code (rules.md#bank-verdicts).
+    """
+
     bank_state: str | None = if_any()
     bank_code: str | None = if_any()
     booked_at: datetime | None = if_any()
 
 
-class LineOfRedemption(Record):
+class LineOfRedemption(DocumentLine):
     """A line with the redemption that it is of."""
 
     redemption_id: UUID
-    kind: str
-    number: str
-    line: str
-    amount: Amount
-    currency: str
-    closed_at: datetime
 
 
 class MoneyTrail(Record):

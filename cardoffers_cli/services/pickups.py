@@ -13,14 +13,12 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class FetchedFile(Record):
-    """A file as it is recorded when it was fetched. Grain: one per place, name and stamp.
+class Fetched(Record):
+    """What was fetched: `sha256` is of what lay there.
 
-    `sha256` is of what lay there, `placed_sha256` of what goes into the drop folder as `drop_name`.
+    `placed_sha256` is of what goes into the drop folder as `drop_name`.
     """
 
-    institution_id: UUID
-    place: str
     remote_name: str
     stamp: str
     size_bytes: int
@@ -30,7 +28,14 @@ class FetchedFile(Record):
     fetched_at: datetime
 
 
-class PickedFile(Record):
+class FetchedFile(Fetched):
+    """A file as it is recorded when it was fetched. Grain: one per place, name and stamp."""
+
+    institution_id: UUID
+    place: str
+
+
+class PickedFile(Fetched):
     """A file that was fetched, and how far it is; `outcome` is what became of it at its place.
 
     `is_imported` holds as soon as its bytes are, whoever imported them; `is_refused` says that a
@@ -38,13 +43,6 @@ class PickedFile(Record):
     """
 
     picked_no: int
-    remote_name: str
-    stamp: str
-    size_bytes: int
-    sha256: str
-    placed_sha256: str
-    drop_name: str
-    fetched_at: datetime
     outcome: str | None
     is_imported: bool
     is_refused: bool

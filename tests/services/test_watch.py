@@ -115,7 +115,7 @@ def test_open_ones_come_first_then_the_newest(watched: Store) -> None:
 
 
 def test_a_code_without_words_is_told_by_itself() -> None:
-    assert "file missed" == watch_meaning("file_missed").says
+    assert "file odd" == watch_meaning("file_odd").says
 
 
 def test_what_is_not_there_is_not_found(watched: Store) -> None:

@@ -13,14 +13,14 @@ from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
+from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.erasures import KIND, erase_again, log_erasure, missing_erasures
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.jobs.privacy.traces import Trace, traces
-from cardoffers_cli.services.cardholders import find_cardholder
+from cardoffers_cli.services.cardholders import CardholderUnknown, find_cardholder
 from cardoffers_cli.services.erasures import (
     ErasedCounts,
     KnownErasure,
@@ -207,11 +207,7 @@ def _earlier(
 ) -> Erased:
     """Return what is said of somebody who was erased before; raise `NotFound` of a stranger."""
     if known is None:
-        raise NotFound(
-            f"{owner.slug} has no cardholder with this token.",
-            code="cardholder_not_found",
-            hint=f"See what it sent with `cardoffers find -i {owner.slug} --cardholder -`.",
-        )
+        raise CardholderUnknown(owner.slug)
     earlier = replace(named, erased_at=known.erased_at)
     return _report(owner, earlier, _NONE, was_erased=True, dry_run=dry_run)
 

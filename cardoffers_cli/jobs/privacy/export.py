@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import NotFound, Refused
+from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.table_folders import write_tables
-from cardoffers_cli.services.cardholders import find_cardholder
+from cardoffers_cli.services.cardholders import CardholderUnknown, find_cardholder
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.personal_data import EXPORTED, rows_of
 
@@ -57,11 +57,7 @@ def export_cardholder(
         owner = find_institution(store, institution)
         number = find_cardholder(store, owner.id, token)
         if number is None:
-            raise NotFound(
-                f"{owner.slug} has no cardholder with this token.",
-                code="cardholder_not_found",
-                hint=f"See what it sent with `cardoffers find -i {owner.slug} --cardholder -`.",
-            )
+            raise CardholderUnknown(owner.slug)
         frames = {table: rows_of(store, table, owner.id, number) for table in EXPORTED}
     frames = {table: frame for table, frame in frames.items() if frame.height}
     if not dry_run:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.domain.errors import NotFound, UsageError
+from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import security_log
-from cardoffers_cli.services.cardholders import find_cardholder
+from cardoffers_cli.services.cardholders import CardholderUnknown, find_cardholder
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.legal_holds import LegalHold, keep_hold, standing_holds
 
@@ -50,11 +50,7 @@ def hold_cardholder(
         owner = find_institution(store, institution)
         number = find_cardholder(store, owner.id, token)
         if number is None:
-            raise NotFound(
-                f"{owner.slug} has no cardholder with this token.",
-                code="cardholder_not_found",
-                hint=f"See what it sent with `cardoffers find -i {owner.slug} --cardholder -`.",
-            )
+            raise CardholderUnknown(owner.slug)
         standing = {hold.cardholder_no for hold in standing_holds(store, owner.id)}
         changed = (number in standing) == release
         if changed:

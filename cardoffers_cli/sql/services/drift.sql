@@ -101,7 +101,8 @@ before as (
 ),
 in_class as (
     select
-        before.*,
+        before.judged_no, before.judged_class, before.import_no, before.accepted,
+        before.about_on, before.day_class, before.back,
         row_number() over (
             partition by before.judged_no, before.day_class = before.judged_class
             order by before.back
