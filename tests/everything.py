@@ -48,13 +48,13 @@ LINES = """
 0 ~ institution add new-bank --name 'New Bank' --currency GBP
 0   merchant list
 0 ~ merchant add 'New Bakery' --category food --identifier 526101883310029
-0   merchant set 'New Bakery' --net-days 14 --tax-id GB123456789
+0   merchant set 'Ostrowick Grocers' --net-days 14 --tax-id GB123456789
 0   merchant identify 'Ostrowick Grocers' 526101883310029
 0   merchant suggest
 0   merchant evidence 091810142340001
 0   merchant accept 091810142340001 'Ostrowick Grocers' --reason 'same till receipt'
 0   merchant refuse 091810142340001 'Ostrowick Grocers' --reason 'another town'
-0   merchant new --from 091810142340001 --category food --name 'Elm Grocers'
+0 ~ merchant new --from 091810142340001 --category food --name 'Elm Grocers'
 0   merchant unlink 004110008660001 --reason 'moved away'
 0   offer list -i larkmere
 0   offer show of-00000

@@ -32,7 +32,7 @@ def serve(
         bool, option("Answer GET /metrics too, to everybody who reaches the port.", "--metrics")
     ] = False,
     metrics_socket: Annotated[
-        Path | None, option("Answer GET /metrics on a socket of this machine.", metavar="PATH")
+        Path | None, option("Answer GET /metrics on a socket of this machine.", metavar="FILE")
     ] = None,
 ) -> None:
     """Answer the HTTP contract on a port, until Ctrl-C or SIGTERM."""

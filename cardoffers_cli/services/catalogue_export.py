@@ -10,9 +10,15 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
+SELDOM = ("net_days", "credit_days", "tax_id", "tax_note")
+"""Columns that a file has only where a row of it says something there."""
+
+
 def export_kind(store: Store, kind: str) -> pl.DataFrame:
     """Return every row of one kind (but links and engagement), typed, in its file's columns."""
-    return store.frame(f"services/catalogue_export:{kind}")
+    frame = store.frame(f"services/catalogue_export:{kind}")
+    unsaid = [name for name in SELDOM if name in frame.columns and frame[name].is_null().all()]
+    return frame.drop(unsaid)
 
 
 def export_masked_links(store: Store) -> pl.DataFrame:

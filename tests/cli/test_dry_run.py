@@ -39,7 +39,7 @@ LEAVES_NOTHING = {
     "catalog import dirty": "no row is good, but the run is recorded",
     "store migrate": "the store is a current one",
     "privacy reapply": "no erasure was lost",
-    "retention run": "no age is set",
+    "retention run --yes": "no age is set",
     "invoice close --period 2026-10": "the month is closed already",
     "api GET /openapi.json": "reading",
 }

@@ -179,7 +179,7 @@ def test_a_usage_error_points_to_the_help(cardoffers: Any, hint: str, line: str)
 @pytest.mark.parametrize(
     ("message", "line"),
     [
-        ("No such command 'mtach'. Did you mean 'match'?", "mtach"),
+        ("No such command 'mtach'. Did you mean 'match', 'watch'?", "mtach"),
         ("No such command 'lst'. Did you mean 'list'?", "offer lst"),
         ("No such command 'zzz'.", "offer zzz"),
         ("No such option: --dryrun. Did you mean --dry-run?", "match --dryrun"),

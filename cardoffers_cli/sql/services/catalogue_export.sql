@@ -1,9 +1,10 @@
 -- name: institutions
--- Every institution in the columns of its file, by slug.
+-- Every institution in the columns of its file, by slug; without the credit days of all that set none.
 select
     slug, cast(institution_id as varchar) as institution_id, name, plan, currency, languages,
     max_active_offers, widget_limit, settlement_hold_days, webhook_url,
-    cast(require_marker as varchar) as require_marker, credit_days, tax_id, tax_note
+    cast(require_marker as varchar) as require_marker,
+    nullif(credit_days, 7) as credit_days, tax_id, tax_note
 from institutions
 order by slug;
 
