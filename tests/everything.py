@@ -109,6 +109,7 @@ LINES = """
 0   pickup drop --config pickup.toml
 3 ~ nightly drop
 4   payout export --statement {statement} --form pain.001 -o payment.xml --config payer.toml
+0   payout export --statement {statement} -o again.csv --config payer.toml {again}
 0   payout list
 0   payout show {statement}
 0 ~ bank import bank.csv
@@ -285,14 +286,12 @@ def _made() -> Place:
         _run("nightly drop", exit_code=3)
         _run("refund import refunds/larkmere.csv -i larkmere")
         _run("invoice close --period 2026-10", as_of=CLOSED)
-        _run("institution set tarnhollow --approvals on --approval-limit 100")
-        with patch("cardoffers_cli.cli.kernel.people.person", return_value="alice"):
-            asked = in_a_pipe(
-                [*"institution set tarnhollow --approvals off --as-of".split(), AS_OF]
-            )
-            assert 4 == asked.exit_code, asked
         _run(f"institution set tarnhollow --account {ACCOUNT}")
+        _run(f"payout export --statement {PAYABLE} --form csv -o pay --config payer.toml")
         _run("bank import bank.csv")
+        _run("institution set tarnhollow --approvals on --approval-limit 100")
+        _approve_paying_again()
+        _ask("institution set tarnhollow --approvals off")
         _run("institution set larkmere --watch on")
         with job(folder / "cardoffers.duckdb").store() as store, store.transaction():
             run_no, owner = next_run(store), find_institution(store, "larkmere").id
@@ -307,6 +306,12 @@ NOBODY = "http://127.0.0.1:9/"
 """Where nobody listens."""
 
 ACCOUNT = "GB33BUKB20201555555555/BUKBGB22"
+
+PAYABLE = "TARNHOLLOW-2026-000001"
+"""A statement that was paid, and whose payment the bank rejected."""
+
+AGAIN = "--form csv --again --reason 'the account was closed'"
+"""How a statement is paid again whose payment was rejected."""
 
 KEY = "--expires 2026-10-10T12:00:00Z --key-file app.key"
 """How a key is made that ends today, of which its institution is told."""
@@ -335,7 +340,8 @@ transaction_ref = {column = "Beleg"}
 """,
     "payer.toml": f'payer_name = "Offers"\npayer_account = "{ACCOUNT}"\n',
     "bank.csv": "payment_id,status,amount,currency,booked_at,code,bank_ref\n"
-    "RENT,booked,100.00,GBP,2026-10-09,,B-1\n",
+    "RENT,booked,100.00,GBP,2026-10-09,,B-1\n"
+    f"{PAYABLE},rejected,74.00,GBP,2026-10-10,AC04,B-2\n",
     "dirty/merchants.csv": "merchant_id,name,category\nno,No,food\n",
 }
 """Files that something is wrong with."""
@@ -347,12 +353,25 @@ def _run(line: str, exit_code: int = 0, as_of: str = AS_OF) -> Any:
     return ended.document
 
 
+def _ask(line: str) -> None:
+    """Let somebody ask for what a second person has to approve."""
+    with patch("cardoffers_cli.cli.kernel.people.person", return_value="alice"):
+        asked = in_a_pipe([*shlex.split(line), "--as-of", AS_OF])
+    assert 4 == asked.exit_code, asked
+
+
+def _approve_paying_again() -> None:
+    _ask(f"payout export --statement {PAYABLE} -o again.csv --config payer.toml {AGAIN}")
+    (approval,) = _run("approve list")
+    _run(f"approve give {approval['approval_id']} --yes")
+
+
 def _ids() -> dict[str, str]:
     (event,) = _run("webhook list --state delivered --limit 1")
     (redemption,) = _run("report redemptions -i larkmere --limit 1")["data"]
     (key,) = _run("key list")
     (night,) = _run("run list")
-    (approval,) = _run("approve list")
+    (approval,) = _run("approve list --state pending")
     (finding,) = _run("reconcile list --state open --limit 1")
     (watched,) = _run("watch list")
     return {
@@ -361,7 +380,8 @@ def _ids() -> dict[str, str]:
         "ref": redemption["transaction_ref"],
         "key": key["key_id"],
         "night": night["run_id"],
-        "statement": "TARNHOLLOW-2026-000001",
+        "statement": PAYABLE,
+        "again": AGAIN,
         "approval": approval["approval_id"],
         "finding": finding["finding_id"],
         "watched": watched["finding_id"],

@@ -17,6 +17,7 @@ A store knows where its history and its nights are, so all that happens happens 
     changed   after a night, one of whose files grew since
     carded    a store in which card numbers stand
     payable   with a statement that pays an institution, which has an account
+    returned  that, its payment exported, and rejected by the bank
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ _TORN = 40
 """Bytes at the end of a log that were never written."""
 _ACCOUNT = "GB33BUKB20201555555555"
 _BANK = "payment_id,status,amount,currency,booked_at\nRENT,booked,100.00,GBP,2026-10-09\n"
+_PAID = "LARKMERE-2026-000001"
+_REJECTED = f"payment_id,status,amount,currency,booked_at\n{_PAID},rejected,1.00,GBP,2026-10-09\n"
 
 
 def job_of(folder: Path) -> Job:
@@ -161,6 +164,7 @@ class Places:
             "changed": self._changed,
             "carded": self._carded,
             "payable": self._payable,
+            "returned": self._returned,
         }
 
     def _empty(self) -> None:
@@ -255,6 +259,13 @@ class Places:
         payer = f'payer_name = "Offers"\npayer_account = "{_ACCOUNT}"\n'
         (self.place / "payer.toml").write_text(payer)
 
+    def _returned(self) -> None:
+        self.put("payable")
+        paid = f"payout export --statement {_PAID} --form csv -o paid --config payer.toml"
+        self._do(paid)
+        (self.place / "rejected.csv").write_text(_REJECTED)
+        self._do("bank import rejected.csv")
+
     def _logged(self) -> None:
         """Kill a match between its commit and the end, which is soon after."""
         share = 0.99
@@ -291,6 +302,7 @@ class Places:
             "offer": feed["offers"][0]["id"],
             "key": key["key_id"],
             "approval": approval["approval_id"],
+            "again": "--form csv --again --reason closed",
             "terms": "--title T --min-spend 9 --cashback 1 --expires 2027-01-01",
         }
 

@@ -46,6 +46,7 @@ ready     5  5  reconcile accept latest --reason receipt
 ready     5  5  watch accept latest --reason holiday
 ready     0  0  bank import bank.csv
 payable   0  0  payout export --statement LARKMERE-2026-000001 --form csv -o pay --config payer.toml
+returned  0  0  payout export --statement LARKMERE-2026-000001 -o pay --config payer.toml {again}
 ready     0  0  match
 ready     0  0  settle
 ready     0  0  statement close -i larkmere --period 2026-09

@@ -30,6 +30,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
         "-o",
     ),
     "payout export --statement A-2026-000001 --form csv": ("-o",),
+    "payout export --statement A-2026-000001 --form csv --again --reason closed": ("-o",),
     "pack build --profile FILE --pyodide FILE": ("-o",),
     "simulate FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "catalog import FILE": ("--errors", "-o"),

@@ -356,6 +356,41 @@ def test_what_did_not_come_back_is_not_paid_again(made: Job, line: dict[str, str
     assert before == kept(made)
 
 
+# What the bank said when plain `payout export` is typed, and which payment that writes, if any
+TYPED_PLAIN = """
+said                code             writes
+-                   -                ALDER-2026-000001
+paid                -                ALDER-2026-000001
+rejected            payout_returned  -
+paid,back           payout_returned  -
+nacha               payout_returned  -
+rejected,+          -                ALDER-2026-000001-2
+rejected,+,refused  payout_returned  -
+"""
+
+
+@pytest.mark.parametrize("line", read(TYPED_PLAIN), ids=str)
+def test_the_file_of_what_came_back_is_not_written_again(made: Job, line: dict[str, str]) -> None:
+    """rules.md#payouts: in no form, dry or not, so that nobody uploads the old account."""
+    for name in (line["said"] or "").split(","):
+        if name == "+":
+            again(made, "pain.001")
+        elif name:
+            taken(made, LATER[name])
+    before, to = kept(made), made.path.with_name("plain")
+    if line["code"]:
+        for form, is_dry in (("pain.001", True), ("pain.001", False), ("csv", False)):
+            with pytest.raises(Refused) as error:
+                export_payout(made, NUMBER, form, to, dry_run=is_dry)
+            assert line["code"] == error.value.code
+            assert "--form pain.001 -o FILE --again --reason TEXT" in (error.value.hint or "")
+        assert not to.exists()
+    else:
+        assert line["writes"] == export_payout(made, NUMBER, "pain.001", to).payment_id
+        assert f"<EndToEndId>{line['writes']}</EndToEndId>" in to.read_text()
+    assert before == kept(made)
+
+
 def test_what_was_never_paid_is_not_paid_again(tmp_path: Path) -> None:
     made = replace(payable(tmp_path), settings=settings(**RUN_BY))
     with pytest.raises(Refused, match="was not paid yet") as error:

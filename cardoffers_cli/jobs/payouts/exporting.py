@@ -2,8 +2,8 @@
 
 What is written is kept, so that whoever asks again gets the same bytes, whatever was set since. A
 statement is paid under another id only where somebody wants it `again`, with a reason, and the bank
-returned or rejected the payment before. The file is written when the record of it is committed:
-where that fails, asking again writes it.
+returned or rejected the payment before; the file of the one that came back is not written any more.
+The file is written when the record of it is committed: where that fails, asking again writes it.
 """
 
 from __future__ import annotations
@@ -86,8 +86,9 @@ def export_payout(
 
     `again` is why it is paid once more, where the bank returned or rejected that payment; asked
     again while the bank says nothing of the new one, that is written. Raises `NotFound`, `Refused`
-    where nothing is to be paid, or nothing came back, where it was exported in another form or
-    where the form cannot say it, `ConfigurationError` without a payer, and `ApprovalNeeded`.
+    where nothing is to be paid, or nothing came back, where its payment did and nobody said
+    `again`, where it was exported in another form or where the form cannot say it,
+    `ConfigurationError` without a payer, and `ApprovalNeeded`.
     """
     approval = None
     with approvable(job, dry_run=dry_run) as store:
@@ -128,10 +129,9 @@ def _known(
 ) -> KeptPayout | None:
     """Return the payment that is written, None where one is to be made; raise `Refused`."""
     newest = find_payout(store, statement.institution_id, statement.number)
-    if again is None:
-        return newest
-    shown = f"`cardoffers payout show {statement.number}` shows it."
     if newest is None:
+        if again is None:
+            return None
         raise Refused(
             f"The statement {statement.number} was not paid yet, so it cannot be paid again.",
             code="payout_not_exported",
@@ -140,6 +140,17 @@ def _known(
     (found,) = payout_states(
         store, job.now, institution_id=statement.institution_id, number=statement.number
     )
+    shown = f"`cardoffers payout show {statement.number}` shows it."
+    if again is None and found.state == "returned":
+        raise Refused(  # whoever uploads it pays into what the bank could not pay into
+            f"The payment {newest.payment_id} came back or was rejected: its file is not written"
+            " again.",
+            code="payout_returned",
+            hint=f"{shown} `cardoffers payout export --statement {statement.number} --form"
+            f" {newest.form} -o FILE --again --reason TEXT` pays it once more.",
+        )
+    if again is None:
+        return newest
     if found.state == "returned":
         return None
     if newest.attempt > 1 and found.state == "unpaid":
