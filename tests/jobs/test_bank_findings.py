@@ -145,21 +145,47 @@ def test_what_came_in_is_of_no_payout_and_no_finding(made: Job) -> None:
     assert (0, 0, 0) == (told.open, told.accepted, told.resolved)
 
 
-def test_an_entry_whose_payout_becomes_known_is_unknown_no_more(made: Job) -> None:
+STANDING = """
+select cast(sum(credited_rows) as bigint), sum(moved_amount)
+from current_verdicts
+where subject in ('statement', 'entry')
+"""
+"""The entries of banks that all verdicts tell of, and what these moved."""
+
+
+@pytest.mark.parametrize("institution", [None, "alder"])
+def test_an_entry_whose_payout_becomes_known_counts_once(
+    made: Job, institution: str | None
+) -> None:
+    """Whether all institutions are reconciled next or this one alone (rules.md#bank-verdicts)."""
     later = "ALDER-2026-000002"
     close(made, later, amount="10")
     taken(made, camt(PAID, entry("10.00", named=later, ref="B-5", on=ON)))
     assert 1 == reconcile(made).open
     exported(made, number=later)
-    assert 0 == reconcile(made, "alder").open, "the entry is of no institution"
-    assert 1 == len(finding_rows(made, state="open", limit=10)[0])
-    with made.store() as store:
-        assert [0, 0, 0] == [offending(store, audit)[0] for audit in AUDITS]
-    told = reconcile(made)
-    assert (0, 1) == (told.open, told.resolved)
-    assert (2, 2, 2) == (
-        *(told.control.statements, told.control.bank_entries, told.control.bank_verdicts),
-    )
+    for of in (institution, None, institution):
+        told = reconcile(made, of)
+        assert {"paid": (2, 2, Decimal("1244.50"))} == {
+            each.code: (each.rows, each.bank_entries, each.paid_amount) for each in told.bank or ()
+        }
+        assert 0 == told.open
+        assert (2, 2, 2) == (
+            *(told.control.statements, told.control.bank_entries, told.control.bank_verdicts),
+        )
+        assert ["resolved"] == [each.state for each in finding_rows(made, limit=10)[0]]
+        with made.store() as store:
+            assert [0, 0, 0] == [offending(store, audit)[0] for audit in AUDITS]
+            assert [(2, Decimal("1244.50"))] == select(store, STANDING)
+
+
+def test_an_entry_of_another_institution_is_looked_at_with_it(made: Job) -> None:
+    """A run of one says nothing of what is of no institution, unless it is its own by now."""
+    taken(made, camt(PAID, RENT))
+    reconcile(made)
+    before = kept(made)["reconciliation_verdicts"]
+    told = reconcile(made, "alder")
+    assert ["paid"] == [each.code for each in told.bank or ()]
+    assert before == kept(made)["reconciliation_verdicts"]
 
 
 def test_an_accepted_finding_is_open_again_with_another_code(made: Job) -> None:

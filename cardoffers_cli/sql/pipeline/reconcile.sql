@@ -3,8 +3,9 @@
 --     after_run_no, after_redemption_no, after_credit_no)
 -- Makes asked: the institutions that sent credited rows (`is_credited`) and those that are paid by
 -- payouts (`is_paid`): with a statement that pays anything, and an account or a payment; or the one of
--- them that is named. Where none is, and banks told of anything, that is of no institution. With how
--- far the last run went; nowhere before the first. Grain: one row per institution.
+-- them that is named. Where none is, and banks told of anything, that is of no institution; so it is
+-- where an entry that stands there is of a payout of the named one by now, as else it would count on
+-- both sides. With how far the last run went; nowhere before the first. Grain: one row per institution.
 create temp table asked as
 with reached as (
     select
@@ -35,6 +36,14 @@ known as (
     union all
     select no_institution(), null, null, false, true
     where exists (from bank_entries)
+),
+known_by_now as (
+    select current_verdicts.subject_no as entry_no
+    from current_verdicts
+    inner join payout_entries on payout_entries.entry_no = current_verdicts.subject_no
+    where current_verdicts.subject = 'entry'
+        and current_verdicts.code <> 'known_now'
+        and payout_entries.institution_id = $institution_id
 )
 select
     known.institution_id, known.currency, coalesce(known.credit_days, 7) as credit_days,
@@ -45,7 +54,11 @@ select
 from known
 left join reached on reached.institution_id = known.institution_id
 where (known.is_credited or known.is_paid)
-    and ($institution_id is null or known.institution_id = $institution_id);
+    and (
+        $institution_id is null
+        or known.institution_id = $institution_id
+        or (known.institution_id = no_institution() and exists (from known_by_now))
+    );
 
 -- name: is_any
 -- reads: asked(institution_id)
