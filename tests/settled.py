@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
     from tables import Row
 
-CASHBACK = {'=A,"1"': "3.00", "B": "2.00", "O1": "1.00", "O3": "3.00"}
+CASHBACK = {'=A,"1"': "3.00", "B": "2.00", "O1": "1.00", "O3": "3.00", "A": "1234.50"}
 """What offers pay in these tests."""
 
 
