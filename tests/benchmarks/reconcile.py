@@ -1,12 +1,14 @@
 """What credited rows cost to reconcile, beside the bare load of their file, both in one run.
 
-    python tests/benchmarks/reconcile.py [--rows 1000000] [--repeat 3] [--work FOLDER]
+    python tests/benchmarks/reconcile.py [--rows 1000000] [--bank 10000] [--repeat 3] [--work …]
 
 A store has so many redemptions, delivered, and as many credited rows, each of one of them: half
-name it by its id, half by the reference of its purchase. The baseline is a bare `create table … as
-from read_csv(path, all_varchar = true)` of a file of the same rows into a database file. A later
-run has a hundredth of new rows to look at, and one more has none. Each figure is the median of the
-turns, in CPU seconds of all threads, as other programs do not change those, and in seconds.
+name it by its id, half by the reference of its purchase. Beside them stand so many statements
+(`--bank`, a hundredth of the rows if not said), each paid once, and as many entries of the bank of
+no payout. The baseline is a bare `create table … as from read_csv(path, all_varchar = true)` of a
+file of the same rows into a database file. A later run has a hundredth of new rows to look at, and
+one more has none. Each figure is the median of the turns, in CPU seconds of all threads, as other
+programs do not change those, and in seconds.
 """
 # ruff: noqa: T201  a table is what this prints
 
@@ -94,6 +96,47 @@ select
 from redemptions
 where (redemption_no % 100 = 0) = $is_late
 """
+PAID = (
+    """
+    insert into institution_accounts
+    select institution_id, 'DE89370400440532013000', 'Alder', $noon
+    from institutions where slug = 'alder'
+    """,
+    """
+    insert into statements by name
+    select
+        i as statement_no, institution_id, 'ALDER-' || i as number, 'ALDER' as series, 2026 as year,
+        i as place, $noon as from_at, $noon as to_at, 'GBP' as currency, 1 as entry_count,
+        0 as adjustment_count, 0 as carried_in, 5 as entries, 0 as adjustments, 0 as carried_out,
+        5 as payable, 0 as pending_count, 0 as pending, '' as sha256, $noon as closed_at,
+        0 as run_no, '' as actor
+    from institutions cross join range(1, $entries + 1) as numbers(i)
+    where slug = 'alder'
+    """,
+    """
+    insert into payouts by name
+    select
+        statement_no as payout_no, institution_id, number, 1 as attempt, number as payment_id,
+        payable as amount, currency, 'csv' as form, '' as account, '' as content, '' as sha256,
+        cast($noon as date) as due_on, $noon as exported_at, 0 as run_no, '' as actor
+    from statements
+    """,
+    "insert into bank_files values (1, 'bank.xml', 'xml', '', $noon, 0)",
+    """
+    insert into bank_entries by name
+    select
+        derived_id('paid' || i) as entry_id, 1 as bank_file_no, 'entry ' || i as place,
+        'booked' as status, 'debit' as direction, 'ALDER-' || i as payment_id, 5 as amount,
+        'GBP' as currency, $noon as booked_at, i as entry_no
+    from range(1, $entries + 1) as numbers(i)
+    union all by name
+    select
+        derived_id('sale' || i) as entry_id, 1 as bank_file_no, 'sale ' || i as place,
+        'booked' as status, 'credit' as direction, 'SALE-' || i as payment_id, 7 as amount,
+        'GBP' as currency, $noon as booked_at, $entries + i as entry_no
+    from range(1, $entries + 1) as numbers(i)
+    """,
+)
 TO_FILE = """
 copy (
     select credit_ref, redemption_id, transaction_ref, amount, status, credited_at from credits
@@ -114,8 +157,11 @@ def execute(store: Store, sql: str, **parameters: object) -> None:
     store.connection.execute(sql, parameters)
 
 
-def filled(folder: Path, rows: int) -> Job:
-    """Make a store of so many redemptions, nearly all of them credited, and the file of that."""
+def filled(folder: Path, rows: int, entries: int) -> Job:
+    """Make a store of so many redemptions, nearly all of them credited, and the file of that.
+
+    So many statements are paid in it, and as many entries of the bank are of none.
+    """
     made = replace(new_store(folder), settings=settings(threads=0, memory_limit="1GiB"))
     with made.store() as store:
         begin(store)
@@ -124,6 +170,9 @@ def filled(folder: Path, rows: int) -> Job:
             execute(store, sql)
         execute(store, CREDITED, is_late=False, before=0)
         execute(store, TO_FILE.format(to=folder / "credits.csv"))
+        for sql in PAID if entries else ():
+            given = {"noon": NOON, "entries": entries}
+            execute(store, sql, **{name: each for name, each in given.items() if f"${name}" in sql})
     return replace(made, now=NOON + timedelta(days=1))
 
 
@@ -136,7 +185,7 @@ def bare_load(folder: Path) -> None:
         )
 
 
-def turn(made: Job, times: dict[str, list[tuple[float, float]]], rows: int) -> None:
+def turn(made: Job, times: dict[str, list[tuple[float, float]]], rows: int, entries: int) -> None:
     """Take every measure once, on a copy of the store."""
     folder = made.path.parent
     (folder / "bare.duckdb").unlink(missing_ok=True)
@@ -152,7 +201,8 @@ def turn(made: Job, times: dict[str, list[tuple[float, float]]], rows: int) -> N
     for what in (LATER, NOTHING):
         with taking(times, what):
             told = reconcile(copy)
-    if (rows, rows, rows) != tuple(told.control.values()) or told.open:
+    counted = (entries, 2 * entries, 2 * entries) if entries else ()
+    if (rows, rows, rows, *counted) != tuple(told.control.values()) or told.open:
         raise SystemExit(f"Not all was found to be credited: {dict(told.control)}")
 
 
@@ -160,20 +210,22 @@ def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--bank", type=int)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--work", type=Path)
     asked = parser.parse_args()
+    entries = asked.rows // 100 if asked.bank is None else asked.bank
     times: dict[str, list[tuple[float, float]]] = defaultdict(list)
     with tempfile.TemporaryDirectory(dir=asked.work) as folder:
-        made = filled(Path(folder), asked.rows)
+        made = filled(Path(folder), asked.rows, entries)
         for _ in range(asked.repeat):
-            turn(made, times, asked.rows)
+            turn(made, times, asked.rows, entries)
     medians = {
         what: [statistics.median(each) for each in zip(*taken, strict=True)]
         for what, taken in times.items()
     }
     bare = medians["bare load"]
-    print(f"{asked.rows:,} redemptions, as many credited rows\n")
+    print(f"{asked.rows:,} redemptions, as many credited rows; {entries:,} statements\n")
     print(f"{'':20}{'CPU s':>8}{'seconds':>9}{'x CPU':>8}{'x s':>8}")
     for what, (cpu, seconds) in medians.items():
         print(f"{what:20}{cpu:8.2f}{seconds:9.2f}{cpu / bare[0]:8.2f}{seconds / bare[1]:8.2f}")
