@@ -24,6 +24,7 @@ select
     timestamp '2026-06-01', '{currency}', 1, 0, 0, {amount}, 0, 0, {amount}, 0, 0, '', null, null,
     timestamp '2026-06-01 12:00', 1, 'tester', null, null
 from institutions
+where slug = 'alder'
 """
 RUN_BY = {"payer_name": "Offers & Co", "payer_account": LONDON}
 """The settings that say who pays."""
