@@ -1,0 +1,126 @@
+# ruff: noqa: S608  the sizes and names of FILL are its own
+"""Unknown merchants at any size: a catalogue, and purchases that wait for nobody's identifiers.
+
+Names are two or three words of a vocabulary in which few are frequent, as in real catalogues. Of
+ten unknown identifiers six are new terminals of a known merchant, whose name stands in the text
+with a number or a date; one is spelled otherwise, one an aggregator's, with another name in each
+purchase, and two are of merchants that nobody knows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cardoffers_cli.store.store import Store
+
+TERMINALS, PURCHASES = 2, 5
+"""Known identifiers of a merchant, and waiting purchases of an unknown identifier."""
+
+MACROS = (
+    "create temp macro uuid_of(n) as cast(md5('m' || n) as uuid)",
+    "create temp macro chance(n, salt) as (hash(n, salt) % 1000000) / 1000000.0",
+    "create temp macro rank(n, salt, most) as cast(floor(pow(most, chance(n, salt))) as bigint)",
+    """
+    create temp macro syllable(n, place) as [
+        'ba', 'cor', 'del', 'fi', 'gan', 'hol', 'ju', 'kel', 'lum', 'mar', 'no', 'pel', 'qui',
+        'ras', 'sto', 'tan', 'ul', 'ver', 'wes', 'zo'
+    ][1 + n * 7919 // cast(pow(20, place) as bigint) % 20]
+    """,
+    """
+    create temp macro word(n, salt, most) as
+        syllable(rank(n, salt, most), 0) || syllable(rank(n, salt, most), 1)
+        || syllable(rank(n, salt, most), 2) || syllable(rank(n, salt, most), 3)
+    """,
+)
+NAME = """
+word({n}, 1, $merchants) || ' ' || word({n}, 2, $merchants // 10)
+|| case when {n} % 3 = 0 then ' ' || word({n}, 3, 100) else '' end
+"""
+FILL = (
+    f"""
+    insert into merchants by name
+    select uuid_of(i) as merchant_id, i as merchant_no, {NAME.format(n="i")} as name
+    from range(1, $merchants + 1) as numbers(i)
+    """,
+    f"""
+    insert into identifiers by name
+    select
+        i as identifier_no, 'card_acceptor' as merchant_identifier_type,
+        (1000000000 + hash(i // {TERMINALS}) % 9000000000) || lpad(cast(i as varchar), 7, '0')
+            as merchant_identifier,
+        case when i <= {TERMINALS} * $merchants then uuid_of(1 + (i - 1) // {TERMINALS}) end
+            as merchant_id
+    from range(1, {TERMINALS} * $merchants + $purchases // {PURCHASES} + 1) as numbers(i)
+    """,
+    f"""
+    create temp table said_as as
+    with numbered as (
+        select
+            i as purchase_no,
+            case
+                when i <= {TERMINALS} * $merchants then i
+                else {TERMINALS} * $merchants + 1 + i % ($purchases // {PURCHASES})
+            end as identifier_no
+        from range(1, {TERMINALS} * $merchants + $purchases + 1) as numbers(i)
+    ),
+    kinds as (
+        select
+            *, identifier_no > {TERMINALS} * $merchants as is_unknown,
+            hash(identifier_no, 4) % 10 as kind,
+            1 + hash(case when hash(identifier_no, 4) % 10 = 7 then purchase_no
+                else identifier_no end, 5) % $merchants as other_no
+        from numbered
+    ),
+    whose as (
+        select
+            *,
+            case
+                when not is_unknown then 1 + (identifier_no - 1) // {TERMINALS}
+                when kind < 8 then other_no
+            end as merchant_no
+        from kinds
+    )
+    select
+        whose.purchase_no, whose.identifier_no,
+        upper(case
+            when merchants.name is null then word(identifier_no, 6, 150000) || ' '
+                || word(identifier_no, 7, $merchants)
+            when is_unknown and kind = 6 then replace(merchants.name, 'r', '')
+            when is_unknown and kind = 7 then 'sq *' || merchants.name
+            else merchants.name
+        end) || case purchase_no % 3
+            when 0 then ' #' || identifier_no % 10000
+            when 1 then ' ' || (1 + purchase_no % 12) || '/' || (1 + purchase_no % 28) || '/26'
+            else ''
+        end as text
+    from whose
+    left join merchants on merchants.merchant_no = whose.merchant_no
+    """,
+    """
+    insert into recent_purchases by name
+    select
+        purchase_no, institution_id, 'r' || purchase_no as transaction_ref,
+        1 + purchase_no % 50000 as cardholder_no, 1 + purchase_no % 50000 as instrument_no,
+        identifier_no, 10 + purchase_no % 90 as amount, 'USD' as currency,
+        timestamp '2026-05-01' + to_minutes(cast(purchase_no % 40000 as integer)) as transacted_at,
+        timestamp '2026-06-01' as received_at
+    from said_as
+    cross join institutions
+    """,
+    """
+    insert into recent_purchase_details by name
+    select purchase_no, institution_id, '5411' as mcc, text as merchant_descriptor
+    from said_as
+    cross join institutions
+    """,
+    f"update match_watermark set purchase_no = {TERMINALS} * $merchants",
+)
+
+
+def fill_unknown(store: Store, merchants: int, purchases: int) -> None:
+    """Fill a store that has one institution with so many merchants, and waiting purchases."""
+    sizes = {"merchants": merchants, "purchases": purchases}
+    for statement in (*MACROS, *FILL):
+        given = {name: size for name, size in sizes.items() if f"${name}" in statement}
+        store.connection.execute(statement, given)
