@@ -20,8 +20,12 @@ from cardoffers_cli.jobs.catalogue.answers import (
 )
 from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
 from cardoffers_cli.jobs.discovery import show_evidence, suggest_merchants
+from cardoffers_cli.jobs.river.compact import compact
 from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.storage.backup import backup
+from cardoffers_cli.jobs.storage.restore import restore
 from cardoffers_cli.jobs.why import why
+from cardoffers_cli.store.audits import audits, offending
 from sizes import tries
 from tables import NOON, put, select, snapshot, uid
 from work import found, new_store
@@ -235,3 +239,53 @@ def test_nothing_is_linked_without_a_person(
         if order in {"unlink", "accept"}:
             expected["101"] = "Luna Books" if order == "accept" else None
     assert expected == {identifier: owner(job, identifier) for identifier in expected}
+
+
+AUDIT = "merchant_answers_are_whole"
+BREACHES = {
+    "update merchant_answers set identifier_no = 99 where answer_no = 1": "is not there",
+    "update merchant_answers set merchant_id = uuid() where answer_no = 2": "is not there",
+    "update merchant_answers set run_no = 99 where answer_no = 2": "is not there",
+    "update merchant_answers set answer = 'maybe' where answer_no = 2": "what none can say",
+    "update merchant_answers set reason = ' ' where answer_no = 2": "what none can say",
+    "delete from audit_log": "is not in the audit log",
+    "update audit_log set new_value = null": "is not in the audit log",
+    "update identifiers set merchant_id = null": "its identifier is of nobody",
+}
+
+
+@pytest.mark.parametrize("breach", BREACHES)
+def test_the_audit_finds_a_breach(job: Job, breach: str) -> None:
+    accept(job, "101", "Luna Books", "same till")
+    refuse(job, "102", "Luna Books", "another town")
+    with job.store() as store:
+        assert (0, None) == offending(store, AUDIT)
+        select(store, breach)
+        found = [row for page in store.pages(audits()[AUDIT]) for row in page]
+        assert [] != [row for row in found if row["fault"].endswith(BREACHES[breach])]
+
+
+def test_the_audit_lets_pass_whatever_persons_may_say(job: Job) -> None:
+    refuse(job, "101", "Luna Books", "another town")
+    accept(job, "101", "Luna Books", "no, here")
+    unlink(job, "101", "it closed")
+    make_merchant(job, "101", "books", name="Luna Too")
+    refuse(job, "101", "Luna Books", "another firm")
+    with job.store() as store:
+        assert (0, None) == offending(store, AUDIT)
+
+
+def test_answers_outlast_merge_backup_and_restore(job: Job, tmp_path: Path) -> None:
+    accept(job, "101", "Luna Books", "same till")
+    refuse(job, "102", "Luna Books", "another town")
+    match_purchases(job)
+    with job.store() as store:
+        answers = snapshot(store)["merchant_answers"]
+    compact(job)
+    backup(job, tmp_path / "kept")
+    unlink(job, "101", "after the backup")
+    restore(job, tmp_path / "kept", accept_loss=True)
+    with job.store() as store:
+        assert answers == snapshot(store)["merchant_answers"]
+        assert (0, None) == offending(store, AUDIT)
+    assert ([], "Luna Books") == (suggest_merchants(job), owner(job, "101"))
