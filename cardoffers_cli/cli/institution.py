@@ -106,7 +106,7 @@ def add(
     }
     made = add_institution(desk.job, cells, dry_run=dry_run)
     desk.show(made, _fields(made))
-    desk.note(f"Next: `cardoffers merchant add`, then `cardoffers offer create -i {slug}`.")
+    desk.note("Next: `cardoffers merchant add`, then `cardoffers offer create`.")
 
 
 @app.command("set")

@@ -116,7 +116,7 @@ def failed_hook(outcome: HookOutcome) -> Iterator[str]:
     """Yield what to know of a hook that failed: who was not told, why, and what it said."""
     yield f"warning: The hook {outcome.event}, {outcome.to}, failed: {outcome.error}."
     yield from (f"    {line}" for line in (outcome.output or "").splitlines())
-    yield "    -> cardoffers help watch tells of hooks; of the run itself it changes nothing"
+    yield "    -> cardoffers help watch"
 
 
 _UNSAID = {"security_log_head", "after_run_no", "up_to_run_no"}

@@ -173,15 +173,18 @@ C14 the entry class of a foreign payment is wrong
 MEANINGS = dict(line.split(" ", 1) for line in (_ISO + _NACHA).strip().splitlines() if line)
 """Code -> what it means, for a person."""
 
-_AGAIN = "pay it again with `cardoffers payout export --again`"
+_AGAIN = (
+    "pay it again with `cardoffers payout export --statement NUMBER --form FORM --again"
+    " --reason TEXT -o FILE`"
+)
+_SET_ACCOUNT = "`cardoffers institution set INST --account IBAN/BIC`"
 _OTHER_ACCOUNT = (
-    "ask the institution for its right account, set it with `cardoffers institution set --account`,"
-    f" then {_AGAIN}"
+    f"ask the institution for its right account, set it with {_SET_ACCOUNT}, then {_AGAIN}"
 )
 _PAYER = f"correct what the settings say of the payer, or its account, then {_AGAIN}"
 _NOTICE = (
     "the payment was made: ask the institution whether it is so, and set its account for the next"
-    " one with `cardoffers institution set --account`"
+    f" one with {_SET_ACCOUNT}"
 )
 _ASK = f"ask the bank what stopped it; once that is gone, {_AGAIN}"
 _OF_ACCOUNT = frozenset(

@@ -110,7 +110,7 @@ _ALL = (
         "too_many_rejects",
         "error",
         "the file has more invalid rows than file_most_rejects: nothing of it was taken",
-        "check the file with cardoffers validate; cardoffers import takes it as it is",
+        "check it with cardoffers validate; cardoffers import FILE -i INST takes it as it is",
     ),
     Code(
         "manifest_invalid",
@@ -128,7 +128,7 @@ _ALL = (
         "import_failed",
         "error",
         "the import of the file ended in an error that nobody foresaw: nothing of it was taken",
-        "run cardoffers import on the file with --debug, and report what it prints",
+        "run cardoffers import FILE -i INST --debug, and report what it prints",
     ),
     Code(
         "taken_file_changed",

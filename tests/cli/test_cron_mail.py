@@ -235,7 +235,7 @@ def test_a_hook_that_failed_is_said_with_what_it_said() -> None:
         "warning: The hook on_findings, mail, failed: it ended with exit code 7.",
         "    no such host",
         "    bye",
-        "    -> cardoffers help watch tells of hooks; of the run itself it changes nothing",
+        "    -> cardoffers help watch",
     ] == [*failed_hook(FAILED)]
 
 

@@ -291,14 +291,14 @@ def out_of_order(period: Period, last: Closed, said: SaidOf) -> Refused:
     return Refused(
         message,
         code="period_out_of_order",
-        hint=f"`{said.close} --period {following}` closes the next.",
+        hint=f"`{said.close.format(following)}` closes the next.",
     )
 
 
 def _said_of(owner: Institution) -> SaidOf:
     return SaidOf(
         of_whom=f"of {owner.slug}",
-        close=f"cardoffers statement close -i {owner.slug}",
+        close=f"cardoffers statement close -i {owner.slug} --period {{}}",
         preview=f"cardoffers statement preview -i {owner.slug} --period {{}}",
     )
 
@@ -321,7 +321,7 @@ def _refuse_open_findings(
             f"{period.title} of {owner.slug} has open findings of the reconciliation: {findings}.",
             code="findings_open",
             hint=f"`cardoffers reconcile list -i {owner.slug} --state open` shows them; "
-            "`reconcile accept` accepts one, with a reason.",
+            "`cardoffers reconcile accept` accepts one, with a reason.",
         )
     require_approval(
         store,

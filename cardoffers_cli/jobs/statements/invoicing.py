@@ -32,7 +32,7 @@ INVOICES, CREDIT_NOTES = "INV", "CN"
 """The series of numbers."""
 _SAID = SaidOf(
     of_whom="of invoices",
-    close="cardoffers invoice close",
+    close="cardoffers invoice close --period {}",
     preview="cardoffers report merchants --from {0.from_at:%Y-%m-%d} --to {0.to_at:%Y-%m-%d}",
 )
 

@@ -104,6 +104,6 @@ def _retriable(store: Store, redemption_id: str) -> UUID:
             f"The event of redemption {redemption_id} is {found.state}.",
             code="not_failed",
             hint="`cardoffers webhook resend` sends an event again whatever its state; "
-            "`cardoffers webhook set --from all` sends those that are held back.",
+            "`cardoffers webhook set -i INST --from all` sends those that are held back.",
         )
     return found.redemption_id
