@@ -124,7 +124,7 @@ class Closed(Protocol):
 class SaidOf:
     """What a refusal says: whose period it is, and the commands that close and preview it.
 
-    In that of the preview the period is put: `{}`, or what of it the command takes.
+    In both commands the period is put: `{}`, or what of it the command takes.
     """
 
     of_whom: str
