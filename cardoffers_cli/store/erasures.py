@@ -20,7 +20,12 @@ from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment, parse_moment
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.store.folder import make_folder, needing_room, replace_whole
-from cardoffers_cli.store.layout import draft_path, erasure_key_path, erasures_path
+from cardoffers_cli.store.layout import (
+    draft_path,
+    erasure_key_path,
+    erasures_path,
+    unwritten_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,6 +131,21 @@ def add(store: Path, erasure: ListedErasure) -> None:
     known = listed(store)
     if erasure.erasure_id not in {each.erasure_id for each in known}:
         _write(store, erasures_path(store), _text([*known, erasure]))
+
+
+def mark(store: Path) -> None:
+    """Mark, on the disk, that freed blocks of the store's file may hold tokens that were erased."""
+    _write(store, unwritten_path(store), "")
+
+
+def unmark(store: Path) -> None:
+    """Take the mark away: the file was written anew."""
+    unwritten_path(store).unlink(missing_ok=True)
+
+
+def is_marked(store: Path) -> bool:
+    """Say whether somebody was erased since the store's file was written anew."""
+    return unwritten_path(store).exists()
 
 
 def _write(store: Path, path: Path, text: str) -> None:

@@ -7,10 +7,11 @@ folder, one lock and one journal.
 The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
 `night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the
 `secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with its
-`erasure-key`, the `snapshot`, the `archive`, the list of `backups`, drafts (`.new`), and what is
-kept under a dated name (`.kept`). Beside the store itself are what the engine puts there (`.wal`,
-with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint, and `.tmp`), a store that
-was replaced (`.kept`), and what the nights tell people: `runs/` and `reports/`.
+`erasure-key` and the mark `erased-since`, the `snapshot`, the `archive`, the list of `backups`,
+drafts (`.new`), and what is kept under a dated name (`.kept`). Beside the store itself are what the
+engine puts there (`.wal`, with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint,
+and `.tmp`), a store that was replaced (`.kept`), and what the nights tell people: `runs/` and
+`reports/`.
 
 A version before had the files of the folder beside the store. They are used where they are until
 `store migrate` moves them (`moving.py`), all at once: the moment is that in which the lock goes.
@@ -112,6 +113,11 @@ backups_path = _path_of("backups")
 def erasures_path(store: Path) -> Path:
     """Return the path of the list of cardholders who were erased."""
     return folder_of(store) / "erasures"
+
+
+def unwritten_path(store: Path) -> Path:
+    """Return the mark that somebody was erased since the store's file was last written anew."""
+    return folder_of(store) / "erased-since"
 
 
 def erasure_key_path(store: Path) -> Path:

@@ -353,6 +353,21 @@ def test_a_store_that_lost_an_erasure_is_noticed(alder: Job) -> None:
     assert doctor(alder, strict=True).ok
 
 
+def test_a_file_that_was_not_written_anew_is_noticed(alder: Job, tmp_path: Path) -> None:
+    """As where the disk is too full for that: the erasure is kept, freed blocks hold the token."""
+    erase_cardholder(alder, "alder", TOKEN, "asked")
+    compact(alder, dry_run=True)
+    assert ["store.duckdb"] == holding(tmp_path)
+    (fault,) = [audit for audit in doctor(alder).audits if not audit.ok]
+    assert ("erased_stay_erased", "cardoffers store compact") == (
+        fault.name,
+        (fault.example or {})["next"],
+    )
+    compact(alder)
+    assert [] == holding(tmp_path)
+    assert doctor(alder, strict=True).ok
+
+
 # Killed
 
 WORK = f"""

@@ -41,6 +41,7 @@ from cardoffers_cli.store.erasures import (
     add,
     erasure_id,
     keep_key,
+    mark,
     read_key,
     token_hash,
 )
@@ -139,7 +140,8 @@ def reapply(job: Job, *, dry_run: bool = False) -> ErasedAgain:
     """Do the erasures of the list that the store does not know, as after a loss of commits."""
     with job.store(read_only=dry_run) as store:
         count = len(missing_erasures(store, job))
-        if not dry_run:
+        if count and not dry_run:
+            mark(job.path)
             erase_again(store, job)
     if count and not dry_run:
         snapshot.withdraw(job.path)
@@ -196,6 +198,7 @@ def _erase(
         run.counts.update(counts)
     log_erasure(store, erasure, job)
     if not dry_run:
+        mark(job.path)
         snapshot.withdraw(job.path)  # before the commit: no copy may hold it longer than the store
     return _report(
         owner, erasure, counts, shared_instruments=shared, approval=approval, dry_run=dry_run

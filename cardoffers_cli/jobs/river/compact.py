@@ -16,7 +16,7 @@ from cardoffers_cli.archive.parts import small
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.disks import check_room
 from cardoffers_cli.jobs.river.merge import MergedParts, merge, mergeable, sweep
-from cardoffers_cli.store import copying
+from cardoffers_cli.store import copying, erasures
 from cardoffers_cli.store.aside import put_logs_aside
 from cardoffers_cli.store.layout import draft_path
 from cardoffers_cli.store.lock import engine_lock
@@ -95,5 +95,6 @@ def _write_anew(job: Job, tell: Callable[[str], None]) -> None:
             copying.check_copy(original, copying.contents(store))
         tell("swap")
         copying.put_in_place(draft, job.path)
+        erasures.unmark(job.path)
     finally:
         copying.discard(draft)

@@ -22,7 +22,7 @@ from cardoffers_cli.services.erasures import unknown_to
 from cardoffers_cli.store import backup_places, journal, signing_secrets, usage_journal
 from cardoffers_cli.store.audits import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.store.blocks import damaged_blocks
-from cardoffers_cli.store.erasures import listed
+from cardoffers_cli.store.erasures import is_marked, listed
 from cardoffers_cli.store.leftovers import leftovers
 from cardoffers_cli.store.opening import current, lock_for, must_exist
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 TAKEN_FILES = "taken_files_are_as_read"
 _AGAIN = "cardoffers privacy reapply"
+_COMPACT = "cardoffers store compact"
 
 QUICK = frozenset(
     {
@@ -217,12 +218,14 @@ def _usage_journal(_store: Store, path: Path) -> Found:
 
 
 def _erasures(store: Store, path: Path) -> Found:
-    """Find erasures of the list that the store does not know; without a list there are none."""
+    """Find erasures that the store lost, or whose tokens freed blocks of its file may hold yet."""
     try:
         missing = unknown_to(store, listed(path))
     except StoreDamaged as error:
         return 1, {"fault": error.code}
-    return _listed([{"erasure_id": each.erasure_id, "next": _AGAIN} for each in missing])
+    found = [{"erasure_id": each.erasure_id, "next": _AGAIN} for each in missing]
+    unwritten = [{"fault": "not_compacted", "next": _COMPACT}] if is_marked(path) else []
+    return _listed([*found, *unwritten])
 
 
 def _taken_files(store: Store, _path: Path) -> Found:
