@@ -18,10 +18,12 @@ A store knows where its history and its nights are, so all that happens happens 
     carded    a store in which card numbers stand
     payable   with a statement that pays an institution, which has an account
     returned  that, its payment exported, and rejected by the bank
+    erasable  nothing waits of a cardholder who bought, or of anybody else
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -165,6 +167,7 @@ class Places:
             "carded": self._carded,
             "payable": self._payable,
             "returned": self._returned,
+            "erasable": self._erasable,
         }
 
     def _empty(self) -> None:
@@ -266,6 +269,11 @@ class Places:
         (self.place / "rejected.csv").write_text(_REJECTED)
         self._do("bank import rejected.csv")
 
+    def _erasable(self) -> None:
+        self.put("ready")
+        self._do("match")
+        self._do("webhook send")
+
     def _logged(self) -> None:
         """Kill a match between its commit and the end, which is soon after."""
         share = 0.99
@@ -345,6 +353,9 @@ class Places:
         shutil.copy(made / "larkmere-dirty.csv", self.place / "drop" / "larkmere" / "bad.csv")
         (self.place / "drop" / "larkmere" / "bad.csv.done").touch()
         (self.place / "cardholder.txt").write_text(f"{_HOLDER}\n{_HOLDER}-card\n")
+        bought = (made / "larkmere-1.csv").read_text()
+        token = next(csv.DictReader(bought.splitlines()))["cardholder_token"]
+        (self.place / "known.txt").write_text(f"{token}\n")
         (self.place / "unknown.key").write_text(f"{new_key()}\n")
         (self.place / "unknown.key").chmod(0o600)
         event = {

@@ -75,9 +75,10 @@ ready     0  0  key list
 ready     0  0  key show {key}
 ready     0  0  inbox read -i larkmere --all
 ready     0  0  api POST /api/v1/transactions --key-file app.key --body event.json
-ready     5  5  privacy hold --cardholder - -i larkmere --reason case < cardholder.txt
-ready     5  5  privacy export --to case --cardholder - -i larkmere < cardholder.txt
 ready     5  5  privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
+ready     0  0  privacy hold --cardholder - -i larkmere --reason case < known.txt
+ready     0  4  privacy export --to case --cardholder - -i larkmere < known.txt
+erasable  3  3  privacy erase --cardholder - -i larkmere --reason asked --yes < known.txt
 ready     0  0  privacy reapply
 ready     0  0  retention run --yes
 ready     0  0  audit list
