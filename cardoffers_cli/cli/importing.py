@@ -128,6 +128,8 @@ def _import(
             taken += map(_taken, made.parts)
             if made.earlier:
                 desk.note(f"{shortened(source)} is {made.earlier.told()}.")
+            for line in made.unusual:
+                desk.note(line)
     show_files(desk, documents, reports, Text(taken))
 
 

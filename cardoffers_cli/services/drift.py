@@ -1,8 +1,8 @@
 """Drift: what each file of a watched institution looked like, and what in a file is unlike before.
 
-A file is counted once, in the transaction that takes it, from its own rows alone; comparing it
-reads only what was kept of a dozen files. Which of them, and what is unusual, `sql/services/drift`
-says.
+A file is counted once, from the rows that were taken of it, in a transaction behind the one that
+took it: an error here stops no import, and the next look counts what is missing. Comparing a file
+reads only what was kept of a dozen. Which of them, and what is unusual, `sql/services/drift` says.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from cardoffers_cli.store.numbering import next_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
     from uuid import UUID
 
-    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -27,19 +25,17 @@ def next_cardholder_no(store: Store) -> int:
     return next_number(store, "store/interning:next_cardholder")
 
 
-def keep_shape(
-    store: Store,
-    rows: Table,
-    *,
-    import_no: int,
-    institution_id: UUID,
-    first_new_no: int,
-    now: datetime,
-) -> None:
-    """Keep what a file looked like whose `rows` are staged and admitted."""
-    of = {"import_no": import_no, "institution_id": institution_id}
-    store.execute("services/drift:keep_shape", rows, **of, first_new_no=first_new_no, now=now)
-    store.execute("services/drift:keep_merchants", **of)
+def keep_shapes(store: Store, institution_id: UUID) -> list[int]:
+    """Keep what files looked like that came since the last look; return their imports' numbers.
+
+    Their imports recorded how many cardholders were new, which nobody could tell afterwards.
+    """
+    of = {"institution_id": institution_id}
+    missing = store.rows("services/drift:missing", **of)
+    for row in missing:
+        store.execute("services/drift:keep_shape", **of, **row)
+        store.execute("services/drift:keep_merchants", **of, import_no=row["import_no"])
+    return [int(row["import_no"]) for row in missing]
 
 
 def look_behind_match(store: Store, institution_id: UUID) -> list[int]:

@@ -819,11 +819,10 @@ create table watch_findings (
 create table import_shapes (
     import_no bigint not null primary key,
     institution_id uuid not null,
-    about_on date not null,  -- that its middle row is of
-    amount decimal(38, 4) not null,  -- of its valid rows, duplicates too
-    median_amount decimal(18, 4),  -- null where no row is valid
-    unknown_merchants bigint not null,  -- accepted rows of them
-    cardholders bigint not null,  -- of its accepted rows
+    about_on date not null,  -- that the middle one of its accepted rows is of
+    median_amount decimal(18, 4),  -- of its accepted rows; null where there is none
+    unknown_merchants bigint not null,  -- accepted purchases of them
+    cardholders bigint not null,  -- of its accepted purchases
     new_cardholders bigint not null,  -- of these, known by no row or link before
     redeemed bigint  -- of its purchases, at the first look behind a match; null before
 );

@@ -9,12 +9,16 @@ from collections import defaultdict
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.watch.findings import accept_watch
 from cardoffers_cli.jobs.watch.looking import look
 from cardoffers_cli.services import abuse
 from cardoffers_cli.services.institutions import find_institution
@@ -22,6 +26,12 @@ from drifting import FAULTS, Days, days_of
 from sizes import at_the_gate
 from tables import given
 from work import file_of, found, new_store, settings, short_nights, taken, with_catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.store import Store
 
 PLACES = [each / "shared" / "data" / "drift" for each in Path(__file__).parents]
 DATA = next((each for each in PLACES if each.is_dir()), PLACES[-1])
@@ -84,7 +94,7 @@ def test_a_planted_fault_is_found_the_same_night(
     assert codes <= Days(made, sample.rows, tmp_path).night(NIGHTS, fault)
 
 
-KEPT = "select cardholders, new_cardholders, unknown_merchants, amount, redeemed from import_shapes"
+KEPT = "select cardholders, new_cardholders, unknown_merchants, redeemed from import_shapes"
 ROWS = """
     ref cardholder card identifier
     r-1 c0         k0   M0
@@ -101,9 +111,64 @@ def test_what_a_file_looked_like_is_kept_of_whoever_is_watched(tmp_path: Path) -
     assert [] == found(made, KEPT)
     set_institution(made, "alder", {}, watch=True)
     taken(made, path)
-    assert [(3, 1, 2, 80, None)] == found(made, KEPT)
+    assert [(3, 1, 2, None)] == found(made, KEPT)
     taken(made, path)
-    assert (0, 0, 0, 80, None) == found(made, f"{KEPT} order by import_no")[1]
+    assert (0, 0, 0, None) == found(made, f"{KEPT} order by import_no")[1]
+
+
+def many(folder: Path, day: int, rows: int) -> Path:
+    """Write the file of a day, with so many rows."""
+    lines = [f"r-{day}-{row} c{row % 7} k{row % 7} M0" for row in range(rows)]
+    return file_of(folder / f"{day}.csv", "\n".join(["ref cardholder card identifier", *lines]))
+
+
+def import_one(made: Job, path: Path, *, dry_run: bool = False) -> Sequence[str]:
+    """Import a file, and return what it says of what is unusual."""
+    options = ImportOptions(dry_run=dry_run)
+    return import_file(str(path), "alder", made, options, outputs=Outputs()).unusual
+
+
+def test_an_import_says_and_records_what_is_unusual_in_its_file(tmp_path: Path) -> None:
+    made = with_catalogue(tmp_path)
+    for day in range(4):
+        assert [] == import_one(made, many(tmp_path, day, 60))
+    assert [] == found(made, KEPT)
+    assert [] == import_one(made, many(tmp_path, 4, 6))
+    set_institution(made, "alder", {}, watch=True)
+    for day in range(5, 9):
+        assert [] == import_one(made, many(tmp_path, day, 60))
+    assert not import_one(made, many(tmp_path, 9, 15), dry_run=True)
+    (line,) = import_one(made, tmp_path / "9.csv")
+    ((finding_id,),) = found(made, "select finding_id from watch_findings")
+    assert line.endswith(f"Next: `cardoffers watch show {finding_id}`.")
+    assert "9.csv: far more or fewer rows than in the files before (rows 15, usual 60" in line
+    accept_watch(made, str(finding_id), "a bank holiday")
+    with made.store() as store, store.transaction():
+        look(store, made, find_institution(store, "alder").id)
+    assert [("accepted",)] == found(made, "select state from watch_findings")
+
+
+@pytest.mark.parametrize("step", ["is_watched", "keep_shapes", "compare", "record_findings"])
+def test_an_import_stands_whatever_fails_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The error is one of the engine, after which a transaction takes no more statements."""
+    made = with_catalogue(tmp_path)
+    set_institution(made, "alder", {}, watch=True)
+
+    def fails(store: Store, *_: object, **__: object) -> None:
+        store.connection.execute("select error('c8')")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"cardoffers_cli.jobs.river.unusual.{step}", fails)
+        (line,) = import_one(made, file_of(tmp_path / "tx.csv", ROWS))
+    assert "The file is taken, but could not be compared" in line
+    assert "c8" not in line
+    assert [(4, 1)] == found(made, "select count(*), min(import_no) from purchases")
+    assert ([], []) == (found(made, KEPT), found(made, "from watch_findings"))
+    with made.store() as store, store.transaction():
+        look(store, made, find_institution(store, "alder").id)
+    assert [(3, 1, 2, 0)] == found(made, KEPT)
 
 
 def test_a_night_looks_once_and_goes_on_when_that_fails(
@@ -135,4 +200,8 @@ def test_a_night_looks_once_and_goes_on_when_that_fails(
     assert ["finished", 1] == [last.status, len(failed)]
     assert "(ValueError)" in failed[0].message
     assert "c8" not in failed[0].message
-    assert [1] == [len(found(made, f"{KEPT} where redeemed is null"))]
+    assert 2 == len(found(made, KEPT))
+    monkeypatch.undo()
+    with made.store() as store, store.transaction():
+        look(store, made, find_institution(store, "alder").id)
+    assert [(1, 0, 0, 1)] == found(made, f"{KEPT} where import_no = 3")

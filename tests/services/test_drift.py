@@ -23,7 +23,7 @@ MONDAY = datetime(2026, 6, 1, 2)  # noqa: DTZ001 - moments are naive UTC
 USUAL = {"received": 1000, "accepted": 980, "duplicates": 10, "invalid": 10, "amount": 20_000}
 USUAL |= {"median": 15, "unknown": 98, "cardholders": 500, "new": 25, "redeemed": 98}
 COUNTS = ("received", "accepted", "duplicates", "invalid")
-SHAPE = ("amount", "median", "unknown", "cardholders", "new", "redeemed")
+SHAPE = ("median", "unknown", "cardholders", "new", "redeemed")
 
 
 @pytest.fixture
@@ -52,14 +52,14 @@ def keep(store: Store, number: int, day: float, kind: str = "purchases", **other
         "size_bytes": 1,
         "conflicts": 0,
         "blank_lines": 0,
-        "amount_accepted": 0,
+        "amount_accepted": file["amount"],
         "currency": "GBP",
         "options": "{}",
         "imported_at": at,
     }
     record_import(store, record)
     store.connection.execute(
-        "insert into import_shapes values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        "insert into import_shapes values ($1, $2, $3, $4, $5, $6, $7, $8)",
         [number, ALDER, at.date(), *(file[name] for name in SHAPE)],
     )
 

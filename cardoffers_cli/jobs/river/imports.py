@@ -33,17 +33,18 @@ from cardoffers_cli.jobs.river.intake import (
     stage_file,
     write_outputs,
 )
+from cardoffers_cli.jobs.river.unusual import look_at_imports
 from cardoffers_cli.pipeline.admit import admit, amount_of
 from cardoffers_cli.pipeline.judge import doubtful_references, index_looks, take_masked
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.services.counts import keep_counts
-from cardoffers_cli.services.drift import keep_shape, next_cardholder_no
+from cardoffers_cli.services.drift import next_cardholder_no
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
 from cardoffers_cli.services.institutions import Institution, find_institution
 from cardoffers_cli.services.watch import is_watched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from decimal import Decimal
 
@@ -102,7 +103,10 @@ class ImportTold(FileTold):
 
 @dataclass(frozen=True, kw_only=True)
 class ImportReport:
-    """One import: what was found in the file and what was taken of it, and of its refunds."""
+    """One import: what was found in the file and what was taken of it, and of its refunds.
+
+    `unusual` is what the watch says of it, a sentence or two for each finding.
+    """
 
     report: FileReport
     import_no: int
@@ -113,6 +117,7 @@ class ImportReport:
     earlier: EarlierImport | None
     dry_run: bool
     refunds: ImportReport | None = None
+    unusual: Sequence[str] = ()
 
     @property
     def parts(self) -> list[ImportReport]:
@@ -176,7 +181,10 @@ def import_file(
                 )
         if target and not options.dry_run:
             move_recent(store, job, target.root)
-    return taken.made
+        if options.dry_run:
+            return taken.made
+        import_nos = [each.import_no for each in taken.made.parts]
+        return replace(taken.made, unusual=look_at_imports(store, job, owner, import_nos))
 
 
 def take_all_in(
@@ -274,16 +282,9 @@ def take_in(
         dry_run=options.dry_run,
     )
     record_import(store, _record(made, run.run_no, job, options))
-    if first_new_no is not None:
-        keep_shape(
-            store,
-            staged.rows,
-            import_no=import_no,
-            institution_id=owner.id,
-            first_new_no=first_new_no,
-            now=job.now,
-        )
     counts = {"received": judged.report.received, "accepted": accepted}
+    if first_new_no is not None:
+        counts["new_cardholders"] = next_cardholder_no(store) - first_new_no
     finish_run(store, run, counts)
     if not options.dry_run:
         index_looks(store)

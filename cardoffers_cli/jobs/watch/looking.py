@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services.abuse import find_abuse, keep_look
-from cardoffers_cli.services.drift import compare, look_behind_match
+from cardoffers_cli.services.drift import compare, keep_shapes, look_behind_match
 from cardoffers_cli.services.watch import record_findings
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def look(store: Store, job: Job, institution_id: UUID) -> int:
     In the caller's transaction. Call it behind a match, which decides what redeems.
     """
     with run_record(store, kind="watch", now=job.now, actor=job.actor) as run:
+        keep_shapes(store, institution_id)
         files = look_behind_match(store, institution_id)
         found = [
             *compare(store, institution_id, files),

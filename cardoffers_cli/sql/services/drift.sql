@@ -1,35 +1,74 @@
+-- name: missing
+-- The imports of an institution that were taken while it was watched, behind the last that a look
+-- has seen, of which no shape is kept. Grain: one row per import.
+select
+    imports.import_no,
+    cast(json_extract(runs.counts, '$.new_cardholders') as bigint) as new_cardholders
+from imports
+inner join runs on runs.run_no = imports.run_no
+where imports.institution_id = $institution_id
+    and imports.import_no > (
+        select coalesce(max(looked.import_no), 0)
+        from import_shapes as looked
+        where looked.institution_id = $institution_id
+            and looked.redeemed is not null
+    )
+    and json_extract(runs.counts, '$.new_cardholders') is not null
+    and not exists (
+        select 1
+        from import_shapes
+        where import_shapes.import_no = imports.import_no
+            and import_shapes.institution_id = $institution_id
+    )
+order by imports.import_no;
+
 -- name: keep_shape
--- reads: staged(amount, transacted_at)
--- Writes what a file looked like, of its valid rows and of the purchases that were taken of it. The
--- cardholders from $first_new_no on were unknown before it. Grain: one row per import; called once, in
--- the transaction that takes the file.
+-- Writes what a file looked like, of the rows that were taken of it. Its import counted
+-- $new_cardholders, among them those of conflicting rows. Grain: one row per import; called once, for
+-- an import that is missing.
 insert into import_shapes (
-    import_no, institution_id, about_on, amount, median_amount, unknown_merchants, cardholders,
+    import_no, institution_id, about_on, median_amount, unknown_merchants, cardholders,
     new_cardholders
 )
-with valid as (
-    select
-        coalesce(sum(staged.amount), 0) as amount,
-        quantile_disc(staged.amount, 0.5) as median_amount,
-        quantile_disc(cast(staged.transacted_at as date), 0.5) as about_on
-    from staged
+with amounts as (
+    select purchases.amount, purchases.transacted_at as made_at
+    from purchases
+    where purchases.import_no = $import_no
+        and purchases.institution_id = $institution_id
+    union all
+    select refunds.amount, refunds.refunded_at as made_at
+    from refunds
+    where refunds.import_no = $import_no
+        and refunds.institution_id = $institution_id
+    union all
+    select credits.amount, credits.credited_at as made_at
+    from credits
+    where credits.import_no = $import_no
+        and credits.institution_id = $institution_id
 ),
-taken as (
+middle as (
+    select
+        quantile_disc(amounts.amount, 0.5) as median_amount,
+        quantile_disc(cast(amounts.made_at as date), 0.5) as about_on
+    from amounts
+),
+bought as (
     select
         count(*) filter (where identified_purchases.merchant_id is null) as unknown_merchants,
-        count(distinct identified_purchases.cardholder_no) as cardholders,
-        count(distinct identified_purchases.cardholder_no) filter (
-            where identified_purchases.cardholder_no >= $first_new_no
-        ) as new_cardholders
+        count(distinct identified_purchases.cardholder_no) as cardholders
     from identified_purchases
     where identified_purchases.import_no = $import_no
         and identified_purchases.institution_id = $institution_id
 )
 select
-    $import_no, $institution_id, coalesce(valid.about_on, cast($now as date)), valid.amount,
-    valid.median_amount, taken.unknown_merchants, taken.cardholders, taken.new_cardholders
-from valid
-cross join taken;
+    imports.import_no, imports.institution_id,
+    coalesce(middle.about_on, cast(imports.imported_at as date)), middle.median_amount,
+    bought.unknown_merchants, bought.cardholders, least($new_cardholders, bought.cardholders)
+from imports
+cross join middle
+cross join bought
+where imports.import_no = $import_no
+    and imports.institution_id = $institution_id;
 
 -- name: keep_merchants
 -- Writes how many purchases of a file its 100 largest merchants have, of those with 10 or more. Grain:
@@ -160,7 +199,7 @@ figures as (
         files.judged_no, files.import_no,
         unnest([
             struct_pack(name := 'rows', figure := imports.received, among := null),
-            struct_pack(name := 'amount', figure := import_shapes.amount, among := null),
+            struct_pack(name := 'amount', figure := imports.amount_accepted, among := null),
             struct_pack(
                 name := 'median_amount', figure := import_shapes.median_amount, among := null
             ),
