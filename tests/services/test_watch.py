@@ -10,6 +10,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.watching import Watched, figures_text, watch_meaning
+from cardoffers_cli.services.imports import record_import
 from cardoffers_cli.services.watch import (
     accept_watch_finding,
     find_watch_finding,
@@ -145,3 +146,76 @@ def test_the_audit_finds_a_breach(watched: Store, breach: str) -> None:
     assert 0 == offending(watched, AUDIT)[0]
     select(watched, f"update watch_findings set {breach} where subject = 'a.csv'")  # noqa: S608
     assert 1 == offending(watched, AUDIT)[0]
+
+
+SHAPES, MERCHANTS, LOOKS = (
+    "shapes_fit_their_import",
+    "merchants_of_files_fit_their_shape",
+    "looks_are_of_runs",
+)
+KEPT_BREACHES = (
+    *(
+        (SHAPES, f"update import_shapes set {breach}")  # noqa: S608 - ours
+        for breach in (
+            "institution_id = uuid()",
+            "import_no = 9",
+            "median_amount = null",
+            "unknown_merchants = -1",
+            "cardholders = 21",
+            "new_cardholders = cardholders + 1",
+            "redeemed = 21",
+        )
+    ),
+    *(
+        (MERCHANTS, breach)
+        for breach in (
+            "update import_merchants set purchases = 9",
+            "update import_merchants set purchases = 21",
+            "update import_merchants set institution_id = uuid()",
+            "insert into import_merchants from import_merchants",
+            "delete from import_shapes",
+        )
+    ),
+    *(
+        (LOOKS, f"update watch_looks set {breach}")  # noqa: S608 - ours
+        for breach in (
+            "institution_id = uuid()",
+            "run_no = 99",
+            "redemption_no = 1",
+            "instrument_no = -1",
+        )
+    ),
+)
+
+
+@pytest.mark.parametrize(("audit", "breach"), KEPT_BREACHES)
+def test_what_is_kept_of_files_is_audited(watched: Store, audit: str, breach: str) -> None:
+    record_import(watched, {**IMPORT, "run_no": next_run(watched)})
+    of = f"'{ALDER}'"
+    for made in (
+        f"import_shapes values (1, {of}, '2026-06-01', 15, 2, 7, 1, null)",
+        f"import_merchants values (1, {of}, '{uid('bakery')}', 12)",
+        f"watch_looks values ({of}, {next_run(watched)}, 0, 0)",
+    ):
+        select(watched, f"insert into {made}")
+    assert [0, 0, 0] == [offending(watched, each)[0] for each in (SHAPES, MERCHANTS, LOOKS)]
+    select(watched, breach)
+    assert 1 == offending(watched, audit)[0]
+
+
+IMPORT = {
+    **dict.fromkeys(("duplicates", "conflicts", "invalid", "blank_lines"), 0),
+    **dict.fromkeys(("received", "accepted"), 20),
+    **dict.fromkeys(("import_no", "size_bytes"), 1),
+    "import_id": uid("import"),
+    "institution_id": ALDER,
+    "file_name": "a.csv",
+    "file_kind": "csv",
+    "kind_of_rows": "purchases",
+    "file_sha256": "",
+    "options": "{}",
+    "amount_accepted": 300,
+    "currency": "GBP",
+    "imported_at": NOON,
+}
+"""A file of which 20 rows were taken."""
