@@ -61,7 +61,7 @@ where (known.is_credited or known.is_paid)
     );
 
 -- name: is_any
--- reads: asked(institution_id)
+-- reads: asked()
 -- Whether there is anything to reconcile.
 select exists (from asked) as is_any;
 

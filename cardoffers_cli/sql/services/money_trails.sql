@@ -1,7 +1,7 @@
 -- name: credits
 -- What the last reconciliation said of redemptions, and the last row that credited each.
 -- Grain: one row per redemption asked for, of an institution that sends credited rows.
-with asked as (
+with wanted as (
     select redemptions.redemption_no, redemptions.redemption_id
     from redemptions
     where redemptions.institution_id = $institution_id
@@ -20,7 +20,7 @@ said as (
     from reconciliation_verdicts
     where reconciliation_verdicts.institution_id = $institution_id
         and reconciliation_verdicts.subject = 'redemption'
-        and reconciliation_verdicts.subject_no in (select asked.redemption_no from asked)
+        and reconciliation_verdicts.subject_no in (select wanted.redemption_no from wanted)
     group by reconciliation_verdicts.subject_no
 ),
 credited as (
@@ -31,18 +31,18 @@ credited as (
     from credit_links
     where credit_links.institution_id = $institution_id
         and credit_links.status = 'credited'
-        and credit_links.redemption_no in (select asked.redemption_no from asked)
+        and credit_links.redemption_no in (select wanted.redemption_no from wanted)
     group by credit_links.redemption_no
 )
 select
-    asked.redemption_id, said.verdict, said.credited_amount, said.currency, said.credited_rows,
+    wanted.redemption_id, said.verdict, said.credited_amount, said.currency, said.credited_rows,
     credits.credit_ref, credits.credited_at, runs.as_of as reconciled_at,
     coalesce(institutions.credit_days, 7) as credit_days
-from asked
-inner join said on said.redemption_no = asked.redemption_no
+from wanted
+inner join said on said.redemption_no = wanted.redemption_no
 inner join runs on runs.run_no = said.run_no
 inner join institutions on institutions.institution_id = $institution_id
-left join credited on credited.redemption_no = asked.redemption_no
+left join credited on credited.redemption_no = wanted.redemption_no
 left join credits
     on credits.credit_no = credited.credit_no
     and credits.institution_id = $institution_id;
@@ -62,7 +62,7 @@ select exists (
 -- name: documents
 -- The lines of redemptions on statements, invoices and credit notes, in the order of their closing.
 -- Grain: one row per line.
-with asked as materialized (
+with wanted as materialized (
     select redemptions.redemption_no, redemptions.redemption_id
     from redemptions
     where redemptions.institution_id = $institution_id
@@ -70,12 +70,12 @@ with asked as materialized (
 ),
 settled as materialized (
     select
-        asked.redemption_id, settled_amounts.kind, settled_amounts.settlement_no,
+        wanted.redemption_id, settled_amounts.kind, settled_amounts.settlement_no,
         settled_amounts.entry_settlement_no, settled_amounts.merchant_id,
         settled_amounts.currency, settled_amounts.institution_payout_amount,
         settled_amounts.merchant_funded_amount
     from settled_amounts
-    inner join asked on asked.redemption_no = settled_amounts.redemption_no
+    inner join wanted on wanted.redemption_no = settled_amounts.redemption_no
     where settled_amounts.institution_id = $institution_id
 ),
 lines as (

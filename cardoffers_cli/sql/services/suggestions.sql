@@ -45,8 +45,8 @@ inner join identifiers on identifiers.identifier_no = told.identifier_no
 inner join merchants on merchants.merchant_id = identifiers.merchant_id;
 
 -- name: normal
--- reads: said(identifier_no, text, purchases)
--- reads: known_said(merchant_no, identifier_no, text, purchases)
+-- reads: said(text)
+-- reads: known_said(text)
 -- makes: normal(text, name, compact, head)
 -- Makes normal: each text as names are compared. Letters lose case and accents; a payment facilitator
 -- before a `*`, numbers and words with three digits, legal forms and parts of web addresses go; what
@@ -204,7 +204,7 @@ from placed
 where place <= 10;
 
 -- name: known_words
--- reads: known_names(merchant_no, name, compact, text)
+-- reads: known_names(merchant_no, name)
 -- makes: known_words(word, merchants, rarity)
 -- Makes known_words: in how many merchants' names a word stands. `rarity` is the logarithm of how
 -- few these are, 1 for a word of a single merchant. Grain: one row per word.
@@ -226,8 +226,8 @@ cross join size
 group by words.word;
 
 -- name: candidates
--- reads: sought(identifier_no, name, compact, text, names, heads)
--- reads: known_names(merchant_no, name, compact, text)
+-- reads: sought(name, compact)
+-- reads: known_names(name, compact)
 -- reads: known_words(word, merchants, rarity)
 -- makes: candidates(name, known_name)
 -- Makes candidates: names that are worth comparing. They are equal, have a rare word in common, or
@@ -290,7 +290,7 @@ where place <= 20;
 
 -- name: likeness
 -- reads: candidates(name, known_name)
--- reads: known_words(word, merchants, rarity)
+-- reads: known_words(word, rarity)
 -- makes: likeness(name, known_name, begins, spelling, covered, rarest, first)
 -- Makes likeness: how alike two names are, each from 0 to 1. `begins`: one is the beginning of the
 -- other, by how much; `spelling`: letters that agree, but for blanks; `covered`: words in common by
@@ -359,8 +359,8 @@ select
 from paired;
 
 -- name: pairs
--- reads: sought(identifier_no, name, compact, text, names, heads)
--- reads: known_names(merchant_no, name, compact, text)
+-- reads: sought(identifier_no, name, heads)
+-- reads: known_names(merchant_no, name)
 -- reads: candidates(name, known_name)
 -- makes: pairs(identifier_no, merchant_no, name, known_name)
 -- Makes pairs: the merchants that an unknown identifier is held against, by each of their names. An
@@ -388,7 +388,7 @@ where sought.heads < 4
     );
 
 -- name: numbers
--- reads: pairs(identifier_no, merchant_no, name, known_name)
+-- reads: pairs(identifier_no, merchant_no)
 -- makes: numbers(identifier_no, merchant_no, own_length, merchants, nearest_length, length)
 -- Makes numbers: how many leading characters, four to twenty, of an unknown identifier those have that
 -- are known to be of a merchant, and of how many merchants as many are; and how many the nearest of
@@ -532,7 +532,7 @@ where nth = 1;
 -- name: suggested
 -- reads: weighed(identifier_no, merchant_no, known_name, log_odds, probability, place, spelling,
 --     covered, rarest)
--- reads: sought(identifier_no, name, compact, text, names, heads)
+-- reads: sought(identifier_no, name)
 -- makes: suggested(identifier_no, merchant_no, known_name, log_odds, probability, spelling, covered,
 --     rarest, name, cluster)
 -- Makes suggested: the merchant of each identifier that is likelier than even odds; or, of the one
@@ -606,7 +606,7 @@ select
 where 1 = 0;
 
 -- name: waits
--- reads: suggested(identifier_no, merchant_no)
+-- reads: suggested(identifier_no)
 -- makes: waits(identifier_no, institution_id, purchase_no, cardholder_no, amount, currency,
 --     transacted_at)
 -- Makes waits: the purchases that wait for these identifiers. Grain: one row per purchase.
@@ -621,8 +621,8 @@ where waiting.identifier_no in (select suggested.identifier_no from suggested)
 -- name: list
 -- reads: suggested(identifier_no, merchant_no, known_name, log_odds, probability, spelling, covered,
 --     rarest, name, cluster)
--- reads: sought(identifier_no, name, compact, text, names, heads)
--- reads: numbers(identifier_no, merchant_no, own_length, merchants, nearest_length, length)
+-- reads: sought(identifier_no, name, text)
+-- reads: numbers(identifier_no, merchant_no, own_length, merchants, nearest_length)
 -- reads: waits(identifier_no, institution_id, purchase_no, cardholder_no, amount, currency,
 --     transacted_at)
 -- reads: would_pay(identifier_no, currency, cashback)
