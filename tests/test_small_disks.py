@@ -110,7 +110,7 @@ def test_a_snapshot_is_whole_or_the_one_before(made: Job, tmp_path: Path) -> Non
         publish(here)
         told = set()
         for step in range(STEPS + 1):
-            room = step * size * 5 // 4 // STEPS
+            room = step * size * 7 // 4 // STEPS
             before = snapshot_path(here.path).read_bytes()
             filler = disk / "room.filler"
             filler.write_bytes(bytes(room))
