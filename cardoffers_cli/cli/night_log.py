@@ -6,6 +6,7 @@ remaining time; in a log a line says so now and then.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,7 @@ class NightLines(Onlooker):
         self._shown.close()
         findings = len(step.findings or ())
         said = f"; {counted(findings, 'finding')}" if findings else ""
-        counts = ", ".join(_counted(step.counts))
+        counts = ", ".join(in_words(step.counts))
         self._desk.note(
             f"{real_now():%H:%M:%S} {self._step}: {step.seconds:.1f} s; {counts or 'done'}{said}"
         )
@@ -123,8 +124,11 @@ _UNSAID = {"security_log_head", "after_run_no", "up_to_run_no"}
 """What a step tells of itself that says nothing to a reader of the log."""
 
 
-def _counted(counts: Mapping[str, Any]) -> list[str]:
-    """Return what was counted in words, zeros left out, amounts by currency."""
+def in_words(counts: Mapping[str, Any]) -> list[str]:
+    """Return what was counted in words, zeros left out, amounts by currency.
+
+    The first plural of a name is made singular where there is one: `files_on_time`, 1 file on time.
+    """
     said = []
     for name, value in counts.items():
         if name in _UNSAID:
@@ -133,7 +137,7 @@ def _counted(counts: Mapping[str, Any]) -> list[str]:
         if isinstance(value, Mapping):
             said += [f"{amount:,} {code} {words}" for code, amount in value.items() if amount]
         elif isinstance(value, int) and value:
-            said.append(counted(value, words.removesuffix("s"), words))
+            said.append(counted(value, re.sub(r"(?<![su])s\b", "", words, count=1), words))
         elif isinstance(value, str):
             said.append(f"{words} {value}")
     return said

@@ -106,7 +106,7 @@ def erase(
         desk.note(f"A second person has to approve this: {done.approval}.")
     if done.files:
         left = counted(len(done.files), "file")
-        desk.note(f"{left} still hold the token, or may: delete each that may go.")
+        desk.note(f"The token stands, or may stand, in {left}: delete each that may go.")
     desk.show(done, *_erased(done), exit_code=3 if done.places or done.files else 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -21,11 +22,20 @@ _MOMENT = "%Y-%m-%dT%H:%M:%S%.6fZ"
 def write_tables(folder: Path, frames: Mapping[str, pl.DataFrame], *, together: str) -> None:
     """Write each frame as `<name>.csv`, and all into the file `together`; moments are naive UTC.
 
-    Nothing is guarded: these are the texts as they are stored.
+    Nothing is guarded: these are the texts as they are stored. Where it fails, as on a full disk,
+    the folder goes too: half of what is kept of somebody is not to lie about as if it were all.
     """
     make_folder(folder.parent)
     folder.mkdir(_OWNER_ONLY)
+    try:
+        _fill(folder, frames, together)
+    except BaseException:
+        rmtree(folder, ignore_errors=True)
+        raise
     sync_folder_if_possible(folder.parent)
+
+
+def _fill(folder: Path, frames: Mapping[str, pl.DataFrame], together: str) -> None:
     for name, frame in frames.items():
         with replacing(folder / f"{name}.csv") as out:
             write_frame(frame.with_columns(pl.col(pl.Datetime).dt.strftime(_MOMENT)), out)

@@ -19,7 +19,7 @@ from uuid import UUID, uuid5
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment, parse_moment
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.store.folder import make_folder, needing_room, replace_whole
+from cardoffers_cli.store.folder import make_folder, needing_room, replace_whole, sync_folder
 from cardoffers_cli.store.layout import (
     draft_path,
     erasure_key_path,
@@ -140,7 +140,9 @@ def mark(store: Path) -> None:
 
 def unmark(store: Path) -> None:
     """Take the mark away: the file was written anew."""
-    unwritten_path(store).unlink(missing_ok=True)
+    path = unwritten_path(store)
+    path.unlink(missing_ok=True)
+    sync_folder(path.parent)  # or a loss of power would bring it back
 
 
 def is_marked(store: Path) -> bool:

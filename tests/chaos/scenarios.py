@@ -75,7 +75,6 @@ ready     0  0  key list
 ready     0  0  key show {key}
 ready     0  0  inbox read -i larkmere --all
 ready     0  0  api POST /api/v1/transactions --key-file app.key --body event.json
-ready     5  5  privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
 ready     0  0  privacy hold --cardholder - -i larkmere --reason case < known.txt
 ready     0  4  privacy export --to case --cardholder - -i larkmere < known.txt
 erasable  3  3  privacy erase --cardholder - -i larkmere --reason asked --yes < known.txt
@@ -140,6 +139,7 @@ MORE_ROWS = {
 ANEW = {
     "catalog template": ("template",),
     "demo": ("tried",),
+    "privacy export": ("case",),
     "webhook set": ("secret.txt",),
 }
 """Files of a killed command that the next is refused for: whoever reads that removes them."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from chaos.children import Ended
     from chaos.places import Places
 
-REFUSED, NO_STORE, OLDER, DAMAGED, NO_SPACE = 4, 10, 12, 14, 16
+ATTENTION, REFUSED, NO_STORE, OLDER, DAMAGED, NO_SPACE = 3, 4, 10, 12, 14, 16
 _MOST_HINTS = 4
 _SOME_ROOM = 4 << 20
 """The bytes that a command may need where nobody can tell."""
@@ -134,7 +134,8 @@ def cut_off(places: Places, quiet: Undisturbed, chance: random.Random) -> Struck
 
 
 def _says_full(ended: Ended) -> bool:
-    return ended.exit_code == NO_SPACE and "free " in ended.stderr.lower()
+    """Say whether a command told that there is no room, for all it does or for one file of some."""
+    return ended.exit_code in {NO_SPACE, ATTENTION} and "free " in ended.stderr.lower()
 
 
 def acknowledged(places: Places, quiet: Undisturbed) -> Struck:

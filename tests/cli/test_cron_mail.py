@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 import threading
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cardoffers_cli.cli.kernel.commands import Options
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.night_log import JsonLines, failed_hook
+from cardoffers_cli.cli.night_log import JsonLines, failed_hook, in_words
 from cardoffers_cli.jobs.night.hooks import HookOutcome
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import night_path
@@ -245,3 +246,17 @@ def test_a_log_for_machines_tells_of_hooks(capsys: pytest.CaptureFixture[str]) -
     assert ("hook", "on_findings", "mail", "failed") == tuple(
         told[name] for name in ("event", "hook", "to", "status")
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "counts"),
+    [
+        (["1 file on time"], {"files_on_time": 1, "files_late": 0}),
+        (["2 files on time", "1 purchase"], {"files_on_time": 2, "purchases": 1}),
+        (["1 status missed", "1 address"], {"status_missed": 1, "address": 1}),
+        (["1.50 GBP payout"], {"payout": {"GBP": Decimal("1.50"), "EUR": Decimal(0)}}),
+        (["state ready"], {"state": "ready", "up_to_run_no": 7}),
+    ],
+)
+def test_a_step_says_its_counts_in_words(said: list[str], counts: dict[str, Any]) -> None:
+    assert said == in_words(counts)
