@@ -50,7 +50,7 @@ class ServerLimits:
     waiting_calls: int = 1000
     batch_calls: int = 64
     """Calls that one use of the store answers."""
-    batch_calls_alone: int = 2
+    batch_calls_alone: int = 1
     """Of them, those that are work of their own: who waits for the store waits for these."""
     batch_bytes: int = 32 * MIB
 

@@ -197,7 +197,7 @@ class Worker:
     def _taken(self) -> list[WaitingCall]:
         """Take what waits, the oldest first, up to a batch; wrong keys wait for all others.
 
-        Of calls that are work of their own only a few are taken at once: then it is looked again
+        Of calls that are work of their own one is taken at once: then it is looked again
         whether somebody wants the store.
         """
         batch: list[WaitingCall] = []
