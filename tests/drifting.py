@@ -1,10 +1,15 @@
-"""Days of a sample as one file each, clean or with a planted fault, taken in and looked at."""
+"""Files taken in and looked at: days of a sample, clean or with a planted fault; and real ones."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import shutil
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,15 +21,22 @@ from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.jobs.watch.looking import look
 from cardoffers_cli.services.institutions import find_institution
+from tables import given
 from work import found, new_store, taken
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cardoffers_cli.jobs.context.job import Job
 
 START = date(2026, 3, 2)
 SLUG = "larkmere"
+MERCHANT = "merchant_id"
+"""Whose identifier a row has, beside the columns of its file: a merchant has several."""
+
+_PLACES = [each / "shared" / "data" / "drift" for each in Path(__file__).parents]
+REAL = next((each for each in _PLACES if each.is_dir()), _PLACES[-1])
+YEARS_LATER = 1
+"""How long after their months real files are taken in: one has rows of the months that followed."""
+
 Fault = Callable[[pl.DataFrame], pl.DataFrame]
 
 
@@ -41,8 +53,8 @@ def ten_times(rows: pl.DataFrame) -> pl.DataFrame:
 
 def without_top(rows: pl.DataFrame) -> pl.DataFrame:
     """Leave out the merchant with the most purchases."""
-    top = rows["card_acceptor_id"].drop_nulls().value_counts(sort=True)["card_acceptor_id"][0]
-    return rows.filter(pl.col("card_acceptor_id").ne_missing(top))
+    top = rows[MERCHANT].drop_nulls().value_counts(sort=True)[MERCHANT][0]
+    return rows.filter(pl.col(MERCHANT).ne_missing(top))
 
 
 def rotated(rows: pl.DataFrame) -> pl.DataFrame:
@@ -69,18 +81,29 @@ class Days:
 
     def night(self, day: int, fault: Fault | None = None) -> set[str]:
         """Take in the file of a day, match, and look; return the codes that are new."""
-        on = START + timedelta(days=day)
-        rows = self.rows.filter(pl.col("transacted_at").str.starts_with(str(on)))
-        path = self.folder / f"{on}.csv"
-        (fault(rows) if fault else rows).write_csv(path)
-        now = datetime.combine(on + timedelta(days=1), datetime.min.time()) + timedelta(hours=2)
-        job = replace(self.made, now=now)
+        job, path = self.file(day, fault)
         taken(job, path, SLUG)
         with job.store() as store, store.transaction():
             decide(store, job)
             look(store, job, find_institution(store, SLUG).id)
         query = "select distinct code from watch_findings where found_at = "
-        return {code for (code,) in found(job, f"{query}'{now}'")}
+        return {code for (code,) in found(job, f"{query}'{job.now}'")}
+
+    def file(self, day: int, fault: Fault | None = None) -> tuple[Job, Path]:
+        """Write the file of a day; return who takes it in, in the night behind it, and the file."""
+        on = START + timedelta(days=day)
+        rows = self.rows.filter(pl.col("transacted_at").str.starts_with(str(on)))
+        path = self.folder / f"{on}.csv"
+        (fault(rows) if fault else rows).drop(MERCHANT).write_csv(path)
+        now = datetime.combine(on + timedelta(days=1), datetime.min.time()) + timedelta(hours=2)
+        return replace(self.made, now=now), path
+
+    def found_of(self, day: int, name: str, folder: Path) -> bool:
+        """Whether a planted fault of a day is found, in a copy of the store in a new folder."""
+        shutil.copytree(self.made.path.parent, folder, dirs_exist_ok=True)
+        made = replace(self.made, path=folder / self.made.path.name)
+        fault, codes = FAULTS[name]
+        return codes <= Days(made, self.rows, folder).night(day, fault)
 
 
 def days_of(folder: Path, *, days: int, rows: int, seed: int = 7) -> Days:
@@ -92,4 +115,41 @@ def days_of(folder: Path, *, days: int, rows: int, seed: int = 7) -> Days:
     import_catalogue(made, folder / "sample" / "catalog")
     set_institution(made, SLUG, {}, watch=True)
     (file,) = (folder / "sample" / "transactions").glob("*.csv")
-    return Days(made, pl.read_csv(file, infer_schema=False), folder)
+    (known,) = (folder / "sample" / "catalog").glob("merchant_identifiers.csv")
+    identifiers = pl.read_csv(known, infer_schema=False).filter(
+        pl.col("merchant_identifier_type") == "card_acceptor"
+    )
+    made_by = identifiers.select(MERCHANT, card_acceptor_id="merchant_identifier")
+    rows = pl.read_csv(file, infer_schema=False).join(
+        made_by, on="card_acceptor_id", how="left", maintain_order="left"
+    )
+    return Days(made, rows, folder)
+
+
+def real_months(folder: Path) -> list[tuple[str, str]]:
+    """Take in the real files of 95 months, one after the other; return the month and code found.
+
+    They are in `REAL`, if that is there.
+    """
+    months: dict[str, list[list[str]]] = defaultdict(list)
+    with gzip.open(REAL / "calderdale.csv.gz", "rt", newline="") as file:
+        _, *header = next(lines := csv.reader(file))
+        for month, *row in lines:
+            months[month].append(row)
+    made = new_store(folder)
+    with made.store() as store:
+        given(store, "institutions", "institution\nalder")
+    set_institution(made, "alder", {}, watch=True)
+    for month, rows in months.items():
+        taken_on = f"{int(month[:4]) + YEARS_LATER}{month[4:]}-28"
+        made = replace(made, now=datetime.fromisoformat(taken_on))
+        path = folder / month
+        with path.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+        taken(made, path)
+        with made.store() as store, store.transaction():
+            look(store, made, find_institution(store, "alder").id)
+    return [
+        (Path(subject).name, code)
+        for subject, code in found(made, "select subject, code from watch_findings order by 1, 2")
+    ]

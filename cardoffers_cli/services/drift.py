@@ -33,8 +33,12 @@ def keep_shapes(store: Store, institution_id: UUID) -> list[int]:
     of = {"institution_id": institution_id}
     missing = store.rows("services/drift:missing", **of)
     for row in missing:
-        store.execute("services/drift:keep_shape", **of, **row)
-        store.execute("services/drift:keep_merchants", **of, import_no=row["import_no"])
+        one = {**of, "import_no": row["import_no"]}
+        bought = store.make("services/drift:bought", **one)
+        new = row["new_cardholders"]
+        store.execute("services/drift:keep_shape", bought, **one, new_cardholders=new)
+        store.execute("services/drift:keep_merchants", bought, **one)
+        store.drop(bought)
     return [int(row["import_no"]) for row in missing]
 
 
@@ -57,7 +61,7 @@ def compare(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> li
     found = [
         *map(_unusual, store.rows("services/drift:unusual", like, **of)),
         *map(_known, store.rows("services/drift:wholly_known", **some)),
-        *map(_silent, store.rows("services/drift:silent", like, **of)),
+        *map(_silent, store.rows("services/drift:silent", like, **some)),
     ]
     store.drop(like)
     return found

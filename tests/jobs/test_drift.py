@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import shutil
-from collections import defaultdict
 from dataclasses import replace
-from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,65 +16,39 @@ from cardoffers_cli.jobs.watch.findings import accept_watch
 from cardoffers_cli.jobs.watch.looking import look
 from cardoffers_cli.services import abuse
 from cardoffers_cli.services.institutions import find_institution
-from drifting import FAULTS, Days, days_of
+from drifting import FAULTS, REAL, Days, days_of, real_months
 from sizes import at_the_gate
-from tables import given
-from work import file_of, found, new_store, settings, short_nights, taken, with_catalogue
+from work import file_of, found, settings, short_nights, taken, with_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
-PLACES = [each / "shared" / "data" / "drift" for each in Path(__file__).parents]
-DATA = next((each for each in PLACES if each.is_dir()), PLACES[-1])
-
 NIGHTS = 60
 
-
-YEARS_LATER = 1
-"""How long after their months files are taken in: one has rows of the months that followed."""
 
 ODD_MONTHS = {"2019-02", "2021-03", "2020-05"}
 """Files with rows of other months, rows that repeat, or known ones: a finding there is right."""
 
 
 @at_the_gate
-@pytest.mark.skipif(not DATA.is_dir(), reason="the data is not beside the repository")
+@pytest.mark.skipif(not REAL.is_dir(), reason="the data is not beside the repository")
 def test_of_95_real_files_just_the_two_that_are_wrong_are_found(tmp_path: Path) -> None:
     """Takes a minute, as it takes in 95 files one after the other."""
-    months: dict[str, list[list[str]]] = defaultdict(list)
-    with gzip.open(DATA / "calderdale.csv.gz", "rt", newline="") as file:
-        _, *header = next(lines := csv.reader(file))
-        for month, *row in lines:
-            months[month].append(row)
-    made = new_store(tmp_path)
-    with made.store() as store:
-        given(store, "institutions", "institution\nalder")
-    set_institution(made, "alder", {}, watch=True)
-    for month, rows in months.items():
-        taken_on = f"{int(month[:4]) + YEARS_LATER}{month[4:]}-28"
-        made = replace(made, now=datetime.fromisoformat(taken_on))
-        path = tmp_path / month
-        with path.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([header, *rows])
-        taken(made, path)
-        with made.store() as store, store.transaction():
-            look(store, made, find_institution(store, "alder").id)
-    told = [
-        (Path(subject).name, code)
-        for subject, code in found(made, "select subject, code from watch_findings order by 1, 2")
-    ]
     assert [("2020-02", "file_wholly_known"), ("2021-11", "rows_unusual")] == [
-        each for each in told if each[0] not in ODD_MONTHS
+        each for each in real_months(tmp_path) if each[0] not in ODD_MONTHS
     ]
 
 
-@pytest.fixture(scope="module")
-def days(tmp_path_factory: pytest.TempPathFactory) -> tuple[Days, list[set[str]]]:
+@pytest.fixture(scope="module", params=[7, 11])
+def days(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Days, list[set[str]]]:
     """The clean nights of a sample, and what each found."""
-    sample = days_of(tmp_path_factory.mktemp("days"), days=NIGHTS + 1, rows=300)
+    sample = days_of(tmp_path_factory.mktemp("days"), days=NIGHTS + 1, rows=300, seed=request.param)
     return sample, [sample.night(day) for day in range(NIGHTS)]
 
 
@@ -88,7 +56,7 @@ def days(tmp_path_factory: pytest.TempPathFactory) -> tuple[Days, list[set[str]]
 def test_there_is_one_false_alarm_in_60_clean_nights_at_most(
     days: tuple[Days, list[set[str]]],
 ) -> None:
-    """Takes a minute for its nights, which the faults need too."""
+    """Takes a minute for the nights of each seed, which the faults need too."""
     _, alarms = days
     assert sum(map(bool, alarms)) <= 1
 
@@ -99,10 +67,7 @@ def test_a_planted_fault_is_found_the_same_night(
     days: tuple[Days, list[set[str]]], name: str, tmp_path: Path
 ) -> None:
     sample, _ = days
-    shutil.copytree(sample.made.path.parent, tmp_path, dirs_exist_ok=True)
-    made = replace(sample.made, path=tmp_path / sample.made.path.name)
-    fault, codes = FAULTS[name]
-    assert codes <= Days(made, sample.rows, tmp_path).night(NIGHTS, fault)
+    assert sample.found_of(NIGHTS, name, tmp_path)
 
 
 KEPT = "select cardholders, new_cardholders, unknown_merchants, redeemed from import_shapes"

@@ -169,7 +169,7 @@ KEPT_BREACHES = (
     *(
         (MERCHANTS, breach)
         for breach in (
-            "update import_merchants set purchases = 9",
+            "update import_merchants set purchases = 2",
             "update import_merchants set purchases = 21",
             "update import_merchants set institution_id = uuid()",
             "insert into import_merchants from import_merchants",

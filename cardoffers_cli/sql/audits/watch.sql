@@ -37,8 +37,8 @@ where imports.import_no is null
 order by import_shapes.import_no;
 
 -- name: merchants_of_files_fit_their_shape
--- Merchants of files that are there twice, of no file whose shape is kept, or have fewer than 10
--- purchases, or together more than their file. Grain: one row per import.
+-- Merchants of files that are there twice, of no file whose shape is kept, or have fewer than
+-- three purchases, or together more than their file. Grain: one row per import.
 select import_merchants.import_no
 from import_merchants
 left join import_shapes
@@ -50,7 +50,7 @@ left join imports
 group by import_merchants.import_no
 having bool_or(import_shapes.import_no is null)
     or count(*) > count(distinct import_merchants.merchant_id)
-    or min(import_merchants.purchases) < 10
+    or min(import_merchants.purchases) < 3
     or sum(import_merchants.purchases) > max(imports.accepted - import_shapes.unknown_merchants)
 order by import_merchants.import_no;
 

@@ -22,7 +22,19 @@ where imports.institution_id = $institution_id
     )
 order by imports.import_no;
 
+-- name: bought
+-- makes: bought(merchant_id, purchases)
+-- Makes bought: how many purchases of a file each merchant has; null: merchants that nobody knows.
+-- Grain: one row per merchant.
+create temp table bought as
+select identified_purchases.merchant_id, count(*) as purchases
+from identified_purchases
+where identified_purchases.import_no = $import_no
+    and identified_purchases.institution_id = $institution_id
+group by identified_purchases.merchant_id;
+
 -- name: keep_shape
+-- reads: bought(merchant_id, purchases)
 -- Writes what a file looked like, of the rows that were taken of it. Its import counted
 -- $new_cardholders, among them those of conflicting rows. Grain: one row per import; called once, for
 -- an import that is missing.
@@ -52,37 +64,38 @@ middle as (
         quantile_disc(cast(amounts.made_at as date), 0.5) as about_on
     from amounts
 ),
-bought as (
-    select
-        count(*) filter (where identified_purchases.merchant_id is null) as unknown_merchants,
-        count(distinct identified_purchases.cardholder_no) as cardholders
-    from identified_purchases
-    where identified_purchases.import_no = $import_no
-        and identified_purchases.institution_id = $institution_id
+buyers as (
+    select count(distinct purchases.cardholder_no) as cardholders
+    from purchases
+    where purchases.import_no = $import_no
+        and purchases.institution_id = $institution_id
+),
+unknown as (
+    select coalesce(sum(bought.purchases), 0) as purchases
+    from bought
+    where bought.merchant_id is null
 )
 select
     imports.import_no, imports.institution_id,
     coalesce(middle.about_on, cast(imports.imported_at as date)), middle.median_amount,
-    bought.unknown_merchants, bought.cardholders, least($new_cardholders, bought.cardholders)
+    unknown.purchases, buyers.cardholders, least($new_cardholders, buyers.cardholders)
 from imports
 cross join middle
-cross join bought
+cross join buyers
+cross join unknown
 where imports.import_no = $import_no
     and imports.institution_id = $institution_id;
 
 -- name: keep_merchants
--- Writes how many purchases of a file its 100 largest merchants have, of those with 10 or more. Grain:
--- one row per import and merchant; called once, with keep_shape.
+-- reads: bought(merchant_id, purchases)
+-- Writes how many purchases of a file its 100 largest merchants have, of those with three or more.
+-- Grain: one row per import and merchant; called once, with keep_shape.
 insert into import_merchants (import_no, institution_id, merchant_id, purchases)
-select
-    $import_no, identified_purchases.institution_id, identified_purchases.merchant_id, count(*)
-from identified_purchases
-where identified_purchases.import_no = $import_no
-    and identified_purchases.institution_id = $institution_id
-    and identified_purchases.merchant_id is not null
-group by identified_purchases.institution_id, identified_purchases.merchant_id
-having count(*) >= 10
-order by count(*) desc, identified_purchases.merchant_id
+select $import_no, $institution_id, bought.merchant_id, bought.purchases
+from bought
+where bought.merchant_id is not null
+    and bought.purchases >= 3
+order by bought.purchases desc, bought.merchant_id
 limit 100;
 
 -- name: unlooked
@@ -306,9 +319,10 @@ order by import_no;
 
 -- name: silent
 -- reads: like_files(judged_no, import_no, accepted)
--- The merchants that have no purchase in some imports though every like file, 4 or more, has 10 or
+-- The merchants that have no purchase in some imports though every like file, 4 or more, has three or
 -- more of theirs, and so many that none by chance has a probability (Poisson) below one in a million.
--- Grain: one row per import and merchant.
+-- Purchases of files before these are left out early, so that history costs nothing. Grain: one row
+-- per import and merchant.
 with sizes as (
     select like_files.judged_no, count(*) as files, sum(like_files.accepted) as accepted
     from like_files
@@ -342,6 +356,7 @@ where bought.files >= 4
         select 1
         from identified_purchases
         where identified_purchases.import_no = bought.judged_no
+            and identified_purchases.import_no >= list_min(cast($import_nos as bigint[]))
             and identified_purchases.institution_id = $institution_id
             and identified_purchases.merchant_id = bought.merchant_id
     )
