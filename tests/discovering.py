@@ -1,5 +1,7 @@
 # ruff: noqa: S608  the sizes and names of FILL are its own
-"""Unknown merchants at any size: a catalogue, and purchases that wait for nobody's identifiers.
+"""Unknown merchants whose truth is known: those of a sample, and made ones at any size.
+
+What is made: a catalogue, and purchases that wait for nobody's identifiers.
 
 Names are two or three words of a vocabulary in which few are frequent, as in real catalogues. Of
 ten unknown identifiers six are new terminals of a known merchant, whose name stands in the text
@@ -9,9 +11,23 @@ purchase, and two are of merchants that nobody knows.
 
 from __future__ import annotations
 
+import csv
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.files.samples.plan import Plan
+from cardoffers_cli.files.samples.sample import write_sample
+from cardoffers_cli.files.samples.strangers import KINDS
+from cardoffers_cli.jobs.catalogue.importing import import_catalogue
+from cardoffers_cli.services import suggestions
+from tables import NOON, rows_of, run
+from work import new_store, taken
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
     from cardoffers_cli.store.store import Store
 
 TERMINALS, PURCHASES = 2, 5
@@ -124,3 +140,68 @@ def fill_unknown(store: Store, merchants: int, purchases: int) -> None:
     for statement in (*MACROS, *FILL):
         given = {name: size for name, size in sizes.items() if f"${name}" in statement}
         store.connection.execute(statement, given)
+
+
+MERCHANTS = "select merchant_no, merchant_id from merchants"
+WAITING = """
+select distinct identifier_no, merchant_identifier
+from waiting_purchases
+inner join identifiers using (identifier_no)
+where identifiers.merchant_id is null
+order by all
+"""
+
+
+@dataclass
+class Judgement:
+    """An unknown identifier of a sample, and how likely and how right its first suggestion is.
+
+    A `probability` of 0 says that it was held against nobody.
+    """
+
+    identifier: str
+    kind: str
+    probability: float
+    is_right: bool
+
+    @property
+    def is_findable(self) -> bool:
+        return self.kind in KINDS[:2]
+
+
+def judge_sample(folder: Path, rows: int, unknown: int) -> list[Judgement]:
+    """Take in a sample with unknown merchants, and judge what is suggested by its truth."""
+    plan = Plan(rows=rows, seed=1, unknown_merchants=unknown)
+    for _ in write_sample(folder / "sample", plan):
+        pass
+    job = replace(new_store(folder), now=NOON + timedelta(days=600))
+    import_catalogue(job, folder / "sample" / "catalog")
+    for file in sorted((folder / "sample" / "transactions").iterdir()):
+        taken(job, file, file.stem)
+    with (folder / "sample" / "truth" / "merchants.csv").open() as file:
+        truth = {row["merchant_identifier"]: row for row in csv.DictReader(file)}
+    with job.store() as store, store.transaction(keep=False):
+        rows = rows_of(store, suggestions.compare(store)["weighed"])
+        weighed = {no: (merchant, p) for no, merchant, _, _, p, place, *_ in rows if place == 1}
+        waiting = run(store.connection, WAITING).fetchall()
+        merchants = dict(run(store.connection, MERCHANTS).fetchall())
+    found = []
+    for identifier_no, identifier in waiting:
+        merchant_no, probability = weighed.get(identifier_no, (None, 0.0))
+        row = truth[identifier]
+        is_right = str(merchants.get(merchant_no)) == row["merchant_id"]
+        found.append(Judgement(identifier, row["kind"], probability, is_right))
+    return found
+
+
+def reached(found: Iterable[tuple[float, bool]], wanted: float, of: int | None = None) -> float:
+    """Return the highest coverage, `of` all that can be found, at a precision of the likeliest."""
+    answered = [*found]
+    ordered = sorted((each for each in answered if each[0] > 0), key=lambda each: -each[0])
+    best = right = 0
+    for count, (value, is_right) in enumerate(ordered, 1):
+        right += is_right
+        is_last = count == len(ordered) or ordered[count][0] < value
+        if is_last and right / count >= wanted:
+            best = count
+    return best / (of or len(answered))

@@ -37,6 +37,9 @@ def sample(
     ] = None,
     days: Annotated[int, option("Length of the period.", min=1)] = 90,
     files: Annotated[int, option("Files for each institution's rows.", min=1)] = 1,
+    unknown_merchants: Annotated[
+        int, option("Identifiers not in the catalogue; whose they are is in DIR/truth [0].", min=0)
+    ] = 0,
     dry_run: DryRun = False,
 ) -> None:
     """Write realistic sample data: DIR/catalog, DIR/transactions and DIR/refunds."""
@@ -57,6 +60,7 @@ def sample(
         start=start.date() if isinstance(start, datetime) else None,
         days=days,
         files=files,
+        unknown_merchants=unknown_merchants,
     )
     made = []
     with desk.progress("Rows written") as progress:

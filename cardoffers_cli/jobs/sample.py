@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.samples.sample import write_sample
+from cardoffers_cli.files.samples.strangers import MOST as MOST_STRANGERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,5 +53,7 @@ def _check(plan: Plan) -> None:
         raise UsageError("--days and --files must be at least 1.")
     if not 0 <= plan.total_refunds <= plan.rows:
         raise UsageError("--refunds must be from 0 to --rows.")
+    if not 0 <= plan.unknown_merchants <= MOST_STRANGERS:
+        raise UsageError(f"--unknown-merchants must be from 0 to {MOST_STRANGERS}.")
     if plan.total_links < 0 or not 0 <= plan.seed < 1 << 64:
         raise UsageError("--links and --seed must not be negative.")

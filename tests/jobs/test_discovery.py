@@ -10,6 +10,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.domain.merchant_weights import EVEN
 from cardoffers_cli.jobs.catalogue.answers import (
     Reviewed,
     accept,
@@ -26,7 +27,8 @@ from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.restore import restore
 from cardoffers_cli.jobs.why import why
 from cardoffers_cli.store.audits import audits, offending
-from sizes import tries
+from discovering import judge_sample, reached
+from sizes import at_the_gate, tries
 from tables import NOON, put, select, snapshot, uid
 from work import found, new_store
 
@@ -107,6 +109,17 @@ def test_what_was_accepted_redeems_and_why_says_by_whom(job: Job) -> None:
     assert [("card_acceptor:101", None, str(uid("Luna Books")), "tester")] == found(
         job, "select subject_id, old_value, new_value, actor from audit_log"
     )
+
+
+@pytest.mark.parametrize("prefix", ["SQ *", "PAYPAL *", "MERCADOPAGO*", "XYZ*"])
+def test_of_an_aggregator_no_merchant_is_suggested(job: Job, prefix: str) -> None:
+    with job.store() as store:
+        for ref, sold in zip(
+            "abcd", ("LUNA BOOKS", "ELM TEA", "FIG SHOES", "OAK GYM"), strict=True
+        ):
+            put(store, "purchases", [{"ref": ref, "identifier": "9", "descriptor": prefix + sold}])
+    assert ["101", "102"] == [each.merchant_identifier for each in suggest_merchants(job)]
+    assert [] == [*show_evidence(job, "9").candidates]
 
 
 def test_one_answer_covers_a_cluster(job: Job) -> None:
@@ -239,6 +252,15 @@ def test_nothing_is_linked_without_a_person(
         if order in {"unlink", "accept"}:
             expected["101"] = "Luna Books" if order == "accept" else None
     assert expected == {identifier: owner(job, identifier) for identifier in expected}
+
+
+@at_the_gate
+def test_of_a_sample_the_likeliest_four_fifths_are_right(tmp_path: Path) -> None:
+    """What is proposed for an aggregator or a new merchant is wrong; so is another merchant."""
+    judged = judge_sample(tmp_path, rows=20_000, unknown=400)
+    firsts = [(each.probability, each.is_right) for each in judged]
+    assert reached(firsts, 0.99, sum(each.is_findable for each in judged)) >= 0.8
+    assert [] == [each for each in judged if each.kind == "aggregator" and each.probability >= EVEN]
 
 
 AUDIT = "merchant_answers_are_whole"

@@ -88,13 +88,16 @@ def _weight(rank: int) -> int:
     return ZIPF_SCALE // (rank + ZIPF_OFFSET)
 
 
-def make_merchants(chance: Chance, market: Market, purchases: int, share: float) -> Merchants:
+def make_merchants(
+    chance: Chance, market: Market, purchases: int, share: float, strangers: int = 0
+) -> Merchants:
     """Make the merchants of a market that will see so many purchases.
 
-    `share` is the market's part of the whole sample, which bounds its number of merchants.
+    `share` is the market's part of the whole sample, which bounds its number of merchants; rows
+    for so many `strangers` come last.
     """
     known = int(min(max(FEWEST, purchases // PURCHASES_PER_MERCHANT), MOST * share + FEWEST))
-    unknown = known // 4 + 3
+    unknown = known // 4 + 3 + strangers
     table = _table(chance, market, known + unknown)
     outlets = Groups.of(table["outlets"])
     return Merchants(
@@ -119,19 +122,22 @@ def _table(chance: Chance, market: Market, count: int) -> pl.DataFrame:
         )
         .with_columns(
             category=looked_up([category.name for category in CATEGORIES], pl.col("category_no")),
-            name=_name(market),
+            name=name_of(market),
         )
     )
 
 
-def _name(market: Market) -> pl.Expr:
-    """Name a merchant; the rank's digits in a mixed base choose the parts, so names differ."""
+def name_of(market: Market, turn: int = 0) -> pl.Expr:
+    """Name a merchant; the rank's digits in a mixed base choose the parts, so names differ.
+
+    With a `turn` of 1 or 2 it is called by another noun of its category.
+    """
     nouns = [noun for category in CATEGORIES for noun in category.nouns[market.languages[0]]]
     stems = market.stems
     rank = pl.col("merchant_no")
     lap, place_in_lap = rank // len(stems), rank % len(stems)
     stem = looked_up(stems, (place_in_lap * STEM_STRIDE) % len(stems))
-    noun = looked_up(nouns, pl.col("category_no") * 3 + (place_in_lap + lap) % 3)
+    noun = looked_up(nouns, pl.col("category_no") * 3 + (place_in_lap + lap + turn) % 3)
     place = looked_up(market.places, (lap // 3) % len(market.places))
     words = [noun, stem, place] if market.noun_first else [stem, noun, place]
     return pl.concat_str(words, separator=" ").str.strip_chars_end()

@@ -29,6 +29,7 @@ class Plan:
     start: date | None = None
     days: int = 90
     files: int = 1
+    unknown_merchants: int = 0
 
     @property
     def first_day(self) -> date:

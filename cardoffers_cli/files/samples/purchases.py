@@ -29,6 +29,7 @@ from cardoffers_cli.files.samples.words import CATEGORIES
 if TYPE_CHECKING:
     from cardoffers_cli.files.samples.merchants import Merchants
     from cardoffers_cli.files.samples.plan import Bank, Plan
+    from cardoffers_cli.files.samples.strangers import Strangers
 
 COLUMNS = (
     "cardholder_token card_token card_acceptor_id amount transaction_ref transacted_at"
@@ -52,6 +53,7 @@ class Purchases:
     plan: Plan
     bank: Bank
     cardholders: Cardholders
+    strangers: Strangers | None = None
 
     def rows(self, first: int, count: int) -> pl.DataFrame:
         """Make so many rows from this one on: the columns of a transaction file, as text."""
@@ -60,16 +62,25 @@ class Purchases:
 
     def of_events(self, events: pl.DataFrame) -> pl.DataFrame:
         """Make the rows of these events (`event_no`, `is_conflict`)."""
+        made = self._made(events)
+        if self.strangers is None:
+            return made.select(COLUMNS)
+        bits = self.chance.draw("descriptor", "event_no")
+        said = self.strangers.descriptor(pl.col("stranger_no"), pl.col("merchant_no"), bits)
+        return made.select(*COLUMNS, merchant_descriptor=said)
+
+    def _made(self, events: pl.DataFrame) -> pl.DataFrame:
         return (
             events.with_columns(
                 cardholder_no=self.cardholders.shopper(self.chance.draw("cardholder", "event_no"))
             )
+            .with_columns(stranger_no=self._stranger())
             .with_columns(
                 merchant_no=self._merchant(),
                 is_second=chosen(self.chance.draw("card", "event_no"), SECOND_CARDS),
                 spread=self.chance.draw("amount", "event_no", "is_conflict"),
             )
-            .select(
+            .with_columns(
                 cardholder_token=self.cardholders.token(pl.col("cardholder_no")),
                 card_token=self.cardholders.card(pl.col("cardholder_no"), pl.col("is_second")),
                 card_acceptor_id=self._acceptor(),
@@ -79,20 +90,30 @@ class Purchases:
             )
         )
 
+    def _stranger(self) -> pl.Expr:
+        """Choose the unknown identifier, or merchant, of a purchase that has one."""
+        merchants = self.cardholders.merchants
+        is_unknown = chosen(self.chance.draw("unknown", "event_no"), UNKNOWN_PURCHASES)
+        bits = self.chance.draw("stranger", "event_no")
+        count = merchants.table.height - merchants.known
+        stranger = self.strangers.visited(bits) if self.strangers else below(bits, count)
+        return pl.when(is_unknown).then(stranger)
+
     def _merchant(self) -> pl.Expr:
         merchants = self.cardholders.merchants
-        unknown = chosen(self.chance.draw("unknown", "event_no"), UNKNOWN_PURCHASES)
-        strangers = merchants.table.height - merchants.known
-        stranger = merchants.known + below(self.chance.draw("stranger", "event_no"), strangers)
+        stranger = pl.col("stranger_no")
         known = self.cardholders.goes_to(pl.col("cardholder_no"), pl.col("event_no"))
-        return pl.when(unknown).then(stranger).otherwise(known)
+        if self.strangers:
+            return self.strangers.merchant(stranger, known)
+        return pl.coalesce(merchants.known + stranger, known)
 
     def _acceptor(self) -> pl.Expr:
         merchants = self.cardholders.merchants
         outlet = merchants.outlets.pick(
             self.chance.draw("outlet", "event_no"), pl.col("merchant_no")
         )
-        return looked_up(merchants.acceptors["card_acceptor_id"], outlet)
+        known = looked_up(merchants.acceptors["card_acceptor_id"], outlet)
+        return self.strangers.acceptor(pl.col("stranger_no"), known) if self.strangers else known
 
     def _amount(self) -> pl.Expr:
         """Spread the category's usual amount: a product of four even factors is near log-normal."""

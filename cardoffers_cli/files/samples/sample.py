@@ -16,6 +16,7 @@ from cardoffers_cli.files.samples.offers import COLUMNS, Program, make_offers, m
 from cardoffers_cli.files.samples.plan import MAX_ACTIVE_OFFERS
 from cardoffers_cli.files.samples.purchases import Cardholders, Purchases
 from cardoffers_cli.files.samples.refunds import Refunds
+from cardoffers_cli.files.samples.strangers import Strangers, make_strangers
 from cardoffers_cli.files.samples.writing import write_bytes, write_table, write_transactions
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Scene:
     identifiers: pl.DataFrame
     offers: pl.DataFrame
     programs: list[Program]
+    strangers: Strangers | None
 
 
 def write_sample(folder: Path, plan: Plan) -> Iterator[SampleFile]:
@@ -48,15 +50,21 @@ def write_sample(folder: Path, plan: Plan) -> Iterator[SampleFile]:
         for bank in scene.banks:
             yield from _transactions(folder / "transactions", chance, plan, scene, bank)
             yield from _refunds(folder / "refunds", chance, plan, scene, bank)
+    if plan.unknown_merchants:
+        made = (scene.strangers.truth(scene.merchants) for scene in scenes if scene.strangers)
+        yield write_table(folder / "truth" / "merchants.csv", made)
 
 
 def _scenes(chance: Chance, plan: Plan) -> Iterator[Scene]:
-    first_offer = 0
+    first_offer = rows_before = 0
     for market in dict.fromkeys(bank.market for bank in plan.banks()):
         banks = [bank for bank in plan.banks() if bank.market == market]
         own = chance.within(market.currency)
         rows = sum(bank.rows for bank in banks)
-        known = make_merchants(own, market, rows, rows / plan.rows)
+        edges = (rows_before, rows_before + rows)
+        first, last = (plan.unknown_merchants * each // plan.rows for each in edges)
+        rows_before += rows
+        known = make_merchants(own, market, rows, rows / plan.rows, last - first)
         offers = make_offers(own, plan, market, known, first_offer)
         first_offer += offers.height
         programs = [
@@ -68,11 +76,17 @@ def _scenes(chance: Chance, plan: Plan) -> Iterator[Scene]:
             identifiers=identifiers(own, market, known),
             offers=offers,
             programs=programs,
+            strangers=make_strangers(own, market, known, last - first) if last > first else None,
         )
 
 
 def _cardholders(chance: Chance, scene: Scene, bank: Bank) -> Cardholders:
     return Cardholders(chance.within(bank.slug), bank.cardholders, scene.merchants)
+
+
+def _purchases(chance: Chance, plan: Plan, scene: Scene, bank: Bank) -> Purchases:
+    cardholders = _cardholders(chance, scene, bank)
+    return Purchases(cardholders.chance, plan, bank, cardholders, scene.strangers)
 
 
 def _catalogue(
@@ -138,8 +152,7 @@ def _chunks(tables: Sequence[SampleLinks] | Sequence[Engagement]) -> Iterator[pl
 def _transactions(
     folder: Path, chance: Chance, plan: Plan, scene: Scene, bank: Bank
 ) -> Iterator[SampleFile]:
-    cardholders = _cardholders(chance, scene, bank)
-    made = Purchases(cardholders.chance, plan, bank, cardholders)
+    made = _purchases(chance, plan, scene, bank)
     ending = plan.kind + (".gz" if plan.gzip else "")
     for part in range(plan.files):
         first, last = (bank.rows * edge // plan.files for edge in (part, part + 1))
@@ -160,8 +173,7 @@ def _refunds(
 ) -> Iterator[SampleFile]:
     """Write the file of refunds of a bank, if it has any."""
     if bank.refunds:
-        cardholders = _cardholders(chance, scene, bank)
-        made = Refunds(Purchases(cardholders.chance, plan, bank, cardholders))
+        made = Refunds(_purchases(chance, plan, scene, bank))
         path = folder / f"{bank.slug}.{plan.kind}{'.gz' if plan.gzip else ''}"
         stretches = _stretches(made, 0, bank.refunds)
         yield write_transactions(path, plan.kind, stretches, zipped=plan.gzip)

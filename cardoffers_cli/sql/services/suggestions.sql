@@ -78,7 +78,7 @@ bare as (
 
 split as (
     select
-        text,
+        text, behind,
         regexp_extract_all(
             regexp_replace(
                 regexp_replace(
@@ -95,6 +95,7 @@ split as (
 kept as (
     select
         text,
+        behind,
         words,
         list_filter(
             words,
@@ -111,6 +112,7 @@ kept as (
 named as (
     select
         text,
+        behind,
         list_aggregate(
             case when len(meant) > 0 then meant when len(words) > 0 then words else [lower(text)] end,
             'string_agg', ' '
@@ -122,7 +124,7 @@ select
     named.text, named.name, replace(named.name, ' ', '') as compact,
     regexp_extract(
         coalesce(
-            nullif(regexp_replace(lower(strip_accents(named.text)), '^\s*[a-z0-9]{2,5}\s*\*', ''), ''),
+            nullif(regexp_replace(named.behind, '^\s*[a-z0-9]{2,5}\s*\*', ''), ''),
             named.name
         ),
         '[a-z]{2,}'
