@@ -101,6 +101,15 @@ class NightFinding(OpenRecord):
     next: str | None
 
 
+class Unsent(Record):
+    """Attempts of an institution's webhooks that failed; `error` is the word of the newest."""
+
+    institution: str
+    is_tried_again: bool
+    failures: int
+    error: str
+
+
 class NightStep(Record):
     """A step that is done: what it counted by name, and what it found. Times are real ones."""
 
@@ -361,6 +370,11 @@ def waiting(store: Store, now: datetime) -> list[WaitingCount]:
 def sent(store: Store, night: Night) -> dict[str, int]:
     """Return what became of the attempts since a night began."""
     return store.rows("services/nights:sent", run_no=night.run_no)[0]
+
+
+def unsent(store: Store, night: Night) -> list[Unsent]:
+    """Return whose webhooks failed since a night began."""
+    return store.records(Unsent, "services/nights:unsent", run_no=night.run_no)
 
 
 def events(store: Store, night: Night) -> dict[str, int]:

@@ -53,13 +53,15 @@ class CountedWatchFinding(WatchFinding):
 
 
 class OpenWatchFindings(Record):
-    """The open findings of an institution and a code, and the newest of them."""
+    """How many findings of an institution and a code are open; what the newest of them says."""
 
     institution: str
     code: str
     findings: int
     newest_id: UUID
     about: str
+    figures: Mapping[str, Any]
+    found_at: datetime
 
 
 class WatchChange(Record):
@@ -185,6 +187,5 @@ def open_watch_findings(
     store: Store, institution_id: UUID | None = None
 ) -> list[OpenWatchFindings]:
     """Return the open findings of an institution, or of all, by institution and code."""
-    return store.records(
-        OpenWatchFindings, "services/watch:open_findings", institution_id=institution_id
-    )
+    rows = store.rows("services/watch:open_findings", institution_id=institution_id)
+    return [OpenWatchFindings.of({**row, "figures": read_figures(row["figures"])}) for row in rows]

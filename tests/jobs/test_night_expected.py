@@ -136,7 +136,7 @@ def test_yesterdays_file_again_is_told_beside_what_is_missing(made: Job) -> None
         result = night(made, now)
     assert [] == told(result)
     ((_, _, message, _),) = told(night(made, "12-02T02:00"))
-    known = " tx.csv came, and does not count: file_known."
+    known = " tx.csv came, and does not count: nothing in it is new."
     assert f"alder: the file *.csv did not come by 2026-12-02 01:00 UTC.{known}" == message
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _MOST_FINDINGS = 100_000
 _CODES = {"missed": FILE_MISSED, "late": FILE_LATE}
+_WHY = {"file_known": "nothing in it is new", "rows_rejected": "every row of it was rejected"}
+"""Why a file that came does not count; any other code is that of why it was refused."""
 
 
 def look_for_files(store: Store, now: datetime) -> FileNews:
@@ -142,7 +144,8 @@ def _missed(rows: list[Arrival]) -> NightFinding:
     newest = rows[-1]
     name, inst = newest.pattern, newest.institution
     before = f" Nor did those of {counted(len(rows) - 1, 'deadline')} before." if rows[1:] else ""
-    refused = f" {newest.refused} came, and does not count: {newest.why}." if newest.refused else ""
+    why = _WHY.get(newest.why or "", f"it was refused ({newest.why})")
+    refused = f" {newest.refused} came, and does not count: {why}." if newest.refused else ""
     return finding(
         FILE_MISSED,
         f"{inst}: the file {name} did not come by {_due(newest)}.{refused}{before}",

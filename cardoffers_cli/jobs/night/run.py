@@ -123,6 +123,10 @@ class _Nights:
         with self._job.store(read_only=True) as store:
             left = nights.unfinished(store)
         for night in left:
+            self._onlooker.warn(
+                f"The nightly run of {night.name} did not come to its end, and goes on now:"
+                f" `cardoffers run show {night.run_id}` says how far it was."
+            )
             result = self.go_on(night)
             if night.as_of.date() >= self._job.now.date():
                 return result

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.visible import shortened
-from cardoffers_cli.domain.watching import TOLD_ONCE, watch_meaning
+from cardoffers_cli.domain.watching import TOLD_ONCE, figures_text, watch_meaning
 from cardoffers_cli.jobs.night.expected import look_before, tell_of_files
 from cardoffers_cli.jobs.night.faults import failure_of
 from cardoffers_cli.jobs.night.order import Done, finding
@@ -15,6 +15,8 @@ from cardoffers_cli.services.institutions import list_institutions
 from cardoffers_cli.services.watch import is_watched, open_watch_findings
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from cardoffers_cli.jobs.night.order import Work
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.services.nights import NightFinding
@@ -49,20 +51,27 @@ def watch(work: Work, store: Store) -> Done:
     files = tell_of_files(work, store)
     found = open_watch_findings(store)
     counts = {"open": sum(each.findings for each in found)} if found else {}
-    again = [_told(each) for each in found if each.code not in TOLD_ONCE]
+    now = work.job.now
+    again = [_told(each, now) for each in found if each.code not in TOLD_ONCE]
     return Done(
         counts={**files.counts, **counts}, findings=[*work.unwatched, *files.findings, *again]
     )
 
 
-def _told(found: OpenWatchFindings) -> NightFinding:
-    """Say how many findings are open, of what the newest is, and how to look at them."""
+def _told(found: OpenWatchFindings, now: datetime) -> NightFinding:
+    """Say how many findings are open, what the newest says, and how to look at them.
+
+    One of before is told with its day, so that nobody takes it for another one.
+    """
     is_one = found.findings == 1
+    inst = "" if found.about.startswith(f"{found.institution}/") else f"{found.institution}, "
+    says = f"{watch_meaning(found.code).says} ({figures_text(found.figures)})"
     many = "" if is_one else f", the newest of {counted(found.findings, 'open finding')}"
+    since = f" Found on {found.found_at:%Y-%m-%d}, and still open." if found.found_at < now else ""
     asked = f"list --state open -i {found.institution} --code {found.code}"
     return finding(
         found.code,
-        f"{found.institution}, {shortened(found.about)}: {watch_meaning(found.code).says}{many}.",
+        f"{inst}{shortened(found.about)}: {says}{many}.{since}",
         level="warning",
         then=f"cardoffers watch {f'show {found.newest_id}' if is_one else asked}",
         institution=found.institution,

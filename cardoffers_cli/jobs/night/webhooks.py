@@ -20,15 +20,19 @@ from cardoffers_cli.services import nights
 from cardoffers_cli.store.signing_secrets import UNUSABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.jobs.night.order import Work
-    from cardoffers_cli.services.nights import NightFinding
+    from cardoffers_cli.services.nights import NightFinding, Unsent
 
 _GRACE_S = 1.0
 """How long an interrupted night waits for what is in flight."""
 
-_FAILURES = (("failed", "warning", "will be tried again"), ("exhausted", "error", "will not be"))
+_FAILURES = {
+    True: ("failed", "warning", "will be tried again"),
+    False: ("exhausted", "error", "will not be tried again"),
+}
+"""Whether events are tried again -> their state, the level of the finding, what it says."""
 
 
 def send_webhooks(work: Work) -> Done:
@@ -45,9 +49,9 @@ def send_webhooks(work: Work) -> Done:
             raise
         return Done(counts={}, findings=[finding(error.code, error.message, then=error.hint)])
     with work.job.store(read_only=True) as store:
-        counts = nights.sent(store, work.night)
+        counts, unsent = nights.sent(store, work.night), nights.unsent(store, work.night)
     outlook = {name: report[name] for name in ("still_due", "next_attempt_at")}
-    return Done(counts={**counts, **outlook}, findings=list(_findings(counts, report)))
+    return Done(counts={**counts, **outlook}, findings=list(_findings(unsent, report)))
 
 
 def _within(work: Work) -> Mapping[str, Any]:
@@ -88,16 +92,18 @@ class _Outcome:
         self.error: BaseException | None = None
 
 
-def _findings(counts: Mapping[str, int], report: Mapping[str, Any]) -> Iterator[NightFinding]:
-    for state, level, outlook in _FAILURES:
-        if counts[state]:
-            yield finding(
-                f"webhooks_{state}",
-                f"{counted(counts[state], 'webhook')} failed and {outlook}.",
-                level=level,
-                then=f"cardoffers webhook list --state {state}",
-                count=counts[state],
-            )
+def _findings(unsent: Sequence[Unsent], report: Mapping[str, Any]) -> Iterator[NightFinding]:
+    for each in unsent:
+        state, level, outlook = _FAILURES[each.is_tried_again]
+        yield finding(
+            f"webhooks_{state}",
+            f"{counted(each.failures, 'webhook')} of {each.institution} failed ({each.error}) and"
+            f" {outlook}.",
+            level=level,
+            then=f"cardoffers webhook list --state {state} -i {each.institution}",
+            institution=each.institution,
+            count=each.failures,
+        )
     for held in report["held"]:
         yield finding(
             "webhooks_held",

@@ -156,6 +156,21 @@ from attempts
 where attempts.run_no > $run_no
     and not attempts.is_manual;
 
+-- name: unsent
+-- Whose webhooks failed since a night began, and why the newest of them did. Grain: one row per
+-- institution and whether an event is tried again.
+select
+    institutions.slug as institution, attempts.next_attempt_at is not null as is_tried_again,
+    count(*) as failures, max_by(attempts.error, (attempts.started_at, attempts.redemption_no))
+        as error
+from attempts
+inner join institutions on institutions.institution_id = attempts.institution_id
+where attempts.run_no > $run_no
+    and attempts.error is not null
+    and not attempts.is_manual
+group by institutions.slug, is_tried_again
+order by institutions.slug, is_tried_again;
+
 -- name: events
 -- How many redemptions of the runs up to now are announced by an event, and how many are not.
 select

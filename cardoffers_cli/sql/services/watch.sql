@@ -108,21 +108,32 @@ left join merchants
 order by page.state_no, page.about_on desc, page.code, page.subject, page.finding_id;
 
 -- name: open_findings
--- The open findings of an institution, or of all, and which of them is the newest. Grain: one row per
--- institution and code.
+-- The open findings of an institution, or of all, and the newest of them, a merchant by its name.
+-- Grain: one row per institution and code.
+with open as (
+    select
+        watch_findings.institution_id, watch_findings.code, watch_findings.finding_id,
+        watch_findings.subject, watch_findings.figures, watch_findings.found_at,
+        count(*) over (
+            partition by watch_findings.institution_id, watch_findings.code
+        ) as findings,
+        row_number() over (
+            partition by watch_findings.institution_id, watch_findings.code
+            order by
+                watch_findings.about_on desc, watch_findings.found_at desc,
+                watch_findings.finding_id desc
+        ) as place
+    from watch_findings
+    where ($institution_id is null or watch_findings.institution_id = $institution_id)
+        and watch_findings.state = 'open'
+)
 select
-    institutions.slug as institution, watch_findings.code, count(*) as findings,
-    max_by(
-        watch_findings.finding_id,
-        (watch_findings.about_on, watch_findings.found_at, watch_findings.finding_id)
-    ) as newest_id,
-    max_by(
-        watch_findings.subject,
-        (watch_findings.about_on, watch_findings.found_at, watch_findings.finding_id)
-    ) as about
-from watch_findings
-inner join institutions on institutions.institution_id = watch_findings.institution_id
-where ($institution_id is null or watch_findings.institution_id = $institution_id)
-    and watch_findings.state = 'open'
-group by institutions.slug, watch_findings.code
-order by institutions.slug, watch_findings.code;
+    institutions.slug as institution, open.code, open.findings, open.finding_id as newest_id,
+    coalesce(merchants.name, open.subject) as about, open.figures, open.found_at
+from open
+inner join institutions on institutions.institution_id = open.institution_id
+left join merchants
+    on open.code = 'merchant_silent'
+    and merchants.merchant_id = try_cast(open.subject as uuid)
+where open.place = 1
+order by institutions.slug, open.code;
