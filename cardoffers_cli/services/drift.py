@@ -10,6 +10,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.watching import Watched
 from cardoffers_cli.store.numbering import next_number
 
@@ -20,26 +21,39 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
+class MissingShape(Record):
+    """A file of which nothing is kept; how many cardholders were new only its import could tell."""
+
+    import_no: int
+    file_name: str
+    new_cardholders: int
+
+
 def next_cardholder_no(store: Store) -> int:
     """Return the number from which on cardholders are new: ask before a file is numbered."""
     return next_number(store, "store/interning:next_cardholder")
 
 
-def keep_shapes(store: Store, institution_id: UUID) -> list[int]:
-    """Keep what files looked like that came since the last look; return their imports' numbers.
+def missing_shapes(store: Store, institution_id: UUID) -> list[MissingShape]:
+    """Return the files that came since the last look and of which nothing is kept."""
+    return store.records(MissingShape, "services/drift:missing", institution_id=institution_id)
 
-    Their imports recorded how many cardholders were new, which nobody could tell afterwards.
-    """
-    of = {"institution_id": institution_id}
-    missing = store.rows("services/drift:missing", **of)
-    for row in missing:
-        one = {**of, "import_no": row["import_no"]}
-        bought = store.make("services/drift:bought", **one)
-        new = row["new_cardholders"]
-        store.execute("services/drift:keep_shape", bought, **one, new_cardholders=new)
-        store.execute("services/drift:keep_merchants", bought, **one)
-        store.drop(bought)
-    return [int(row["import_no"]) for row in missing]
+
+def keep_shape(store: Store, institution_id: UUID, file: MissingShape) -> None:
+    """Keep what a file looked like of which nothing is kept."""
+    of = {"institution_id": institution_id, "import_no": file.import_no}
+    bought = store.make("services/drift:bought", **of)
+    new = file.new_cardholders
+    store.execute("services/drift:keep_shape", bought, **of, new_cardholders=new)
+    store.execute("services/drift:keep_merchants", bought, **of)
+    store.drop(bought)
+
+
+def keep_shapes(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> None:
+    """Keep what the files of some imports looked like, which were just taken."""
+    for file in missing_shapes(store, institution_id):
+        if file.import_no in import_nos:
+            keep_shape(store, institution_id, file)
 
 
 def look_behind_match(store: Store, institution_id: UUID) -> list[int]:

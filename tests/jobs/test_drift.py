@@ -13,18 +13,22 @@ from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.watch.findings import accept_watch
-from cardoffers_cli.jobs.watch.looking import look
+from cardoffers_cli.jobs.watch.looking import look, look_at
 from cardoffers_cli.services import abuse
+from cardoffers_cli.services.drift import keep_shape
 from cardoffers_cli.services.institutions import find_institution
 from drifting import FAULTS, REAL, Days, days_of, real_months
 from sizes import at_the_gate
+from tables import uid
 from work import file_of, found, settings, short_nights, taken, with_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from uuid import UUID
 
     from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.services.drift import MissingShape
     from cardoffers_cli.store.store import Store
 
 NIGHTS = 60
@@ -98,6 +102,15 @@ def many(folder: Path, day: int, rows: int) -> Path:
     return file_of(folder / f"{day}.csv", "\n".join(["ref cardholder card identifier", *lines]))
 
 
+def look_again(made: Job) -> None:
+    """Look as the next nightly run does, at files that nothing is kept of too."""
+
+    def failed(error: Exception, _: str) -> None:
+        raise error
+
+    look_at(made, uid("alder"), failed)
+
+
 def import_one(made: Job, path: Path, *, dry_run: bool = False) -> Sequence[str]:
     """Import a file, and return what it says of what is unusual."""
     options = ImportOptions(dry_run=dry_run)
@@ -142,8 +155,7 @@ def test_an_import_stands_whatever_fails_behind_it(
     assert "c8" not in line
     assert [(4, 1)] == found(made, "select count(*), min(import_no) from purchases")
     assert ([], []) == (found(made, KEPT), found(made, "from watch_findings"))
-    with made.store() as store, store.transaction():
-        look(store, made, find_institution(store, "alder").id)
+    look_again(made)
     assert [(3, 1, 2, 0)] == found(made, KEPT)
 
 
@@ -176,8 +188,35 @@ def test_a_night_looks_once_and_goes_on_when_that_fails(
     assert ["finished", 1] == [last.status, len(failed)]
     assert "(ValueError)" in failed[0].message
     assert "c8" not in failed[0].message
-    assert 2 == len(found(made, KEPT))
+    of_last = f"{KEPT} where import_no = 3"
+    assert [(1, 0, 0, None)] == found(made, of_last)
     monkeypatch.undo()
-    with made.store() as store, store.transaction():
-        look(store, made, find_institution(store, "alder").id)
-    assert [(1, 0, 0, 1)] == found(made, f"{KEPT} where import_no = 3")
+    look_again(made)
+    assert [(1, 0, 0, 1)] == found(made, of_last)
+
+
+def test_a_file_that_cannot_be_kept_keeps_no_other_from_being_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short_nights(monkeypatch, "watch")
+    made = with_catalogue(tmp_path)
+    set_institution(made, "alder", {}, watch=True)
+
+    def fails(store: Store, *_: object) -> None:
+        store.connection.execute("select error('c8')")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("cardoffers_cli.jobs.river.unusual.keep_shapes", fails)
+        import_one(made, many(tmp_path, 1, 3))
+        import_one(made, many(tmp_path, 2, 4))
+
+    def first_fails(store: Store, of: UUID, file: MissingShape) -> None:
+        (fails if file.import_no == 1 else keep_shape)(store, of, file)
+
+    monkeypatch.setattr("cardoffers_cli.jobs.watch.looking.keep_shape", first_fails)
+    (tmp_path / "drop").mkdir()
+    result = run_night(made, Order(drop=tmp_path / "drop"))
+    (told,) = [each for each in result.findings if each.code == "watch_failed"]
+    assert told.message.startswith("The file ")
+    assert "1.csv of alder could not be looked at (InvalidInputException)" in told.message
+    assert [(2, 0)] == found(made, "select import_no, redeemed from import_shapes")

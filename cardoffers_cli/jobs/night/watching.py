@@ -10,7 +10,7 @@ from cardoffers_cli.domain.watching import TOLD_ONCE, figures_text, watch_meanin
 from cardoffers_cli.jobs.night.expected import look_before, tell_of_files
 from cardoffers_cli.jobs.night.faults import failure_of
 from cardoffers_cli.jobs.night.order import Done, finding
-from cardoffers_cli.jobs.watch.looking import look
+from cardoffers_cli.jobs.watch.looking import look_at
 from cardoffers_cli.services.institutions import list_institutions
 from cardoffers_cli.services.watch import is_watched, open_watch_findings
 
@@ -27,20 +27,26 @@ if TYPE_CHECKING:
 def look_at_all(work: Work) -> None:
     """Look for what is to be told: of expected files, and in what came in of who is watched.
 
-    Each institution is looked at by itself, so that an error of one is told, and stops nothing.
+    Each institution is looked at by itself, and each file that its import could not keep, so that
+    an error of one is told, and stops nothing.
     """
     look_before(work)
     with work.job.store(read_only=True) as store:
         watched = [each for each in list_institutions(store) if is_watched(store, each.id)]
     work.unwatched = []
     for institution in watched:
-        try:
-            with work.job.store() as store, store.transaction():
-                look(store, work.job, institution.id)
-        except Exception as error:
+
+        def failed(
+            error: Exception, file: str | None = None, of: Institution = institution
+        ) -> None:
             if work.onlooker.is_stopping():
-                raise
-            work.unwatched.append(_failed(institution, error))
+                raise error
+            work.unwatched.append(_failed(of, error, file))
+
+        try:
+            look_at(work.job, institution.id, failed)
+        except Exception as error:  # noqa: BLE001  raised there, if it stops the night
+            failed(error)
 
 
 def watch(work: Work, store: Store) -> Done:
@@ -79,12 +85,13 @@ def _told(found: OpenWatchFindings, now: datetime) -> NightFinding:
     )
 
 
-def _failed(institution: Institution, error: Exception) -> NightFinding:
-    """Say that the watch of an institution failed; raise what is a fault of the whole system."""
+def _failed(institution: Institution, error: Exception, file: str | None) -> NightFinding:
+    """Say that the watch of an institution failed, or of a file; raise a fault of the system."""
+    what = f"The file {shortened(file)}" if file else "What came in"
     kind = type(failure_of(error).__cause__ or error).__name__
     return finding(
         "watch_failed",
-        f"What came in of {institution.slug} could not be looked at ({kind}); all else went on.",
+        f"{what} of {institution.slug} could not be looked at ({kind}); all else went on.",
         level="warning",
         then=f"cardoffers institution set {institution.slug} --watch off, and report it",
         institution=institution.slug,

@@ -51,7 +51,7 @@ def _look(
 ) -> list[WatchFinding]:
     """Return the findings of imports that are open, which may have been accepted before."""
     with run_record(store, kind="watch", now=job.now, actor=job.actor) as run:
-        keep_shapes(store, owner.id)
+        keep_shapes(store, owner.id, import_nos)
         found = compare(store, owner.id, import_nos)
         new = record_findings(store, owner.id, found, run_no=run.run_no, now=job.now)
         run.counts.update(files=len(import_nos), found=new)

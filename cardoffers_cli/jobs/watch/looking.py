@@ -10,23 +10,45 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services.abuse import find_abuse, keep_look
-from cardoffers_cli.services.drift import compare, keep_shapes, look_behind_match
+from cardoffers_cli.services.drift import (
+    compare,
+    keep_shape,
+    look_behind_match,
+    missing_shapes,
+)
 from cardoffers_cli.services.watch import record_findings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from uuid import UUID
 
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 
+def look_at(job: Job, institution_id: UUID, failed: Callable[[Exception, str], None]) -> int:
+    """Look at what came in of an institution, also at files whose import could not keep them.
+
+    Each of these is kept by itself; `failed` is told of one that cannot be, by the name of its
+    file, and the others are looked at. Raises what it raises.
+    """
+    with job.store() as store:
+        for file in missing_shapes(store, institution_id):
+            try:
+                with store.transaction():
+                    keep_shape(store, institution_id, file)
+            except Exception as error:  # noqa: BLE001  whatever it is, `failed` decides
+                failed(error, file.file_name)
+        with store.transaction():
+            return look(store, job, institution_id)
+
+
 def look(store: Store, job: Job, institution_id: UUID) -> int:
-    """Look at what came in of an institution since the look before; return how many are found.
+    """Look at what was kept of an institution since the look before; return how many are found.
 
     In the caller's transaction. Call it behind a match, which decides what redeems.
     """
     with run_record(store, kind="watch", now=job.now, actor=job.actor) as run:
-        keep_shapes(store, institution_id)
         files = look_behind_match(store, institution_id)
         found = [
             *compare(store, institution_id, files),

@@ -2,7 +2,7 @@
 -- The imports of an institution that were taken while it was watched, behind the last that a look
 -- has seen, of which no shape is kept. Grain: one row per import.
 select
-    imports.import_no,
+    imports.import_no, imports.file_name,
     cast(json_extract(runs.counts, '$.new_cardholders') as bigint) as new_cardholders
 from imports
 inner join runs on runs.run_no = imports.run_no
