@@ -13,6 +13,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.row_kinds import REFUNDS
+from cardoffers_cli.domain.watching import Watched
 from cardoffers_cli.files.traces import holds_any
 from cardoffers_cli.jobs import approvals
 from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
@@ -34,12 +35,13 @@ from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.jobs.storage.restore import restore
 from cardoffers_cli.services.personal_data import EXPORTED, NOT_EXPORTED
+from cardoffers_cli.services.watch import record_findings
 from cardoffers_cli.sql import statements
 from cardoffers_cli.store.erasures import erasures_path, listed
 from cardoffers_cli.store.layout import erasure_key_path, folder_of
 from killing import killed_everywhere
-from tables import NOON
-from work import file_of, found, job, kept, new_store, once, taken, tell
+from tables import NOON, select, uid
+from work import file_of, found, job, kept, new_store, next_run, once, taken, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,10 +79,30 @@ def with_two(folder: Path) -> Job:
         ref-2  {TOKEN}     {SHARED}   M2          30.00
         ref-3  bea         {SHARED}   M1          40.00
     """
+    with made.store() as store, store.transaction():
+        select(store, WATCHED)
     send(made, folder, sent)
     match_purchases(made)
     settle_due(made)
+    with made.store() as store, store.transaction():
+        run_no = next_run(store)
+        busy = Watched("cardholder_busy", "cardholder 1", NOON.date(), {"redemptions": 12})
+        record_findings(store, uid("alder"), [busy], run_no=run_no, now=NOON)
+        select(store, REFUSED)
     return made
+
+
+WATCHED = """
+insert into watched_institutions select institution_id, timestamp '2026-06-01' from institutions
+"""
+REFUSED = """
+insert into merchant_answers
+select
+    1, identifiers.identifier_no, merchants.merchant_id, 'refused', 'another one', 'ann',
+    runs.run_no, runs.as_of
+from identifiers, merchants, runs
+where identifiers.merchant_identifier = 'M2' and runs.kind = 'test'
+"""
 
 
 def send(made: Job, folder: Path, sent: str) -> None:
@@ -112,12 +134,15 @@ def code_of(work: Callable[[], Any]) -> str:
     return caught.value.code
 
 
+OF_THE_WATCH = ("watched_institutions", "watch_findings", "import_shapes", "merchant_answers")
 MONEY = ("ledger_entries", "ledger_moves", "settlements", "redemptions", "offer_counts", "links")
 
 
 def money(made: Job) -> dict[str, Any]:
     rows = kept(made)
-    return {name: rows[name] for name in (*MONEY, "purchases", "decisions", "redemption_counts")}
+    of = (*MONEY, *OF_THE_WATCH, "purchases", "decisions", "redemption_counts")
+    assert all(rows[name] for name in OF_THE_WATCH)
+    return {name: rows[name] for name in of}
 
 
 def test_the_token_is_nowhere_and_everything_else_is_where_it_was(
@@ -310,6 +335,13 @@ def test_files_of_before_are_named(alder: Job, tmp_path: Path) -> None:
 def test_a_reference_that_is_the_token_is_told(alder: Job, tmp_path: Path) -> None:
     send(alder, tmp_path, f"ref cardholder card identifier amount\n{TOKEN} bea c M9 9")
     assert {"recent_purchases"} == {each.place for each in erase(alder).places}
+
+
+def test_what_staff_wrote_of_a_token_is_told(alder: Job) -> None:
+    with alder.store() as store, store.transaction():
+        for table in ("watch_findings", "merchant_answers"):
+            select(store, f"update {table} set reason = 'is {TOKEN}'")  # noqa: S608 - ours
+    assert {"watch_findings", "merchant_answers"} == {each.place for each in erase(alder).places}
 
 
 # Restores
