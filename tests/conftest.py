@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
+from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -10,13 +11,12 @@ import pytest
 
 from buckets import object_store
 from cardoffers_cli.store.opening import scratch_store
-from sizes import GATE, at_the_gate
+from sizes import GATE, QUICK_ROOMS, ROWS_EACH_TIME, at_the_gate, is_tried
 from sparks import SERVERS, Spark, running
 from work import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from buckets import ObjectStore
     from cardoffers_cli.store.store import Store
@@ -95,17 +95,36 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not tried at this level; of each test the first parameters stay."""
-    places: Counter[str] = Counter()
-    left_out = []
+    """Leave out what is not tried at this level, as `sizes.is_tried` says.
+
+    Of a file that is named every table is tried whole.
+    """
+    if GATE:
+        return
+    is_named = any("::" in each or each.endswith(".py") for each in config.args)
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        mark = item.get_closest_marker("one_in")
-        if mark is None or GATE:
-            continue
-        test = item.nodeid.partition("[")[0]
-        if places[test] % mark.args[0]:
-            left_out.append(item)
-        places[test] += 1
+        tests[item.nodeid.partition("[")[0]].append(item)
+    left_out = [
+        item
+        for test in tests.values()
+        for position, item in enumerate(test)
+        if not is_tried(
+            position, len(test), one_in=_one_in(item), most=None if is_named else _most(item)
+        )
+    ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
+
+
+def _most(item: pytest.Item) -> int | None:
+    """Return how many rows of a test's table are tried each time, None for all."""
+    room = item.path.relative_to(Path(__file__).parent).parts[0]
+    return None if room in QUICK_ROOMS or room.endswith(".py") else ROWS_EACH_TIME
+
+
+def _one_in(item: pytest.Item) -> int:
+    mark = item.get_closest_marker("one_in")
+    return int(mark.args[0]) if mark else 1

@@ -1,6 +1,7 @@
 """How much a run of the tests tries: `CARDOFFERS_TESTS`.
 
-Unset, what fits into a few minutes on two cores: an example of everything. `gate`: what `.ci/run`
+Unset, what fits into a few minutes on two cores: an example of everything, of a file that is named
+every row of its tables. `gate`: what `.ci/run`
 sets, every command struck and every page in a browser, at small sizes. `full`: the largest files,
 the most kills, and chance; hours.
 """
@@ -15,6 +16,22 @@ LEVELS = ("", "gate", "full")
 LEVEL = LEVELS.index(os.environ.get("CARDOFFERS_TESTS", ""))
 GATE = LEVEL >= LEVELS.index("gate")
 FULL = LEVEL >= LEVELS.index("full")
+
+ROWS_EACH_TIME = 3
+"""How many rows of a test's table are tried each time, where each takes a store or a server."""
+QUICK_ROOMS = ("domain", "files", "validator")
+"""Where rows take no time: all of them are tried each time."""
+
+
+def is_tried(row: int, of: int, *, one_in: int, most: int | None) -> bool:
+    """Say whether a row of a test's table is tried each time: the first, and some far apart.
+
+    It is one in so many, and of those at most so many.
+    """
+    if row % one_in:
+        return False
+    rows, row = -(-of // one_in), row // one_in
+    return most is None or row == 0 or row * most // rows != (row - 1) * most // rows
 
 
 def one_in(number: int) -> pytest.MarkDecorator:
