@@ -168,6 +168,7 @@ KINDS = {
 
 SHEETS = [
     (columns.REDEMPTIONS, reports.ExportedRedemption),
+    (columns.CREDITED, reports.ExportedRedemption),
     (columns.SETTLEMENTS, reports.ExportedEntry),
     (columns.SETTLEMENT_SUMS, settlements.Settlement),
     (columns.OWED, settlements.Owed),

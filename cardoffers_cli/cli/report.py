@@ -29,6 +29,7 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.files.report_columns import (
     COUNTED_BY,
     COUNTS,
+    CREDITED,
     DAY_COUNTS,
     ENTRIES_FIRST,
     OWED,
@@ -41,7 +42,8 @@ from cardoffers_cli.files.report_columns import (
 )
 
 if TYPE_CHECKING:
-    from cardoffers_cli.services.reports import RedemptionCount
+    from cardoffers_cli.jobs.reports.reports import WholeReport
+    from cardoffers_cli.services.reports import RedemptionCount, ReportPage
 
 app = group("Show redemptions, settlements, offers, merchants, the funnel, and what is unresolved.")
 
@@ -163,7 +165,7 @@ def _filters(institution: str | None, status: Status | None, from_at: Any, to_at
 
 def _show_pages(desk: Desk, sheet: Sheet, filters: Filters, extent: Extent) -> None:
     """Show a report that comes in pages, or whole, as the sheet without its rows says."""
-    from cardoffers_cli.jobs.reports.reports import report_page, report_rows
+    from cardoffers_cli.jobs.reports.reports import report_page, whole_report
 
     if extent.all_rows:
         extent.refuse_cursor("--all")
@@ -172,16 +174,22 @@ def _show_pages(desk: Desk, sheet: Sheet, filters: Filters, extent: Extent) -> N
 
         report_pages.PAGES[sheet.name](desk, filters, extent)
     elif extent.all_rows:
-        rows = report_rows(sheet.name, desk.job, **filters)
-        desk.show({"data": rows}, replace(sheet, rows=rows), raw=extent.raw)
+        whole = whole_report(sheet.name, desk.job, **filters)
+        desk.show({"data": whole.rows}, _filled(sheet, whole), raw=extent.raw)
     else:
         limit = extent.limit
         page = report_page(sheet.name, desk.job, limit=limit, cursor=extent.cursor, **filters)
         pagination = {"limit": limit, "next_cursor": page.next_cursor}
         envelope = {"data": page.rows, "pagination": pagination}
-        desk.show(envelope, replace(sheet, rows=page.rows), raw=extent.raw)
+        desk.show(envelope, _filled(sheet, page), raw=extent.raw)
         if page.next_cursor:
             desk.note(f"There is more: --cursor {page.next_cursor}, or --all for every row.")
+
+
+def _filled(sheet: Sheet, page: "ReportPage | WholeReport") -> Sheet:
+    """Fill a sheet, with what was credited where there is anything to tell of it."""
+    columns = (*sheet.columns, *CREDITED) if page.is_reconciled else sheet.columns
+    return replace(sheet, columns=columns, rows=page.rows)
 
 
 app.command()(offers)

@@ -57,11 +57,14 @@ class Record(Mapping[str, Any]):
 
     _is_plain: ClassVar[bool]
     """Whether every field is a member, of the same name."""
+    _fields: ClassVar[Mapping[str, str]]
+    """The field of each member that there may be, but of those that vary."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
         cls._is_plain = not _optional(cls) and not any(name[-1] == "_" for name in _names(cls))
+        cls._fields = {name.rstrip("_"): name for name in _names(cls)}
 
     def __init__(self, **values: Any) -> None:
         names = _names(type(self))
@@ -118,10 +121,10 @@ class Record(Mapping[str, Any]):
         return cls(**{name: other.__dict__[name] for name in _names(cls)})
 
     def __getitem__(self, name: str) -> Any:
-        return self.members()[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.members()
+        value = self.__dict__[self._fields[name]]
+        if value is None and name in _optional(type(self)):
+            raise KeyError(name)
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.members())
@@ -156,6 +159,9 @@ class OpenRecord(Record):
         own = {name: value for name, value in row.items() if name in _names(cls)}
         others = {name: value for name, value in row.items() if name not in own}
         return super().of({**own, "others": others})
+
+    def __getitem__(self, name: str) -> Any:
+        return self.members()[name]
 
     def members(self) -> Mapping[str, Any]:
         """Return the fields that are not left out, and the others behind them."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 from cardoffers_cli.files.sheets import Column, read_columns
 
 REDEMPTIONS = read_columns("report.redemptions")
+CREDITED = read_columns("report.credited")
+"""What follows where redemptions were held against credited rows; not in the reports of a night."""
 REDEMPTIONS_FIRST = (
     *("offer.merchant_name", "currency", "institution_payout_amount", "purchase_amount"),
     *("transacted_at", "status", "institution", "offer.title"),

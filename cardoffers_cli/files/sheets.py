@@ -214,6 +214,8 @@ def guard(text: str) -> str:
 
 
 def _find(row: Row, name: str) -> Any:
+    if "." not in name:
+        return row.get(name)
     if name in row:
         return row[name]
     inside: Any = row

@@ -6,11 +6,11 @@ a row of a later page. Cardholder tokens leave masked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from cardoffers_cli.domain.cursors import decode_cursor, encode_cursor
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,11 +83,18 @@ class Redemption(Record):
 
 
 class ExportedRedemption(Redemption):
-    """A redemption, with its purchase and its merchant beside it."""
+    """A redemption, with its purchase and its merchant beside it.
+
+    Behind these stands what the last reconciliation said of it (rules.md#verdicts), and when a row
+    last credited it; where there is any.
+    """
 
     purchase_amount: Amount
     transacted_at: datetime
     merchant_id: UUID
+    verdict: str | None = if_any()
+    credited_amount: Amount | None = if_any()
+    credited_at: datetime | None = if_any()
 
 
 class LedgerEntry(Record):
@@ -206,10 +213,15 @@ class EntryTotal(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportPage:
-    """Rows of a report, and the cursor of the page after them (None at the end)."""
+    """Rows of a report, and the cursor of the page after them (None at the end).
+
+    Where it `is_reconciled`, redemptions of an institution that was asked for were held against
+    credited rows of its own, so that there is something to tell of them.
+    """
 
     rows: Sequence[Record]
     next_cursor: str | None
+    is_reconciled: bool = False
 
 
 def redemptions(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> ReportPage:
@@ -231,7 +243,10 @@ def exported_redemptions(
         **position,
         limit=limit + 1,
     )
-    return _page(rows, limit, purpose)
+    is_reconciled = bool(
+        store.value("services/reports:is_any_reconciled", institution_id=filters.institution_id)
+    )
+    return replace(_page(rows, limit, purpose), is_reconciled=is_reconciled)
 
 
 def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> ReportPage:

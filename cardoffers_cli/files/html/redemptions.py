@@ -30,6 +30,8 @@ _TWICE = (
 _PICTURED = 3
 """Currencies whose money has a picture."""
 _NEWEST = read_columns("page.redemptions.newest")
+_CREDITED = read_columns("page.redemptions.credited")
+"""What is told where any redemption of the page has it."""
 _BY_DAY = read_columns("page.redemptions.by_day")
 
 
@@ -46,7 +48,8 @@ def redemptions_page(found: Mapping[str, Any], asked: Asked) -> Page:
         ),
     ]
     if rows:
-        sheet = Sheet("redemptions", _NEWEST, rows)
+        told = (each for each in _CREDITED if any(each.name in row for row in rows))
+        sheet = Sheet("redemptions", (*_NEWEST, *told), rows)
         more = asked.command("redemptions", file="redemptions.csv")
         sections.append(
             Section(title="Redemptions, newest first", sheet=sheet, in_all=in_all, more=more)

@@ -7,6 +7,7 @@ report that begins in the snapshot, which nobody waits for, stays in it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,6 +34,14 @@ REPORTS: dict[str, Callable[..., reports.ReportPage]] = {
 """The reports that come in pages."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class WholeReport:
+    """Every row of a report, which is read once; `is_reconciled` as a `ReportPage` is."""
+
+    rows: Iterator[Record]
+    is_reconciled: bool
+
+
 def report_page(
     report: str, job: Job, *, limit: int, cursor: str | None = None, **filters: Any
 ) -> reports.ReportPage:
@@ -41,14 +50,15 @@ def report_page(
         return _page(report, source.store, limit=limit, cursor=cursor, **filters)
 
 
-def report_rows(report: str, job: Job, **filters: Any) -> Iterator[Record]:
-    """Return every row of a report, read page by page; the filters are those of `report_page`.
+def whole_report(report: str, job: Job, **filters: Any) -> WholeReport:
+    """Return a report, its rows read page by page; the filters are those of `report_page`.
 
     The first page is read at once.
     """
     pages = _pages(report, job, **filters)
     first = next(pages)
-    return chain(first.rows, (row for page in pages for row in page.rows))
+    rows = chain(first.rows, (row for page in pages for row in page.rows))
+    return WholeReport(rows=rows, is_reconciled=first.is_reconciled)
 
 
 def unresolved_rows(job: Job, *, limit: int, **filters: Any) -> list[reports.UnknownMerchant]:

@@ -1,6 +1,7 @@
 -- name: redemptions
 -- A page of redemptions, newest first, after a position; nulls in the parameters filter nothing.
--- Which these are is found first, in few columns; the rest is looked up of them alone.
+-- Which these are is found first, in few columns; the rest is looked up of them alone, with what the
+-- last reconciliation said of them and when they were last credited, where anything is known of that.
 -- Tokens are masked (rules.md#masking). Grain: one row per redemption.
 with page as (
     select
@@ -30,6 +31,29 @@ with page as (
         )
     order by redemptions.created_at desc, redemptions.redemption_id desc
     limit $limit
+),
+
+said as (
+    select
+        reconciliation_verdicts.institution_id,
+        reconciliation_verdicts.subject_no as redemption_no,
+        max_by(reconciliation_verdicts.code, reconciliation_verdicts.run_no) as verdict,
+        max_by(reconciliation_verdicts.credited_amount, reconciliation_verdicts.run_no)
+            as credited_amount
+    from reconciliation_verdicts
+    where reconciliation_verdicts.subject = 'redemption'
+        and reconciliation_verdicts.subject_no in (select page.redemption_no from page)
+    group by reconciliation_verdicts.institution_id, reconciliation_verdicts.subject_no
+),
+
+credited as (
+    select
+        credit_links.institution_id, credit_links.redemption_no,
+        max(credit_links.credited_at) as credited_at
+    from credit_links
+    where credit_links.status = 'credited'
+        and credit_links.redemption_no in (select page.redemption_no from page)
+    group by credit_links.institution_id, credit_links.redemption_no
 )
 
 select
@@ -43,7 +67,8 @@ select
     } as offer,
     masked(cardholders.cardholder_token) as cardholder_token_masked,
     institutions.slug as institution, page.transaction_ref, page.purchase_amount,
-    page.purchased_at as transacted_at, ledger_entries.merchant_id
+    page.purchased_at as transacted_at, ledger_entries.merchant_id, said.verdict,
+    said.credited_amount, credited.credited_at
 from page
 inner join institutions on institutions.institution_id = page.institution_id
 inner join ledger_entries
@@ -55,7 +80,22 @@ inner join cardholders
     and cardholders.institution_id = page.institution_id
 left join merchants on merchants.merchant_id = ledger_entries.merchant_id
 left join offer_titles on offer_titles.offer_id = offers.offer_id
+left join said
+    on said.redemption_no = page.redemption_no
+    and said.institution_id = page.institution_id
+left join credited
+    on credited.redemption_no = page.redemption_no
+    and credited.institution_id = page.institution_id
 order by page.created_at desc, page.redemption_id desc;
+
+-- name: is_any_reconciled
+-- Whether a run held credited rows of an institution, or of any, against its redemptions.
+select exists (
+    select 1
+    from reconciliations
+    where ($institution_id is null or reconciliations.institution_id = $institution_id)
+        and reconciliations.credited_rows > 0
+) as is_any;
 
 -- name: settlements
 -- A page of ledger entries, newest first, after a position; nulls in the parameters filter nothing.
