@@ -14,21 +14,50 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.files.samples.plan import Plan
 from cardoffers_cli.files.samples.sample import write_sample
 from cardoffers_cli.files.samples.strangers import KINDS
 from cardoffers_cli.jobs.catalogue.importing import import_catalogue
 from cardoffers_cli.services import suggestions
-from tables import NOON, rows_of, run
+from tables import NOON, put, rows_of, run
 from work import new_store, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
+
+WORLD: dict[str, list[dict[str, Any]]] = {
+    "institutions": [{"institution": "alder"}, {"institution": "brook"}],
+    "merchants": [{"merchant": "Luna Books"}, {"merchant": "Oakwell Pharmacy"}],
+    "identifiers": [
+        {"identifier": "100", "merchant": "Luna Books"},
+        {"identifier": "7", "type": "psp_merchant_id"},
+    ],
+    "offers": [{"offer": "L", "merchant": "Luna Books", "cashback": "2.00", "budget": "3.00"}],
+    "programs": [{"offer": "L"}],
+    "links": [{"institution": "alder", "cardholder": "ann", "offer": "L"}],
+    "purchases": [
+        {"ref": "r1", "cardholder": "ann", "identifier": "101", "descriptor": "LUNA BOOKS #101"},
+        {"ref": "r2", "cardholder": "ann", "identifier": "102", "descriptor": "LUNA BOOKS #102"},
+        {"ref": "r3", "cardholder": "bob", "identifier": "7", "descriptor": "PINE SHOES"},
+    ],
+}
+"""Two new terminals of one merchant, and an identifier that two types have."""
+
+
+def unknown_world(folder: Path) -> Job:
+    """Make a store of the few unknown merchants that tests know by heart."""
+    made = new_store(folder)
+    with made.store() as store:
+        for word, rows in WORLD.items():
+            put(store, word, rows)
+    return made
+
 
 TERMINALS, PURCHASES = 2, 5
 """Known identifiers of a merchant, and waiting purchases of an unknown identifier."""

@@ -16,12 +16,15 @@ from cardoffers_cli.cli.kernel.options import (
     option,
 )
 from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable, UsageError
+from cardoffers_cli.jobs.context.clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier, Reviewed
+    from cardoffers_cli.services.suggestions import Suggestion
 
 WITH_FINDINGS = 3
 SUGGESTED = read_columns("merchant.suggested")
@@ -38,19 +41,34 @@ Reason = Annotated[str, option("Why; kept with the answer.")]
 
 
 def suggest(
-    ctx: typer.Context, *, institution: AnyInstitution = None, limit: Limit = 50, raw: Raw = False
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    limit: Limit = 50,
+    raw: Raw = False,
+    review: Annotated[
+        bool, option("Show one after the other, and take your answers.", "--review")
+    ] = False,
 ) -> None:
     """Show which known merchants unknown identifiers may be of, the most money first."""
     from cardoffers_cli.jobs.discovery import suggest_merchants
 
     desk = Desk.of(ctx)
+    if review:
+        from cardoffers_cli.cli.merchant_review import check  # polars is heavy
+
+        check(desk)
     with desk.progress("Comparing"):
         rows = suggest_merchants(desk.job, institution, limit=limit)
+    if review and rows:
+        _review(desk, rows)
+        return
     desk.show(rows, Sheet("suggestions", SUGGESTED, rows), raw=raw)
     if rows:
         desk.note(
-            "Next: with `-o review.csv`, write a reason beside those that are right; then"
-            " `cardoffers merchant accept --from review.csv`."
+            "Next: `--review` takes your answers one by one. Or, with `-o review.csv`, write a"
+            " reason beside those that are right; then `cardoffers merchant accept --from"
+            " review.csv`."
         )
     else:
         desk.note(
@@ -191,9 +209,25 @@ def unlink(
         )
 
 
+def _review(desk: Desk, rows: "Sequence[Suggestion]") -> None:
+    from cardoffers_cli.cli.merchant_review import Review, Terminal
+
+    with Terminal() as terminal:
+        review = Review(desk.job, Clock(desk.options.as_of), terminal, desk.say)
+        try:
+            review.run(rows)
+        except KeyboardInterrupt:
+            desk.note(f"{counted(len(review.told), 'answer')} given; what was answered stands.")
+            raise
+    if review.told:
+        _show(desk, review.told)
+    else:
+        desk.note("Nothing was answered.")
+
+
 def _show(desk: Desk, told: "Sequence[AnsweredIdentifier]") -> None:
     failed = sum(each.code is not None for each in told)
-    accepted = len(told) - failed
+    accepted = sum(each.answer in {"accepted", "new"} for each in told)
     said = (
         ["Next: `cardoffers match` looks at the purchases that waited."]
         if accepted and not told[0].dry_run
@@ -208,10 +242,9 @@ def _show(desk: Desk, told: "Sequence[AnsweredIdentifier]") -> None:
 
 def _reviewed(source: Path) -> "list[Reviewed]":
     """Read the rows of a reviewed list that have a reason."""
-    from cardoffers_cli.files.lists import read_list
     from cardoffers_cli.jobs.catalogue.answers import Reviewed
 
-    rows = csv.DictReader(read_list(str(source)))
+    rows = csv.DictReader(_lines(source))
     names = [*Reviewed.__annotations__]
     if missing := [name for name in names if name not in (rows.fieldnames or ())]:
         raise FileUnusable(
@@ -226,3 +259,17 @@ def _reviewed(source: Path) -> "list[Reviewed]":
             "No row of the list has a reason.", hint="Write one beside each that is right."
         )
     return found
+
+
+def _lines(source: Path) -> list[str]:
+    """Return the lines of a list, or of the first sheet of a workbook."""
+    from cardoffers_cli.files.lists import read_list
+    from cardoffers_cli.files.sources import open_source
+    from cardoffers_cli.files.spreadsheets import read_sheet  # polars is heavy
+
+    if source != Path("-"):
+        with open_source(str(source)) as opened:
+            read_sheet(opened, named=1, or_text=True)
+            if opened.sheet:
+                return b"".join(opened.blocks()).decode().splitlines()
+    return read_list(str(source))

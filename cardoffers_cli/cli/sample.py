@@ -38,7 +38,7 @@ def sample(
     days: Annotated[int, option("Length of the period.", min=1)] = 90,
     files: Annotated[int, option("Files for each institution's rows.", min=1)] = 1,
     unknown_merchants: Annotated[
-        int, option("Identifiers not in the catalogue; whose they are is in DIR/truth [0].", min=0)
+        int, option("Identifiers not in the catalogue; whose they are is in DIR/truth.", min=0)
     ] = 0,
     dry_run: DryRun = False,
 ) -> None:

@@ -52,6 +52,17 @@ def suggest_merchants(
         )
 
 
+def likely_merchants(institution: str, job: Job, *, limit: int) -> list[Suggestion]:
+    """Return what `suggest_merchants` does of one institution, without a match; only reads.
+
+    The most spent, by how likely it is, comes first: what a match would pay is not known.
+    """
+    with reading(job) as source:
+        owner = find_institution(source.store, institution).id
+        chosen = suggestions.choose(source.store, suggestions.compare(source.store, owner))
+        return suggestions.listed(source.store, chosen, institution_id=owner, limit=limit)
+
+
 def show_evidence(job: Job, identifier: str, identifier_type: str | None = None) -> Evidence:
     """Return every merchant that an unknown identifier was held against.
 

@@ -31,10 +31,11 @@ from cardoffers_cli.tui.panels import (
     SEARCHING,
     Chooser,
     Findings,
-    Help,
     Lines,
+    ReadingPage,
     SearchBox,
     calm,
+    help_page,
 )
 from cardoffers_cli.tui.results import Results
 
@@ -203,6 +204,12 @@ class Browser(App[int]):
         else:
             self.push_screen(Chooser(slugs), self._chosen)
 
+    @work(exclusive=True, group=_SEARCHES)
+    async def _merchants(self) -> None:
+        suggested = await self._ask(self.inquiry.merchants)
+        if suggested is not None:
+            self.push_screen(ReadingPage(pages.merchants_page(suggested)))
+
     def _chosen(self, slug: str | None) -> None:
         if slug is None:
             return
@@ -279,7 +286,12 @@ class Browser(App[int]):
         """Tell every key."""
         bound = [each for each in (*SEARCHING, *LOOKING) if each.show]
         keys = [(each.key_display or each.key, each.tooltip or each.description) for each in bound]
-        self.push_screen(Help([*keys, ("q, ^q", "Leave")]))
+        more = [("m", "Unknown merchants, and which they may be"), ("q, ^q", "Leave")]
+        self.push_screen(ReadingPage(help_page([*keys, *more])))
+
+    def action_merchants(self) -> None:
+        """Show which merchants unknown identifiers may be of."""
+        self._merchants()
 
     # What is shown
 

@@ -14,6 +14,7 @@ from cardoffers_cli.domain.errors import Interrupted, NotFound, StoreBusy
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.catalogue.institutions import all_institutions
 from cardoffers_cli.jobs.context.reading import PATIENCE_S
+from cardoffers_cli.jobs.discovery import likely_merchants
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.redemptions import show
 from cardoffers_cli.jobs.timeline import tell_timeline
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job, Reading
     from cardoffers_cli.jobs.find import FindResult
     from cardoffers_cli.jobs.why import PlainAnswer, Why
+    from cardoffers_cli.services.suggestions import Suggestion
     from cardoffers_cli.services.timelines import Timeline
 
     Row = Mapping[str, Any]
@@ -131,6 +133,11 @@ class Inquiry:
         return replace(
             widest, near=self._near(tried, [name for each in found for name in each.near])
         )
+
+    def merchants(self) -> list[Suggestion]:
+        """Return which known merchants unknown identifiers may be of."""
+        found: list[Suggestion] = self.ask(likely_merchants, self.institution, limit=LIMIT)
+        return found
 
     def case(self, row: FoundOne) -> Case:
         """Return what can be told of a row that was found."""

@@ -6,8 +6,10 @@ Whatever came from outside is cut where it is endless, and its control character
 from __future__ import annotations
 
 from datetime import datetime
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.headlines import place
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.money import money_text, quantize
@@ -16,11 +18,12 @@ from cardoffers_cli.files.sheets import cell_text
 from cardoffers_cli.tui.lines import EMPTY, Line, Tone, named, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.domain.outcomes import Check
     from cardoffers_cli.jobs.why import Why
     from cardoffers_cli.services.explanations import Evaluation, ExplainedRefund
+    from cardoffers_cli.services.suggestions import Suggestion
     from cardoffers_cli.services.timelines import ExpectedEvent, TimelineEvent
     from cardoffers_cli.tui.inquiry import Case, FoundOne
 
@@ -77,6 +80,33 @@ def answer_page(case: Case, locale: str | None) -> Iterator[Line]:
         yield Line("There is no one purchase to answer for.")
         return
     yield Line(found.answer)
+
+
+def merchants_page(suggested: Sequence[Suggestion]) -> Iterator[Line]:
+    """Tell which known merchants unknown identifiers may be of, and how to answer."""
+    yield Line("Unknown merchants that may be known", "title")
+    if not suggested:
+        yield Line("None: no known merchant is likelier than not.")
+        return
+    for each in suggested:
+        yield EMPTY
+        name, identifier = named(each.merchant_name), named(each.merchant_identifier)
+        yield Line(
+            f"{each.probability:.0%}  {named(each.merchant_descriptor)} may be {name}", "strong", 5
+        )
+        yield Line(
+            f"     {counted(each.purchases, 'purchase')}, {money_text(each.amount, each.currency)};"
+            f" {counted(each.links, 'link')} to its offers; {each.leading_characters} leading"
+            " characters as its own",
+            indent=5,
+        )
+        merchant = quote(name if name == each.merchant_name else str(each.merchant_id))
+        yield Line(
+            f'     cardoffers merchant accept {quote(identifier)} {merchant} --reason "…"', indent=7
+        )
+    yield EMPTY
+    yield Line("Nothing here answers: type the command in a shell, or answer them one by one with")
+    yield Line("`cardoffers merchant suggest --review`; what a match would pay is shown there too.")
 
 
 def _unnamed(row: FoundOne) -> str:

@@ -21,7 +21,7 @@ from cardoffers_cli.tui.lines import EMPTY, Line, broken, pair
 from cardoffers_cli.tui.summaries import examples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from textual import events
     from textual.app import ComposeResult
@@ -70,14 +70,14 @@ class Dialog(ModalScreen[str | None]):
     ]
 
 
-class Help(Dialog):
-    """What can be typed, and every key."""
+class ReadingPage(Dialog):
+    """Lines to read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark", "dismiss", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark,m", "dismiss", show=False)]
 
-    def __init__(self, keys: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, lines: Iterable[Line]) -> None:
         super().__init__()
-        self._keys = keys
+        self._told = tuple(lines)
 
     def compose(self) -> ComposeResult:
         """Lay out the page."""
@@ -85,16 +85,18 @@ class Help(Dialog):
         with VerticalScroll():
             yield lines
         yield Footer(compact=True)
-        lines.show(self._page())
+        lines.show(self._told)
 
-    def _page(self) -> Iterable[Line]:
-        yield from examples()
-        yield EMPTY
-        yield Line("Keys", "title")
-        yield from (pair(key, meaning, 10) for key, meaning in self._keys)
-        yield EMPTY
-        yield Line("Nothing here changes anything. The store is open only while a question is")
-        yield Line("answered; while somebody else holds it, the snapshot is read, and says so.")
+
+def help_page(keys: Iterable[tuple[str, str]]) -> Iterator[Line]:
+    """Tell what can be typed, and every key."""
+    yield from examples()
+    yield EMPTY
+    yield Line("Keys", "title")
+    yield from (pair(key, meaning, 10) for key, meaning in keys)
+    yield EMPTY
+    yield Line("Nothing here changes anything. The store is open only while a question is")
+    yield Line("answered; while somebody else holds it, the snapshot is read, and says so.")
 
 
 class Chooser(Dialog):
@@ -201,6 +203,7 @@ LOOKING = (
     Binding("c", "app.copy", "Copy", tooltip="Copy what the tab shows"),
     Binding("l", "app.language", "Language", tooltip="The answer in the next language"),
     Binding("i", "app.institution", "Inst.", tooltip="Another institution"),
+    Binding("m", "app.merchants", "Merchants", show=False),
     Binding("q", "app.quit", "Leave", show=False),
 )
 """The keys of what was found."""

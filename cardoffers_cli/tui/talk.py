@@ -28,6 +28,7 @@ HELP = (
     Line("w         tells why it redeemed, or did not"),
     Line("t         tells everything that happened"),
     Line("a         tells what the cardholder may be told; a es, a pt-BR and a en in a language"),
+    Line("m         tells which merchants unknown identifiers may be of"),
     Line("i         asks for another institution; i SLUG takes it"),
     Line("h         says this"),
     Line("q         leaves"),
@@ -125,6 +126,8 @@ class Talk:
         word, _, rest = line.partition(" ")
         if word in {"h", "?"}:
             return [*HELP, *summaries.examples()]
+        if line == "m":
+            return [*pages.merchants_page(self._inquiry.merchants())]
         if line.isdecimal() and 0 < int(line) <= len(self._cases):
             self._case = self._cases[int(line) - 1]
             return [*self._page("w", None, pages.glance(self._case))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given as examples
@@ -27,41 +27,20 @@ from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.restore import restore
 from cardoffers_cli.jobs.why import why
 from cardoffers_cli.store.audits import audits, offending
-from discovering import judge_sample, reached
+from discovering import judge_sample, reached, unknown_world
 from sizes import at_the_gate, tries
 from tables import NOON, put, select, snapshot, uid
-from work import found, new_store
+from work import found
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
 
-WORLD: dict[str, list[dict[str, Any]]] = {
-    "institutions": [{"institution": "alder"}, {"institution": "brook"}],
-    "merchants": [{"merchant": "Luna Books"}, {"merchant": "Oakwell Pharmacy"}],
-    "identifiers": [
-        {"identifier": "100", "merchant": "Luna Books"},
-        {"identifier": "7", "type": "psp_merchant_id"},
-    ],
-    "offers": [{"offer": "L", "merchant": "Luna Books", "cashback": "2.00", "budget": "3.00"}],
-    "programs": [{"offer": "L"}],
-    "links": [{"institution": "alder", "cardholder": "ann", "offer": "L"}],
-    "purchases": [
-        {"ref": "r1", "cardholder": "ann", "identifier": "101", "descriptor": "LUNA BOOKS #101"},
-        {"ref": "r2", "cardholder": "ann", "identifier": "102", "descriptor": "LUNA BOOKS #102"},
-        {"ref": "r3", "cardholder": "bob", "identifier": "7", "descriptor": "PINE SHOES"},
-    ],
-}
-
 
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
-    made = new_store(tmp_path)
-    with made.store() as store:
-        for word, rows in WORLD.items():
-            put(store, word, rows)
-    return made
+    return unknown_world(tmp_path)
 
 
 def owner(job: Job, identifier: str) -> str | None:
@@ -231,10 +210,7 @@ def test_nothing_is_linked_without_a_person(
     orders: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Whatever the order of commands, an identifier is a merchant's only where a person said so."""
-    job = new_store(tmp_path_factory.mktemp("orders"))
-    with job.store() as store:
-        for word, rows in WORLD.items():
-            put(store, word, rows)
+    job = unknown_world(tmp_path_factory.mktemp("orders"))
     expected: dict[str, str | None] = {"101": None, "102": None}
     commands = {
         "suggest": lambda: suggest_merchants(job),

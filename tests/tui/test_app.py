@@ -52,6 +52,7 @@ USUAL = """
     text:SETTLEMENT              why-settlement
     t                            timeline-settlement
     ?                            help
+    Esc m                        merchants
     Esc text:tx-oo1o             near
     text:zebra~2026-06-01        nothing
     text:amount:much             misunderstood

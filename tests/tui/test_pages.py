@@ -14,11 +14,14 @@ from cardoffers_cli.jobs.refunds.linking import Said, link_refund
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.storage.publish import publish
+from cardoffers_cli.services.suggestions import Suggestion
 from cardoffers_cli.tui import pages, summaries
 from cardoffers_cli.tui.inquiry import AnsweredFrom, Inquiry
 from cardoffers_cli.tui.lines import Line, broken
+from discovering import unknown_world
 from tables import NOON
-from work import file_of, new_store, once, taken, tell
+from work import file_of, held, new_store, once, taken, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -190,3 +193,24 @@ def with_refunds(folder: Path) -> Job:
     apply_refunds(made)
     link_refund(made, "alder", Said(refund_ref="one", transaction_ref="p2", reason="till"))
     return made
+
+
+def test_unknown_merchants_are_told_with_the_command_that_answers(tmp_path: Path) -> None:
+    job = unknown_world(tmp_path)
+    lines = told(pages.merchants_page(asking(job).merchants()))
+    assert (
+        "Unknown merchants that may be known",
+        "     1 purchase, GBP 20.00; 1 link to its offers; 0 leading characters as its own",
+        "     cardoffers merchant accept 101 'Luna Books' --reason \"…\"",
+    ) == (lines[0], *lines[3:5])
+    assert " LUNA BOOKS #101 may be Luna Books" in lines[2]
+    publish(job)
+    with held(job.path):
+        assert lines == told(pages.merchants_page(asking(job).merchants()))
+
+
+def test_a_name_that_does_not_stand_in_a_command_gives_way_to_its_id(tmp_path: Path) -> None:
+    (first, *_) = asking(unknown_world(tmp_path)).merchants()
+    hostile = Suggestion(**{**first, "merchant_name": "=cinema\x1b[31m"})
+    (command,) = (line for line in told(pages.merchants_page([hostile])) if "accept" in line)
+    assert f"accept 101 {first.merchant_id} --reason" in command
