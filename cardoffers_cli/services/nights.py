@@ -101,7 +101,7 @@ class NightFinding(OpenRecord):
     next: str | None
 
 
-class Unsent(Record):
+class UnsentWebhooks(Record):
     """Attempts of an institution's webhooks that failed; `error` is the word of the newest."""
 
     institution: str
@@ -372,9 +372,9 @@ def sent(store: Store, night: Night) -> dict[str, int]:
     return store.rows("services/nights:sent", run_no=night.run_no)[0]
 
 
-def unsent(store: Store, night: Night) -> list[Unsent]:
+def unsent(store: Store, night: Night) -> list[UnsentWebhooks]:
     """Return whose webhooks failed since a night began."""
-    return store.records(Unsent, "services/nights:unsent", run_no=night.run_no)
+    return store.records(UnsentWebhooks, "services/nights:unsent", run_no=night.run_no)
 
 
 def events(store: Store, night: Night) -> dict[str, int]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.jobs.night.order import Work
-    from cardoffers_cli.services.nights import NightFinding, Unsent
+    from cardoffers_cli.services.nights import NightFinding, UnsentWebhooks
 
 _GRACE_S = 1.0
 """How long an interrupted night waits for what is in flight."""
@@ -92,7 +92,9 @@ class _Outcome:
         self.error: BaseException | None = None
 
 
-def _findings(unsent: Sequence[Unsent], report: Mapping[str, Any]) -> Iterator[NightFinding]:
+def _findings(
+    unsent: Sequence[UnsentWebhooks], report: Mapping[str, Any]
+) -> Iterator[NightFinding]:
     for each in unsent:
         state, level, outlook = _FAILURES[each.is_tried_again]
         yield finding(

@@ -112,28 +112,23 @@ order by page.state_no, page.about_on desc, page.code, page.subject, page.findin
 -- Grain: one row per institution and code.
 with open as (
     select
-        watch_findings.institution_id, watch_findings.code, watch_findings.finding_id,
-        watch_findings.subject, watch_findings.figures, watch_findings.found_at,
-        count(*) over (
-            partition by watch_findings.institution_id, watch_findings.code
-        ) as findings,
-        row_number() over (
-            partition by watch_findings.institution_id, watch_findings.code
-            order by
-                watch_findings.about_on desc, watch_findings.found_at desc,
-                watch_findings.finding_id desc
-        ) as place
+        watch_findings.institution_id, watch_findings.code, count(*) as findings,
+        max_by(
+            watch_findings,
+            (watch_findings.about_on, watch_findings.found_at, watch_findings.finding_id)
+        ) as newest
     from watch_findings
     where ($institution_id is null or watch_findings.institution_id = $institution_id)
         and watch_findings.state = 'open'
+    group by watch_findings.institution_id, watch_findings.code
 )
 select
-    institutions.slug as institution, open.code, open.findings, open.finding_id as newest_id,
-    coalesce(merchants.name, open.subject) as about, open.figures, open.found_at
+    institutions.slug as institution, open.code, open.findings,
+    open.newest.finding_id as newest_id, coalesce(merchants.name, open.newest.subject) as about,
+    open.newest.figures, open.newest.found_at
 from open
 inner join institutions on institutions.institution_id = open.institution_id
 left join merchants
     on open.code = 'merchant_silent'
-    and merchants.merchant_id = try_cast(open.subject as uuid)
-where open.place = 1
+    and merchants.merchant_id = try_cast(open.newest.subject as uuid)
 order by institutions.slug, open.code;
