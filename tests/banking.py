@@ -101,19 +101,20 @@ class Months:
 
     def go_on(self, now: datetime, many: int) -> None:
         """Close and pay statements, pay some again that came back, and let the bank answer."""
+        chance = self.chance
         for _ in range(many):
-            self._close(now)
+            slug, payable = chance.choice(self.slugs), chance.choice(["5.00", "2.50"])
+            self.close(slug, payable, now, now - timedelta(days=chance.randrange(20)))
         for number, each in enumerate(self.statements, 1):
             code, *_ = verdict(each, self.entries)
             may = not each["payments"] or code == "returned"
-            if may and self.chance.random() < 0.7:
-                self._pay(number, each, now)
-        self._answer(now, [each for each in map(self._said, range(2 * many)) if each])
+            if may and chance.random() < 0.7:
+                self.pay(number, now, now + timedelta(days=chance.randrange(-3, 4)))
+        self.answer(now, [each for each in map(self._said, range(2 * many)) if each])
 
-    def _close(self, now: datetime) -> None:
-        number, chance = len(self.statements) + 1, self.chance
-        slug, payable = chance.choice(self.slugs), Decimal(chance.choice(["5.00", "2.50"]))
-        closed_at = now - timedelta(days=chance.randrange(20))
+    def close(self, slug: str, payable: str, now: datetime, closed_at: datetime) -> None:
+        """Close the next statement of an institution."""
+        number = len(self.statements) + 1
         run_no = write_run(self.store, kind="statement_close", now=now, actor="t", counts={})
         self.store.connection.execute(
             "insert into statements select $no, $owner, $number, 'S', 2026, $no, $at, $at, 'GBP',"
@@ -128,12 +129,13 @@ class Months:
                 "run_no": run_no,
             },
         )
-        of = {"institution": slug, "payable": payable, "closed_at": closed_at, "payments": []}
-        self.statements.append(of)
+        of = {"institution": slug, "closed_at": closed_at, "payments": []}
+        self.statements.append({**of, "payable": Decimal(payable)})
 
-    def _pay(self, number: int, statement: Row, now: datetime) -> None:
-        attempt = len(statement["payments"]) + 1
-        due = (now + timedelta(days=self.chance.randrange(-3, 4))).replace(hour=0)
+    def pay(self, number: int, now: datetime, due_at: datetime) -> None:
+        """Pay a statement, or pay it again, on the day of a moment."""
+        statement = self.statements[number - 1]
+        attempt, due = len(statement["payments"]) + 1, due_at.replace(hour=0)
         key = payment_id(named(number), attempt)
         run_no = write_run(self.store, kind="payout_export", now=now, actor="t", counts={})
         self.store.connection.execute(
@@ -170,7 +172,8 @@ class Months:
             "currency": "GBP" if chance.random() < 0.95 else "EUR",
         }
 
-    def _answer(self, now: datetime, said: list[Row]) -> None:
+    def answer(self, now: datetime, said: list[Row]) -> None:
+        """Let the bank say so of payments, or of what is none."""
         run_no = write_run(self.store, kind="bank_import", now=now, actor="t", counts={})
         file = keep_file(
             self.store, file_name="f", form="csv", sha256="x", received_at=now, run_no=run_no

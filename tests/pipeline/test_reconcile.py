@@ -12,6 +12,7 @@ import pytest
 import banking
 from banking import Months
 from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.domain.reconciling import MEANINGS
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile_in
 from cardoffers_cli.store.audits import offending
 from cardoffers_cli.store.opening import scratch_store
@@ -80,6 +81,7 @@ credited_after_reversal   10.00   10   3         -          c5.00@1,c5.00@4
 credited_after_reversal   1.00    10   3         -          c5.00@1,r5.00@2,c1.00@4
 """
 
+IN_ORDER = {"credited", "paid", "bank_other"}
 FINAL = {"credited", "credited_before_reversal", "not_owed"}
 
 
@@ -127,6 +129,99 @@ def test_each_verdict_of_the_table(store: Store) -> None:
     assert (len(expected), len(rows), len(expected)) == tuple(told_.control.values())
     open_ = sum(code not in {*FINAL, "credit_awaited"} for code, *_ in expected)
     assert (open_, 0, 0) == (told_.open, told_.accepted, told_.resolved)
+
+
+# One of each, in a month that is in order: what is wrong with a redemption of 5.00 that is
+# delivered and credited, or with a statement of 5.00 that is paid
+DISCREPANCIES = """
+verdict                  event      rows             by
+amount_differs           delivered  c4.99@1          id
+credited_twice           delivered  c5.00@1,c5.00@2  ref
+credited_after_reversal  delivered  c5.00@4          id
+credit_failed            delivered  f5.00@1          ref
+webhook_only             delivered  -                id
+not_credited             exhausted  -                id
+file_only                exhausted  c5.00@1          ref
+reference_differs        delivered  c5.00@1          both
+"""
+OF_THE_BANK = """
+verdict       entries
+unpaid        -
+paid_differs  booked4.99
+paid_twice    booked5.00,booked5.00
+returned      booked5.00,returned5.00
+"""
+CLEAN = {
+    "verdict": "",
+    "event": "delivered",
+    "rows": "c5.00@1",
+    "by": "id",
+    "entries": "booked5.00",
+}
+AMID = tries(4, 20)
+"""How many are in order before each that is not."""
+
+
+def amid(discrepancies: str) -> dict[int, Row]:
+    """Return what is to be made, by its number: what is wrong amid what is in order."""
+    wrong = {AMID * place: line for place, line in enumerate(read(discrepancies), 1)}
+    return {number: wrong.get(number, CLEAN) for number in range(1, max(wrong) + AMID)}
+
+
+def plant_redemptions(store: Store) -> dict[str, str]:
+    """Write redemptions and credited rows; return the verdict of each subject that is wrong."""
+    made, rows, at = [], [], NOW - 10 * DAY
+    lines = amid(DISCREPANCIES)
+    for number, line in lines.items():
+        back = at + 3 * DAY if "reversal" in line["verdict"] else None
+        made.append(redemption(at, event=line["event"], reversed_at=back))
+        texts = line["rows"].split(",") if line["rows"] else []
+        rows += [row_of(text, number, at, by=line["by"]) for text in texts]
+    rows.append(row_of("c5.00@1", None, NOON, institution="alder"))
+    filled(store, made, rows)
+    wrong = {f"r{number}": line["verdict"] for number, line in lines.items() if line["verdict"]}
+    return {**wrong, f"c{len(rows)}": "credited_unknown"}
+
+
+def plant_payments(store: Store) -> dict[str, str]:
+    """Write statements, payments and what the bank says of them; return the same of these."""
+    months = Months(store, random.Random(), SLUGS[:1])  # noqa: S311 - nothing is left to chance
+    entries = []
+    lines = amid(OF_THE_BANK)
+    for number, line in lines.items():
+        months.close("alder", "5.00", NOW, NOW - 20 * DAY)
+        months.pay(number, NOW, NOW - 10 * DAY)
+        texts = line["entries"].split(",") if line["entries"] else []
+        entries += [(text, months.statements[-1]["payments"][-1]["id"]) for text in texts]
+    entries += [("received7.00", "SALE"), ("booked5.00", "RENT")]
+    months.answer(NOW, [said_by_the_bank(*each) for each in entries])
+    wrong = {f"s{number}": line["verdict"] for number, line in lines.items() if line["verdict"]}
+    return {**wrong, f"e{len(entries)}": "bank_unknown"}
+
+
+def said_by_the_bank(text: str, named: str) -> Row:
+    """Read an entry of a bank such as `booked5.00`."""
+    word = text.rstrip("0123456789.")
+    return {
+        "named": named,
+        "status": "returned" if word == "returned" else "booked",
+        "direction": "debit" if word == "booked" else "credit",
+        "amount": Decimal(text.removeprefix(word)),
+        "currency": "GBP",
+    }
+
+
+def test_each_planted_discrepancy_has_its_own_verdict_and_nothing_else_has(store: Store) -> None:
+    expected = {**plant_redemptions(store), **plant_payments(store)}
+    assert {code for code, each in MEANINGS.items() if each.then} == {*expected.values()}
+    assert len(expected) == len({*expected.values()})
+    told_ = run(store)
+    found = {subject: code for subject, (code, *_) in told(store).items()}
+    assert expected == {each: code for each, code in found.items() if code not in IN_ORDER}
+    assert len(amid(DISCREPANCIES)) + len(amid(OF_THE_BANK)) + 3 == len(found)
+    assert (len(expected), 0, 0) == (told_.open, told_.accepted, told_.resolved)
+    findings = select(store, "select left(subject, 1), subject_no from reconciliation_findings")
+    assert expected.keys() == {f"{subject}{number}" for subject, number in findings}
 
 
 def test_of_who_never_sent_a_credited_row_nothing_is_said(store: Store) -> None:
