@@ -51,6 +51,7 @@ from cardoffers_cli.files.samples.strangers import KINDS
 from cardoffers_cli.jobs.discovery import suggest_merchants
 from cardoffers_cli.services import suggestions
 from discovering import fill_unknown, judge_sample, reached
+from splinked import linked
 from tables import put, rows_of
 from work import new_store, settings
 
@@ -299,6 +300,31 @@ def baseline(world: World) -> list[tuple[float, bool]]:
     return found
 
 
+def of_splink(world: World) -> list[tuple[float, bool]]:
+    """Let splink judge the very pairs that the features are of; nothing where it is missing."""
+    texts = [judged(query.text) for query in world.queries]
+    pairs = [
+        (
+            row["identifier_no"],
+            row["merchant_no"],
+            texts[row["identifier_no"] - 1],
+            row["known_name"],
+        )
+        for row in world.rows
+    ]
+    right = sum(merchant == world.queries[no - 1].merchant_no for no, merchant, *_ in pairs)
+    try:
+        likeliest = linked(pairs, right / len(pairs))
+    except ImportError:
+        print("splink is not installed: pip install 'cardoffers-cli[bench]'")
+        return []
+    found = [likeliest.get(no, (0.0, 0)) for no in range(1, len(world.queries) + 1)]
+    return [
+        (p, merchant_no == query.merchant_no)
+        for (p, merchant_no), query in zip(found, world.queries, strict=True)
+    ]
+
+
 def wilson(right: int, count: int) -> tuple[float, float]:
     z, share = 1.96, right / count
     middle = share + z * z / (2 * count)
@@ -398,7 +424,10 @@ def main() -> None:
     found = answers(world, of, tried)
     plain = baseline(world)
     few = [query.names < MANY for query in world.queries]
-    for title, each in (("cross-validated", found), ("token_set_ratio", plain)):
+    results = {"cross-validated": found, "token_set_ratio": plain, "splink": of_splink(world)}
+    for title, each in results.items():
+        if not each:
+            continue
         table(f"{title}, all", each)
         table(
             f"{title}, without numbers of ten or more names",
@@ -410,7 +439,7 @@ def main() -> None:
     if given.wrong:
         for (p, right), q in zip(found, world.queries, strict=True):
             if not right and p > 0.5:
-                print(f"{p:.3f} {q.text} | {world.names[q.merchant_no - 1]}")
+                print(f"{p:.3f} {q.names:4} {q.text} | {world.names[q.merchant_no - 1]}")
     if given.fit:
         for name, value in zip(["bias", *NAMES], fit(world, of, None), strict=True):
             print(f'    "{name}": {value:.2f},')
