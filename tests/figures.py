@@ -140,8 +140,8 @@ class Figure:
 NEW = {"cardholder_token": "new", "card_token": "new", "card_acceptor_id": "new"}
 
 FIGURES = [
-    Figure("lines of Python", 31_000, 80_600, lambda texts, _: python_lines(texts)),
-    Figure("lines of SQL", 8_000, 21_010, lambda texts, _: sql_lines(texts)),
+    Figure("lines of Python", 31_000, 81_000, lambda texts, _: python_lines(texts)),
+    Figure("lines of SQL", 8_000, 21_100, lambda texts, _: sql_lines(texts)),
     Figure("class names of several classes", 0, 0, lambda _, house: shared_class_names(house)),
     Figure(
         "rings of imports",

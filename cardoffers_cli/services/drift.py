@@ -42,7 +42,7 @@ def missing_shapes(store: Store, institution_id: UUID) -> list[MissingShape]:
 def keep_shape(store: Store, institution_id: UUID, file: MissingShape) -> None:
     """Keep what a file looked like of which nothing is kept."""
     of = {"institution_id": institution_id, "import_no": file.import_no}
-    bought = store.make("services/drift:bought", **of)
+    bought = store.make("services/drift:bought_of_file", **of)
     new = file.new_cardholders
     store.execute("services/drift:keep_shape", bought, **of, new_cardholders=new)
     store.execute("services/drift:keep_merchants", bought, **of)

@@ -22,11 +22,12 @@ where imports.institution_id = $institution_id
     )
 order by imports.import_no;
 
--- name: bought
--- makes: bought(merchant_id, purchases)
--- Makes bought: how many purchases of a file each merchant has; null: merchants that nobody knows.
+-- name: bought_of_file
+-- makes: bought_of_file(merchant_id, purchases)
+-- Makes bought_of_file: how many purchases of a file each merchant has; null: merchants that
+-- nobody knows.
 -- Grain: one row per merchant.
-create temp table bought as
+create temp table bought_of_file as
 select identified_purchases.merchant_id, count(*) as purchases
 from identified_purchases
 where identified_purchases.import_no = $import_no
@@ -34,7 +35,7 @@ where identified_purchases.import_no = $import_no
 group by identified_purchases.merchant_id;
 
 -- name: keep_shape
--- reads: bought(merchant_id, purchases)
+-- reads: bought_of_file(merchant_id, purchases)
 -- Writes what a file looked like, of the rows that were taken of it. Its import counted
 -- $new_cardholders, among them those of conflicting rows. Grain: one row per import; called once, for
 -- an import that is missing.
@@ -71,9 +72,9 @@ buyers as (
         and purchases.institution_id = $institution_id
 ),
 unknown as (
-    select coalesce(sum(bought.purchases), 0) as purchases
-    from bought
-    where bought.merchant_id is null
+    select coalesce(sum(bought_of_file.purchases), 0) as purchases
+    from bought_of_file
+    where bought_of_file.merchant_id is null
 )
 select
     imports.import_no, imports.institution_id,
@@ -87,15 +88,15 @@ where imports.import_no = $import_no
     and imports.institution_id = $institution_id;
 
 -- name: keep_merchants
--- reads: bought(merchant_id, purchases)
+-- reads: bought_of_file(merchant_id, purchases)
 -- Writes how many purchases of a file its 100 largest merchants have, of those with three or more.
 -- Grain: one row per import and merchant; called once, with keep_shape.
 insert into import_merchants (import_no, institution_id, merchant_id, purchases)
-select $import_no, $institution_id, bought.merchant_id, bought.purchases
-from bought
-where bought.merchant_id is not null
-    and bought.purchases >= 3
-order by bought.purchases desc, bought.merchant_id
+select $import_no, $institution_id, bought_of_file.merchant_id, bought_of_file.purchases
+from bought_of_file
+where bought_of_file.merchant_id is not null
+    and bought_of_file.purchases >= 3
+order by bought_of_file.purchases desc, bought_of_file.merchant_id
 limit 100;
 
 -- name: unlooked
