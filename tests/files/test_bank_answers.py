@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from banks import NUMBER, camt, entry, listed, nacha, pain002, returned, said
+from cardoffers_cli.domain.bank_findings import BANK_CODES
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.bank.answers import open_bank_file
 
@@ -94,6 +95,14 @@ FILES = {
         pain002().replace(b"</OrgnlPmtInfId>", b"</OrgnlPmtInfId><PmtInfSts>RJCT</PmtInfSts>"),
         [("rejected", "debit", "X", "None", None, None, None)],
     ),
+    "an answer of no payment": (
+        pain002(("NOTPROVIDED", "RJCT", "AC01")),
+        [("entry 2", "bank_reference_missing")],
+    ),
+    "a payment of NACHA": (
+        nacha().replace(b"\n799R02", b"\n705R02"),
+        [("line 3", "bank_entry_forward")],
+    ),
     "a return of NACHA": (
         nacha(),
         [("returned", "credit", NUMBER[-15:], "1234.50", "11-05 00:00", "R02", "011401530000009")],
@@ -146,6 +155,11 @@ def test_what_a_bank_says_is_read(name: str, tmp_path: Path) -> None:
     """rules.md#bank-entries"""
     content, expected = FILES[name]
     assert expected == said(tmp_path, content)
+
+
+def test_every_finding_of_a_bank_s_file_has_a_row() -> None:
+    rows = (each for _, expected in FILES.values() for each in expected)
+    assert {*BANK_CODES} == {code for _, code in (each for each in rows if len(each) == 2)}
 
 
 @pytest.mark.parametrize("folder", ["camt", "ach"])

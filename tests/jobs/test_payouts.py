@@ -96,11 +96,12 @@ def test_what_is_not_paid_is_refused(
 
 
 def test_without_accounts_nothing_is_paid(made: Job) -> None:
-    with pytest.raises(ConfigurationError, match="from which account"):
+    with pytest.raises(ConfigurationError, match="from which account") as of_payer:
         exported(replace(made, settings=settings()))
     set_institution(made, "alder", {}, account=GivenAccount(account="none", holder=None))
-    with pytest.raises(Refused, match="has no account to be paid to"):
+    with pytest.raises(Refused, match="has no account to be paid to") as of_paid:
         exported(made)
+    assert ("payer_missing", "account_missing") == (of_payer.value.code, of_paid.value.code)
     assert [] == kept(made)["payouts"]
 
 
