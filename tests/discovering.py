@@ -21,7 +21,7 @@ from cardoffers_cli.files.samples.sample import write_sample
 from cardoffers_cli.files.samples.strangers import KINDS
 from cardoffers_cli.jobs.catalogue.importing import import_catalogue
 from cardoffers_cli.services import suggestions
-from tables import NOON, put, rows_of, run
+from tables import NOON, put, rows_of, select
 from work import new_store, taken
 
 if TYPE_CHECKING:
@@ -212,8 +212,8 @@ def judge_sample(folder: Path, rows: int, unknown: int) -> list[Judgement]:
     with job.store() as store, store.transaction(keep=False):
         rows = rows_of(store, suggestions.compare(store)["weighed"])
         weighed = {no: (merchant, p) for no, merchant, _, _, p, place, *_ in rows if place == 1}
-        waiting = run(store.connection, WAITING).fetchall()
-        merchants = dict(run(store.connection, MERCHANTS).fetchall())
+        waiting = select(store, WAITING)
+        merchants = dict(select(store, MERCHANTS))
     found = []
     for identifier_no, identifier in waiting:
         merchant_no, probability = weighed.get(identifier_no, (None, 0.0))
