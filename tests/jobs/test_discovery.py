@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given as examples
@@ -20,7 +20,7 @@ from cardoffers_cli.jobs.catalogue.answers import (
     unlink,
 )
 from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
-from cardoffers_cli.jobs.discovery import show_evidence, suggest_merchants
+from cardoffers_cli.jobs.discovery import likely_merchants, show_evidence, suggest_merchants
 from cardoffers_cli.jobs.river.compact import compact
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.storage.backup import backup
@@ -33,6 +33,7 @@ from tables import NOON, put, select, snapshot, uid
 from work import found
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
@@ -99,6 +100,12 @@ def test_of_an_aggregator_no_merchant_is_suggested(job: Job, prefix: str) -> Non
             put(store, "purchases", [{"ref": ref, "identifier": "9", "descriptor": prefix + sold}])
     assert ["101", "102"] == [each.merchant_identifier for each in suggest_merchants(job)]
     assert [] == [*show_evidence(job, "9").candidates]
+
+
+def test_an_equal_name_is_likelier_than_one_that_begins_so(job: Job) -> None:
+    with job.store() as store:
+        put(store, "merchants", [{"merchant": "Luna Books N"}, {"merchant": "Luna Books of Luna"}])
+    assert "Luna Books" == show_evidence(job, "101").candidates[0].merchant_name
 
 
 def test_one_answer_covers_a_cluster(job: Job) -> None:
@@ -200,7 +207,10 @@ def test_an_institution_may_want_a_second_person(job: Job) -> None:
 
 
 ORDERS = st.lists(
-    st.sampled_from(["suggest", "evidence", "match", "refuse", "unlink", "accept"]), max_size=6
+    st.sampled_from(
+        "suggest list evidence skip match refuse unlink accept cluster new review".split()
+    ),
+    max_size=6,
 )
 
 
@@ -212,22 +222,34 @@ def test_nothing_is_linked_without_a_person(
     """Whatever the order of commands, an identifier is a merchant's only where a person said so."""
     job = unknown_world(tmp_path_factory.mktemp("orders"))
     expected: dict[str, str | None] = {"101": None, "102": None}
-    commands = {
+    commands: dict[str, Callable[[], Any]] = {
         "suggest": lambda: suggest_merchants(job),
+        "list": lambda: likely_merchants("alder", job, limit=9),
         "evidence": lambda: show_evidence(job, "101"),
+        "skip": lambda: accept(job, "101", "Luna Books", "yes", is_cluster=True, dry_run=True),
         "match": lambda: match_purchases(job),
-        "refuse": lambda: refuse(job, "101", "Luna Books", "no"),
+        "refuse": lambda: [refuse(job, "101", "Luna Books", "no")],
         "unlink": lambda: unlink(job, "101", "no"),
         "accept": lambda: accept(job, "101", "Luna Books", "yes"),
+        "cluster": lambda: accept(job, "102", "Luna Books", "yes", is_cluster=True),
+        "new": lambda: [make_merchant(job, "101", "books", name="Luna Too")],
+        "review": lambda: accept_reviewed(job, review(job)),
     }
     for order in orders:
         try:
-            commands[order]()
+            told = commands[order]()
         except CardoffersError:
             continue
-        if order in {"unlink", "accept"}:
-            expected["101"] = "Luna Books" if order == "accept" else None
+        if order == "unlink":
+            expected["101"] = None
+        for each in told if order in ANSWERING else ():
+            if each.answer in {"accepted", "new"}:
+                expected[each.merchant_identifier] = each.merchant_name
     assert expected == {identifier: owner(job, identifier) for identifier in expected}
+
+
+ANSWERING = {"refuse", "accept", "cluster", "new", "review"}
+"""The orders by which a person answers."""
 
 
 @at_the_gate
