@@ -248,7 +248,7 @@ def fit(world: World, of: dict[int, Group], skip: int | None) -> np.ndarray:
     return weights
 
 
-SIGNS = np.array([0, 1, 1, 1, 1, 1, 1, -1])
+SIGNS = np.array([0, 1, 1, 1, 1, 1, -1])
 
 
 def descend(sets: list[tuple[np.ndarray, int, float]], weights: np.ndarray) -> np.ndarray:

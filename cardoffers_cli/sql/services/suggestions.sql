@@ -293,12 +293,12 @@ where place <= 20;
 -- name: likeness
 -- reads: candidates(name, known_name)
 -- reads: known_words(word, rarity)
--- makes: likeness(name, known_name, begins, spelling, covered, rarest, first)
--- Makes likeness: how alike two names are, each from 0 to 1. `begins`: one is the beginning of the
--- other, by how much; `spelling`: letters that agree, but for blanks; `covered`: words in common by
--- their rarity, of those of the shorter name; `rarest`: the rarest of them; `first`: both begin with
--- one word, by its rarity. A word that no merchant bears is as rare as can be. Names that are equal
--- but for blanks have their words in common. Grain: one row per pair of names.
+-- makes: likeness(name, known_name, spelling, covered, rarest, first)
+-- Makes likeness: how alike two names are, each from 0 to 1. `spelling`: letters that agree, but for
+-- blanks; `covered`: words in common by their rarity, of those of the shorter name; `rarest`: the
+-- rarest of them; `first`: both begin with one word, by its rarity. A word that no merchant bears is
+-- as rare as can be. Names that are equal but for blanks have their words in common.
+-- Grain: one row per pair of names.
 create temp table likeness as
 with words as (
     select
@@ -350,11 +350,6 @@ paired as (
 
 select
     name, known_name,
-    case
-        when a <> b and least(len(a), len(b)) >= 4 and (starts_with(a, b) or starts_with(b, a))
-            then least(len(a), len(b)) * 1.0 / greatest(len(a), len(b))
-        else 0.0
-    end as begins,
     1 - damerau_levenshtein(a, b) * 1.0 / greatest(len(a), len(b)) as spelling,
     case when a = b then 1.0 else rarity / least(our_rarity, their_rarity) end as covered,
     case when a = b then greatest(rarest, our_rarest) else rarest end as rarest, first
@@ -468,16 +463,16 @@ left join own
 
 -- name: features
 -- reads: pairs(identifier_no, merchant_no, name, known_name)
--- reads: likeness(name, known_name, begins, spelling, covered, rarest, first)
+-- reads: likeness(name, known_name, spelling, covered, rarest, first)
 -- reads: numbers(identifier_no, merchant_no, own_length, merchants, nearest_length, length)
--- makes: features(identifier_no, merchant_no, known_name, begins, spelling, covered, rarest, first,
+-- makes: features(identifier_no, merchant_no, known_name, spelling, covered, rarest, first,
 --     numbers, others)
 -- Makes features: what speaks for a merchant, and against, each from 0 to 1. `numbers`: the part of
 -- the identifier that is as the merchant's are, shared by as many merchants; `others`: by how much
 -- more another merchant's are like it. Grain: one row per identifier, merchant and known name.
 create temp table features as
 select
-    pairs.identifier_no, pairs.merchant_no, pairs.known_name, likeness.begins, likeness.spelling,
+    pairs.identifier_no, pairs.merchant_no, pairs.known_name, likeness.spelling,
     likeness.covered, likeness.rarest, likeness.first,
     coalesce(numbers.own_length * 1.0 / numbers.length / numbers.merchants, 0.0) as numbers,
     coalesce((numbers.nearest_length - numbers.own_length) * 1.0 / numbers.length, 0.0) as others
@@ -488,16 +483,16 @@ left join numbers
     and numbers.merchant_no = pairs.merchant_no;
 
 -- name: list_features
--- reads: features(identifier_no, merchant_no, known_name, begins, spelling, covered, rarest, first,
+-- reads: features(identifier_no, merchant_no, known_name, spelling, covered, rarest, first,
 --     numbers, others)
 -- The features as they are, for the script that fits the weights. Grain: as in features.
 select
-    identifier_no, merchant_no, known_name, begins, spelling, covered, rarest, first, numbers, others
+    identifier_no, merchant_no, known_name, spelling, covered, rarest, first, numbers, others
 from features
 order by identifier_no, merchant_no, known_name;
 
 -- name: weighed
--- reads: features(identifier_no, merchant_no, known_name, begins, spelling, covered, rarest, first,
+-- reads: features(identifier_no, merchant_no, known_name, spelling, covered, rarest, first,
 --     numbers, others)
 -- makes: weighed(identifier_no, merchant_no, known_name, log_odds, probability, place, spelling,
 --     covered, rarest)
@@ -508,7 +503,7 @@ create temp table weighed as
 with named as (
     select
         identifier_no, merchant_no, known_name, spelling, covered, rarest,
-        $weights.bias + $weights.begins * begins + $weights.spelling * spelling
+        $weights.bias + $weights.spelling * spelling
         + $weights.covered * covered + $weights.rarest * rarest + $weights.first * first
         + $weights.numbers * numbers + $weights.others * others as log_odds
     from features
