@@ -19,7 +19,7 @@ from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.settings import read_settings
 from cardoffers_cli.store.layout import folder_of
 from tables import NOON
-from work import COLUMNS, job, kept, short_nights, with_catalogue
+from work import COLUMNS, job, kept, once, short_nights, with_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,19 +31,32 @@ ROW = "c0,card,M0,,1.00,ref-1,2026-06-01T11:00:00Z,\n"
 OLD_S = 1_000_000_000
 
 
-@pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+@once
+def two_nights(folder: Path) -> Job:
     """Make a store with two nights, which took a good file and a bad one, and something aside."""
-    short_nights(monkeypatch, "import", "match")
-    made = with_catalogue(tmp_path)
-    drop = tmp_path / "drop" / "alder"
+    made = with_catalogue(folder)
+    drop = folder / "drop" / "alder"
     drop.mkdir(parents=True)
     for name, text in {"tx.csv": ",".join(COLUMNS) + "\n" + ROW, "bad.csv": "a;b\n"}.items():
         (drop / name).write_text(text)
         os.utime(drop / name, (OLD_S, OLD_S))
-    for day in range(2):
-        run_night(replace(made, now=NOON + timedelta(days=day)), Order(drop=tmp_path / "drop"))
+    with pytest.MonkeyPatch.context() as patched:
+        short_nights(patched, "import", "match")
+        for day in range(2):
+            run_night(replace(made, now=NOON + timedelta(days=day)), Order(drop=folder / "drop"))
     (folder_of(made.path) / "usage.20260601T000000Z.kept").write_text("x")
+    return made
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    """Return a copy whose nights know where it is: they keep the names of their folders."""
+    made = two_nights(tmp_path)
+    with made.store() as store:
+        store.connection.execute(
+            "update nights set drop_folder = $1, processed_folder = $2",
+            [str(tmp_path / "drop"), str(tmp_path / "processed")],
+        )
     return made
 
 
