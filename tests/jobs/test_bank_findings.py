@@ -25,8 +25,9 @@ from cardoffers_cli.jobs.status import status
 from cardoffers_cli.services.reconciliation import open_findings
 from cardoffers_cli.store.audits import offending
 from paying import AUDITS, BACK, ON, PAID, RUN_BY, close, exported, payable, taken
+from sizes import one_in
 from tables import NOON, read, select, uid
-from work import kept, settings, short_nights
+from work import kept, once, settings, short_nights
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,12 +38,17 @@ RENT = entry("5.00", named="RENT", ref="B-7", on=ON)
 SALE = entry("7.00", side="CRDT", named="SALE", ref="B-8", on=ON)
 
 
-@pytest.fixture
-def made(tmp_path: Path) -> Job:
-    """A store with a statement of GBP 1234.50 that was exported, and is due on June 2."""
-    made = replace(payable(tmp_path), settings=settings(**RUN_BY))
+@once
+def to_be_paid(folder: Path) -> Job:
+    """Make a store with a statement of GBP 1234.50 that was exported, and is due on June 2."""
+    made = replace(payable(folder), settings=settings(**RUN_BY))
     exported(made)
     return made
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    return to_be_paid(tmp_path)
 
 
 def after(made: Job, days: int) -> Job:
@@ -331,6 +337,7 @@ LATER = {
 
 
 @pytest.mark.parametrize("line", read(PAID_AGAIN), ids=str)
+@one_in(2)
 def test_what_came_back_is_paid_again_and_never_twice(made: Job, line: dict[str, str]) -> None:
     """rules.md#payouts: the verdict follows the newest payment, and the sum of all of them."""
     for name in line["before"].split(","):
@@ -370,6 +377,7 @@ rejected+    payout_exported      nacha
 
 
 @pytest.mark.parametrize("line", read(REFUSED), ids=str)
+@one_in(2)
 def test_what_did_not_come_back_is_not_paid_again(made: Job, line: dict[str, str]) -> None:
     if line["said"]:
         taken(made, FILES[line["said"].rstrip("+")])
@@ -396,6 +404,7 @@ rejected,+,refused  payout_returned  -
 
 
 @pytest.mark.parametrize("line", read(TYPED_PLAIN), ids=str)
+@one_in(2)
 def test_the_file_of_what_came_back_is_not_written_again(made: Job, line: dict[str, str]) -> None:
     """rules.md#payouts: in no form, dry or not, so that nobody uploads the old account."""
     for name in (line["said"] or "").split(","):
