@@ -22,6 +22,7 @@ from cardoffers_cli.jobs.catalogue.answers import (
 from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
 from cardoffers_cli.jobs.discovery import likely_merchants, show_evidence, suggest_merchants
 from cardoffers_cli.jobs.river.compact import compact
+from cardoffers_cli.jobs.river.export import export
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.restore import restore
@@ -76,6 +77,14 @@ def test_a_suggestion_and_its_evidence_change_nothing(job: Job) -> None:
     with job.store() as store:
         assert before == snapshot(store)
     assert ["Luna Books"] == [each.merchant_name for each in shown.candidates]
+
+
+def test_of_purchases_in_the_archive_the_same_is_suggested(job: Job, tmp_path: Path) -> None:
+    match_purchases(job)
+    told, shown = suggest_merchants(job), show_evidence(job, "101")
+    export(job, str(tmp_path / "history"))
+    assert [(0,)] == found(job, "select count(*) from recent_purchases")
+    assert (told, shown) == (suggest_merchants(job), show_evidence(job, "101"))
 
 
 def test_what_was_accepted_redeems_and_why_says_by_whom(job: Job) -> None:
