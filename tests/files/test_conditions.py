@@ -182,7 +182,7 @@ ASKED = [
 ]
 
 
-@settings(max_examples=tries(15, 150), deadline=None)
+@settings(max_examples=tries(15, 60), deadline=None)
 @given(rows=st.lists(WHOLE_ROWS, min_size=1, max_size=15))
 def test_the_rules_are_the_same_of_rows_and_of_columns(rows: list[dict[str, Any]]) -> None:
     for condition in ASKED:
@@ -190,7 +190,7 @@ def test_the_rules_are_the_same_of_rows_and_of_columns(rows: list[dict[str, Any]
         assert columnar == plain, condition
 
 
-@settings(max_examples=tries(15, 150), deadline=None)
+@settings(max_examples=tries(15, 60), deadline=None)
 @given(
     row=WHOLE_ROWS, known=st.sets(st.sampled_from(sorted(set().union(*(e.columns for e in ASKED)))))
 )

@@ -223,7 +223,7 @@ ORDERS = st.lists(
 )
 
 
-@profile(max_examples=tries(6, 60), deadline=None)
+@profile(max_examples=tries(6, 25), deadline=None)
 @examples(orders=ORDERS)
 def test_nothing_is_linked_without_a_person(
     orders: list[str], tmp_path_factory: pytest.TempPathFactory
