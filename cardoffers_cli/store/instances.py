@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import atexit
 import os
+from collections import deque
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from threading import Lock
-from typing import Any
+from threading import Lock, local
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from cardoffers_cli.sql import statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Connection = duckdb.DuckDBPyConnection
 Config = dict[str, Any]
@@ -84,7 +89,15 @@ class Opened:
         _release(self.instance, self.place)
 
 
+class _Here(local):
+    """What one thread is at."""
+
+    is_busy = False
+
+
 _LOCK = Lock()
+_HERE = _Here()
+_DONE_WITH: deque[tuple[Instance, object]] = deque()
 _OPEN: dict[object, Instance] = {}
 _IDLE: list[Instance] = []
 atexit.register(_IDLE.clear)  # the engine writes to stderr where Python ends before it
@@ -97,6 +110,16 @@ def connect(path: str, config: Config, *, read_only: bool, spill_to: str) -> Ope
     what the engine raises.
     """
     place: object = object() if path == IN_MEMORY else os.path.realpath(path)
+    try:
+        with _at_work():
+            return _connected(path, place, config, read_only=read_only, spill_to=spill_to)
+    finally:
+        _leave_all()
+
+
+def _connected(
+    path: str, place: object, config: Config, *, read_only: bool, spill_to: str
+) -> Opened:
     with _LOCK:
         instance = _OPEN.get(place) or _OPEN.setdefault(place, _unused(config, read_only))
         if instance.read_only != read_only:
@@ -105,7 +128,7 @@ def connect(path: str, config: Config, *, read_only: bool, spill_to: str) -> Ope
     try:
         return Opened(instance.connect(path, spill_to), instance, place)
     except BaseException:
-        _release(instance, place)
+        _DONE_WITH.append((instance, place))
         raise
 
 
@@ -119,6 +142,32 @@ def _unused(config: Config, read_only: bool) -> Instance:
 
 
 def _release(instance: Instance, place: object) -> None:
+    """Note that somebody is done with an instance, and leave those that are noted.
+
+    Python may collect a store that nobody closed at any time, also while this thread is in here and
+    has a lock that it would wait for without end. What is noted then is left once it is done.
+    """
+    _DONE_WITH.append((instance, place))
+    _leave_all()
+
+
+def _leave_all() -> None:
+    while _DONE_WITH and not _HERE.is_busy:
+        with _at_work(), suppress(IndexError):  # another thread may have taken the last one
+            _leave(*_DONE_WITH.popleft())
+
+
+@contextmanager
+def _at_work() -> Iterator[None]:
+    """Keep what is collected meanwhile from being left by this thread."""
+    _HERE.is_busy = True
+    try:
+        yield
+    finally:
+        _HERE.is_busy = False
+
+
+def _leave(instance: Instance, place: object) -> None:
     with instance.lock:
         with _LOCK:
             instance.users -= 1

@@ -168,12 +168,13 @@ def test_at_a_terminal_ctrl_c_leaves_what_was_answered_and_the_terminal_as_it_wa
     ours, theirs = pty.openpty()
     before = termios.tcgetattr(theirs)
     words = ["merchant", "suggest", "--review", "--as-of", f"{job.now.isoformat()}Z"]
-    shown = read_all(ours)
+    shown, unread = read_all(ours), ""
 
     def until(text: str) -> None:
-        seen = ""
-        while text not in seen:
-            seen += next(shown).decode()
+        nonlocal unread
+        while text not in unread:
+            unread += next(shown).decode()
+        unread = unread.partition(text)[2]
 
     with subprocess.Popen(
         command(*words, "--store", job.path), stdin=theirs, stdout=theirs, stderr=subprocess.PIPE

@@ -6,12 +6,13 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
+from cardoffers_cli.store import instances
 from cardoffers_cli.store.instances import IN_MEMORY, connect
 
 if TYPE_CHECKING:
@@ -192,4 +193,26 @@ def test_threads_open_and_close_as_they_like(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         assert [3] * 120 == list(pool.map(read, paths * 40))
+    assert [] == open_files(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["_unused", "_run"])
+def test_what_is_collected_while_a_file_is_opened_is_closed_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """As the collector of garbage closes a store that nobody closed, at any time."""
+    forgotten = [opened(made(tmp_path / "forgotten"))]
+    usual = getattr(instances, where)
+
+    def collects(*words: Any, **more: Any) -> Any:
+        if forgotten:
+            forgotten.pop().close()
+        return usual(*words, **more)
+
+    made(tmp_path / "wanted")
+    with monkeypatch.context() as patch:
+        patch.setattr(instances, where, collects)
+        file = opened(tmp_path / "wanted")
+    assert (3, [str(tmp_path / "wanted")]) == (count(file), open_files(tmp_path))
+    file.close()
     assert [] == open_files(tmp_path)
