@@ -92,12 +92,13 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "one_in(number): see tests/sizes.py")
+    config.addinivalue_line("markers", "slow: see tests/sizes.py")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not tried at this level, as `sizes.is_tried` says.
+    """Leave out what is not tried at this level, as tests/sizes.py says.
 
-    Of a file that is named every table is tried whole.
+    Of a file that is named every table is tried whole, and what is slow too.
     """
     if GATE:
         return
@@ -109,7 +110,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item
         for test in tests.values()
         for position, item in enumerate(test)
-        if not is_tried(
+        if not (is_named or item.get_closest_marker("slow") is None)
+        or not is_tried(
             position, len(test), one_in=_one_in(item), most=None if is_named else _most(item)
         )
     ]

@@ -1,8 +1,8 @@
 """How much a run of the tests tries: `CARDOFFERS_TESTS`.
 
-Unset, what fits into a few minutes on two cores: an example of everything, of a file that is named
-every row of its tables. `gate`: what `.ci/run`
-sets, every command struck and every page in a browser, at small sizes. `full`: the largest files,
+Unset, what fits into six minutes on two cores: the first row of a table, and no test that is
+`slow`; of a file that is named every row and the slow ones too. `gate`: what `.ci/run` sets, all of
+these, every command struck and every page in a browser, at small sizes. `full`: the largest files,
 the most kills, and chance; hours.
 """
 
@@ -17,7 +17,7 @@ LEVEL = LEVELS.index(os.environ.get("CARDOFFERS_TESTS", ""))
 GATE = LEVEL >= LEVELS.index("gate")
 FULL = LEVEL >= LEVELS.index("full")
 
-ROWS_EACH_TIME = 3
+ROWS_EACH_TIME = 1
 """How many rows of a test's table are tried each time, where each takes a store or a server."""
 QUICK_ROOMS = ("domain", "files", "validator")
 """Where rows take no time: all of them are tried each time."""
@@ -43,6 +43,9 @@ def tries(each_time: int, gate: int) -> int:
     """Return how much is tried of something that is drawn: examples, kills, rows."""
     return gate if GATE else each_time
 
+
+slow = pytest.mark.slow
+"""Marks what takes a second or more: tried at the gate, and each time where its file is named."""
 
 at_the_gate = pytest.mark.skipif(not GATE, reason="CARDOFFERS_TESTS is neither gate nor full")
 """Marks what is tried by `.ci/run` and not each time."""

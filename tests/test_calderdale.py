@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from commands import cardoffers
-from sizes import at_the_gate
+from sizes import at_the_gate, slow
 from tables import snapshot
 from work import job
 
@@ -67,6 +67,7 @@ def money(rows: list[dict[str, Any]], name: str) -> int:
     return sum(round(row[name] * 100) for row in rows)
 
 
+@slow
 @pytest.mark.parametrize("slug", SLUGS)
 def test_imports_count_what_they_must(
     first: dict[str, Any], expected: dict[str, Any], slug: str
@@ -192,6 +193,7 @@ def read_rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@slow
 def test_real_refunds_have_the_candidates_that_a_plain_loop_finds(
     ask: Ask, first: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -223,6 +225,7 @@ def test_real_refunds_have_the_candidates_that_a_plain_loop_finds(
     assert unique == {ref: best[ref] for ref in unique}
 
 
+@slow
 def test_referenced_refunds_move_what_a_plain_loop_moves(
     ask: Ask, first: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from cardoffers_cli.cli import main
 from commands import cardoffers
-from sizes import GATE
+from sizes import GATE, slow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -295,6 +295,7 @@ def show(listener: Listener, form: str, *words: object) -> None:
         listener.read(out)
 
 
+@slow
 def test_no_canary_leaves_by_any_door(listener: Listener) -> None:
     # One test, because running every command takes a while and is the same for all of it.
     assert set() == {source for source, content in listener.heard if CANARY.search(content)}

@@ -21,7 +21,7 @@ from chaos.serving import killed_server
 from chaos.strikes import Struck, Undisturbed, acknowledged, cut_off, killed, starved, undisturbed
 from chaos.tally import Tally
 from disks import disk_if_any
-from sizes import FULL, GATE, one_in, tries
+from sizes import FULL, GATE, one_in, slow, tries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,6 +56,7 @@ def test_every_command_is_struck_or_reads_only() -> None:
     assert set() == READING & (struck | SERVED)
 
 
+@slow
 @one_in(16)  # in which each way of striking has its turn
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=[each.words for each in SCENARIOS])
 def test_a_command_that_is_struck_ends_as_if_undisturbed(
@@ -96,6 +97,7 @@ def test_a_file_that_is_damaged_is_told_or_does_no_harm(places: Places, number: 
     assert 0 == tally.faults(), tally.notes
 
 
+@slow
 @pytest.mark.skipif(not FULL, reason="tests/http/test_crash.py does the same")
 def test_a_server_that_is_killed_has_kept_what_it_acknowledged(places: Places) -> None:
     tally = Tally("killed")

@@ -12,7 +12,7 @@ from cardoffers_cli.wire.receiver import Received, Receiver
 from commands import cardoffers, command
 from outbox import events, goes_to
 from post import real_clock
-from sizes import FULL, tries
+from sizes import FULL, slow, tries
 from work import found
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class Killer:
             self._sender.send_signal(signal.SIGKILL)
 
 
+@slow
 def test_a_sender_killed_before_it_records_loses_nothing(tmp_path: Path) -> None:
     made = events(tmp_path, KILLS + 20)
     words = ("webhook", "send", "--store", made.path, "--as-of", "2026-06-02")

@@ -25,7 +25,7 @@ from cardoffers_cli.store import layout
 from cardoffers_cli.store.blocks import damaged_blocks
 from commands import Ended, in_a_pipe
 from sampled import sampled
-from sizes import FULL, one_in
+from sizes import FULL, one_in, slow
 from work import held
 
 if TYPE_CHECKING:
@@ -228,6 +228,7 @@ def at_random(content: bytes, chance: random.Random) -> int:
 HARM = [cut, zeroed, zeroed_to_its_end, another_disk_s]
 
 
+@slow
 @pytest.mark.parametrize("seed", range(CASES))
 @one_in(2)
 def test_a_store_that_is_cut_or_zeroed_is_called_damaged(
@@ -316,6 +317,7 @@ BESIDE = {
 }
 
 
+@slow
 @pytest.mark.parametrize("seed", range(FLIPS))
 @pytest.mark.parametrize("name", BESIDE)
 @one_in(2)

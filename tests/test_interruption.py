@@ -14,7 +14,7 @@ import pytest
 
 from cardoffers_cli.store.layout import lock_path
 from commands import cardoffers, command
-from sizes import FULL, tries
+from sizes import FULL, slow, tries
 from tables import select
 from work import file_of, job, new_store, tell
 
@@ -80,6 +80,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     return Undisturbed(made.path, file, time.monotonic() - began, content(folder / "after.duckdb"))
 
 
+@slow
 @pytest.mark.parametrize("moment", [(n + 0.5) / KILLS for n in range(KILLS)])
 def test_an_import_killed_at_any_moment_leaves_all_or_nothing(
     undisturbed: Undisturbed, tmp_path: Path, moment: float
@@ -102,6 +103,7 @@ def kill_after(seconds: float, line: tuple[object, ...]) -> None:
         importing.kill()
 
 
+@slow
 @pytest.mark.parametrize("moment", ["while it is written", "while it is taken in"])
 @pytest.mark.parametrize(
     ("how", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminate"]

@@ -45,7 +45,7 @@ from nights import (
     wait_until,
     world,
 )
-from sizes import FULL, at_the_gate, one_in, tries
+from sizes import FULL, at_the_gate, one_in, slow, tries
 from tables import select
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield found
 
 
+@slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_night_killed_at_any_moment_ends_as_if_undisturbed(
     made: World, tmp_path: Path, seed: int
@@ -208,6 +209,7 @@ ONCE = {
 }
 
 
+@slow
 @pytest.mark.parametrize("step", STEP_NAMES if FULL else ["match", "key_notices", "reports"])
 @pytest.mark.parametrize(
     ("first", "second", "nights"),
@@ -239,6 +241,7 @@ def test_nothing_is_done_twice_or_left_out_when_the_clock_moves(
     assert keys == found(folder, "select count(distinct key_id) from key_notices")
 
 
+@slow
 def test_a_night_that_has_ended_says_so_and_does_nothing(folder: Path) -> None:
     first = run(folder)
     runs = found(folder, "select max(run_no) from runs")
@@ -270,6 +273,7 @@ def test_two_undisturbed_nights_write_the_same_bytes(little: Path, tmp_path: Pat
     assert content(made[0]) == content(made[1])
 
 
+@slow
 def test_what_a_killed_process_left_is_swept_away(folder: Path) -> None:
     store = at(folder).path
     left = draft_path(store, "snapshot")
@@ -280,6 +284,7 @@ def test_what_a_killed_process_left_is_swept_away(folder: Path) -> None:
     assert "audit_failed" not in {each["code"] for each in result["findings"]}
 
 
+@slow
 def test_a_crash_between_commit_and_move_loses_nothing(folder: Path) -> None:
     with pytest.raises(Stopped):
         run(folder, stop_at="match")
@@ -300,6 +305,7 @@ def test_a_crash_between_commit_and_move_loses_nothing(folder: Path) -> None:
     assert purchases == found(folder, "select count(*), sum(amount) from purchases")
 
 
+@slow
 def test_a_clock_behind_the_last_night_is_refused_unless_it_is_meant(folder: Path) -> None:
     run(folder)
     earlier = NIGHT - timedelta(days=1)
@@ -309,6 +315,7 @@ def test_a_clock_behind_the_last_night_is_refused_unless_it_is_meant(folder: Pat
     assert "finished" == run(folder, earlier, is_clock_chosen=True)["status"]
 
 
+@slow
 def test_a_night_is_resumed_by_its_run(folder: Path) -> None:
     with pytest.raises(Stopped):
         run(folder, stop_at="reports")
@@ -318,6 +325,7 @@ def test_a_night_is_resumed_by_its_run(folder: Path) -> None:
     assert NIGHT == result["as_of"]
 
 
+@slow
 def test_a_busy_night_names_its_holder(folder: Path) -> None:
     class Second(Onlooker):
         def begins(self, step: str, position: int, of: int) -> None:  # noqa: ARG002
@@ -333,6 +341,7 @@ def test_a_busy_night_names_its_holder(folder: Path) -> None:
     assert os.getpid() == refusal.details["holder"]["pid"]
 
 
+@slow
 def test_webhooks_stop_when_their_time_is_over(little: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(little, tmp_path / "slow")
     with Receiver(clock=real_now, behaviour=Behaviour(delay_s=1)) as slow:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sampled import sampled
-from sizes import one_in
+from sizes import one_in, slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -144,6 +144,7 @@ TAKEN: list[Callable[[Path], AbstractContextManager[None]]] = [
 ]
 
 
+@slow
 @pytest.mark.parametrize("taken", TAKEN)
 @one_in(2)
 def test_a_store_that_may_not_be_written_is_said_to_be_one(
@@ -200,6 +201,7 @@ def content(folder: Path) -> dict[str, bytes]:
     }
 
 
+@slow
 @pytest.mark.parametrize("taken", [folder_mode, mounted])
 def test_no_store_is_made_where_nothing_may_be_written(
     tmp_path: Path, taken: Callable[[Path], AbstractContextManager[None]]

@@ -22,7 +22,7 @@ from cardoffers_cli.store.opening import open_copy
 from commands import in_a_pipe
 from disks import fill, small_disk
 from sampled import sampled
-from sizes import FULL, one_in
+from sizes import FULL, one_in, slow
 from work import job, kept, new_store, settings, tell
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def test_a_store_is_made_whole_or_not_at_all(made: Job, tmp_path: Path) -> None:
     assert sorted(done) == done
 
 
+@slow
 def test_a_copy_of_a_store_is_whole_or_not_at_all(made: Job, tmp_path: Path) -> None:
     with made.store(read_only=True) as store:
         whole = copying.contents(store)
@@ -102,6 +103,7 @@ def test_a_copy_of_a_store_is_whole_or_not_at_all(made: Job, tmp_path: Path) -> 
     ended(tmp_path, made.path.stat().st_size, copy)
 
 
+@slow
 def test_a_snapshot_is_whole_or_the_one_before(made: Job, tmp_path: Path) -> None:
     size = made.path.stat().st_size
     with small_disk(tmp_path / "disk", f"{8 * size}") as disk:
@@ -146,6 +148,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sampled(tmp_path_factory.mktemp("place") / "place")
 
 
+@slow
 @pytest.mark.parametrize("line", FILES.strip().splitlines())
 @one_in(2)
 def test_a_file_is_written_whole_or_not_at_all(

@@ -25,7 +25,7 @@ from cardoffers_cli.jobs.watch.looking import look
 from cardoffers_cli.services.institutions import find_institution
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
-from sizes import GATE, at_the_gate
+from sizes import GATE, at_the_gate, slow
 from work import COLUMNS, job, once, taken, with_catalogue
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ Page: HERE/reports/2026-05-26-2/index.html
     )
 
 
+@slow
 def test_half_a_file(folder: Path) -> None:
     """It counts as come: that it is half is what is told. Takes as long as its run."""
     half = """
@@ -271,6 +272,7 @@ there).
     )
 
 
+@slow
 def test_an_endpoint_that_is_down(folder: Path) -> None:
     """Takes as long as its run."""
     made = job(folder / "store.duckdb", at("2026-05-22T12:00"), allow_insecure_webhooks=True)

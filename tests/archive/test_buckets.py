@@ -23,6 +23,7 @@ from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.stores import info
 from cardoffers_cli.store.audits import offending
 from commands import cardoffers
+from sizes import slow
 from sparks import free_port
 from work import file_of, found, kept, new_store, taken, tell
 
@@ -70,6 +71,7 @@ def failure(made: Job, root: str) -> NetworkFailure:
 # What is out of reach
 
 
+@slow
 def test_nobody_is_at_the_endpoint(exported: Job, bucket: str) -> None:
     words = ("status", "--store", exported.path, "--format", "json")
     nobody = f"http://127.0.0.1:{free_port()}"
@@ -127,6 +129,7 @@ def test_who_may_look_may_not_write(
     assert [] == Files(forgetful).below()
 
 
+@slow
 def test_without_credentials_nothing_is_read(
     exported: Job, forgetful: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +272,7 @@ def test_whichever_thread_reads(exported: Job) -> None:
         assert [expected] * 2 == [asking.submit(info, exported).result()["history"] for _ in "ab"]
 
 
+@slow
 def test_nothing_is_told_but_what_was_asked(exported: Job, bucket: str) -> None:
     ended = cardoffers("store", "info", "--store", exported.path, "--format", "json")
     assert (bucket, "") == (ended.document["history"]["root"], ended.stderr)

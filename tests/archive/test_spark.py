@@ -17,7 +17,7 @@ from cardoffers_cli.pipeline.redeem import counted, keep_decisions
 from cardoffers_cli.pipeline.resolve import find_not_redeemed, find_undecided, keep_waiting
 from cardoffers_cli.sql.binding import declared
 from engines import FOUND, differing, everything, handed_on_both
-from sizes import GATE, at_the_gate
+from sizes import GATE, at_the_gate, slow
 from tables import NOON, Row, given, moment, put, temporary
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def test_random_catalogues_come_to_the_same_tables(
         assert [] == differing(store, mine[name], engine, theirs[name])
 
 
+@slow
 def test_what_was_decided_is_left_alone_but_for_a_rematch(
     store: Store, engine: SparkEngine
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from complaints import ANN, HOSTILE, complaints, redemption
 from goldens import held
-from sizes import one_in
+from sizes import one_in, slow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +58,7 @@ def ask(cardoffers: Any, made: Job) -> Any:
     return run
 
 
+@slow
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", LINES)
 @one_in(3)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.jobs.river.match import match_purchases
+from sizes import slow
 from tables import NOON
 from work import file_of, new_store, once, taken, tell
 
@@ -49,6 +50,7 @@ def run(tmp_path: Path, cardoffers: Any) -> Any:
 REVERSE = ("redemption reverse r-1 -i alder --yes --reason", "goods returned")
 
 
+@slow
 def test_two_people_reverse_what_one_may_not(run: Any) -> None:
     assert 0 == run("alice", "institution set alder --approvals on --approval-limit 2").exit_code
     planned = run("alice", *REVERSE, "--dry-run")
@@ -126,6 +128,7 @@ def test_a_dry_run_answers_nothing(run: Any, line: str) -> None:
     assert ["approval_requested", "approval_policy_changed"] == events
 
 
+@slow
 def test_status_and_the_page_of_a_night_say_that_requests_wait(run: Any, tmp_path: Path) -> None:
     """A nightly run with its pages takes over a second."""
     (tmp_path / "drop").mkdir()

@@ -28,6 +28,7 @@ from commands import Ended, command, in_a_pipe, on_a_screen
 from complaints import ANN, complaints
 from grinding import DERIVING, ENDLESS, grind
 from hostile import ACTS, NAMES, hostile_store, offer_of
+from sizes import slow
 from work import held, job
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def talk(made: Job, *lines: str, exit_code: int = 0) -> Ended:
     return ended
 
 
+@slow
 def test_a_conversation_goes_through_a_pipe(made: Job) -> None:
     lines = [
         "s*",
@@ -115,6 +117,7 @@ def test_what_is_held_is_said(tmp_path: Path) -> None:
     assert "as of 2026-06-03 10:00 UTC\nSNAPSHOT of 2026-06-03 10:00 UTC, 3 h old. The" in shown
 
 
+@slow
 def test_nothing_acts_in_the_conversation(tmp_path: Path) -> None:
     scene = hostile_store(tmp_path)
     refs = [offer_of(NAMES[name]) for name in ("a cleared screen", "two lines")]

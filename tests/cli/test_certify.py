@@ -14,7 +14,7 @@ import pytest
 from browser import browser, shown
 from cardoffers_cli.domain.certificates import LEVELS, content_of
 from cardoffers_cli.files.html.certificate import page_bytes, read_certificate
-from sizes import at_the_gate
+from sizes import at_the_gate, slow
 from work import new_store, tell
 
 if TYPE_CHECKING:
@@ -365,6 +365,7 @@ def test_what_cannot_be_certified_is_refused(
     assert not (folder / "certificate.html").exists()
 
 
+@slow
 def test_no_value_of_a_row_is_on_a_certificate(cardoffers: Any, folder: Path) -> None:
     assert folder
     files = paths("day1 day2 changed bad card zeros late other")

@@ -11,7 +11,7 @@ import pytest
 
 import work
 from cardoffers_cli.cli.help_topics import KNOWN
-from sizes import one_in
+from sizes import one_in, slow
 from tables import uid
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ def test_values_are_offered(tab: Tab, expected: str, line: str) -> None:
     assert sorted(expected.split()) == sorted(tab(line).split())
 
 
+@slow
 def test_every_shell_is_spoken_to_in_its_words(tab: Tab) -> None:
     line = f"cardoffers key revoke {str(uid('app'))[:6]}"
     assert str(uid("app")) == tab(line, "bash")

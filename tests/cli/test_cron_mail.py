@@ -22,7 +22,7 @@ from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import night_path
 from cardoffers_cli.store.lock import night_holder, night_lock
 from commands import seen
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 from tables import NOON, select
 from work import found, job, with_catalogue
 
@@ -72,6 +72,7 @@ Page: REPORTS/2026-06-01/index.html
 """
 
 
+@slow
 @pytest.mark.parametrize("quiet", [(), ("-q",)])
 @one_in(2)
 def test_the_mail_of_cron_says_what_happened_and_what_to_type(
@@ -119,6 +120,7 @@ def test_a_log_for_machines_ends_with_the_findings(cardoffers: Any) -> None:
     assert {"cat", "cardoffers"} == {each["next"].split()[0] for each in last["findings"]}
 
 
+@slow
 @pytest.mark.usefixtures("folder")
 def test_status_begins_with_the_last_night(cardoffers: Any) -> None:
     cardoffers(*NIGHT)
@@ -146,6 +148,7 @@ def break_off(cardoffers: Any, folder: Path) -> str:
     return run_of(folder)
 
 
+@slow
 def test_a_night_that_was_broken_off_is_gone_on_with(cardoffers: Any, folder: Path) -> None:
     cardoffers(*NIGHT)
     break_off(cardoffers, folder)
@@ -160,6 +163,7 @@ def test_a_night_that_was_broken_off_is_gone_on_with(cardoffers: Any, folder: Pa
     assert re.search(r"purchases to match +cardoffers run resume", rows)
 
 
+@slow
 def test_a_night_that_runs_is_told_from_one_that_was_broken_off(
     cardoffers: Any, folder: Path
 ) -> None:

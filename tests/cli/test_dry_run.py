@@ -22,7 +22,7 @@ from cardoffers_cli.jobs.night.steps import STEPS
 from cardoffers_cli.store.layout import usage_path
 from commands import in_a_pipe
 from everything import RUN_ON, Line, Place, everything, lines
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 from work import file_of, found, kept, with_catalogue
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def test_what_runs_on_is_all_that_is_not_looked_at() -> None:
     assert not set(RUN_ON) & set(DRY)
 
 
+@slow
 @of([name for name in COMMANDS if name not in DRY])
 @one_in(3)
 def test_what_has_no_dry_run_changes_nothing(place: Place, line: Line) -> None:
@@ -105,6 +106,7 @@ def test_what_has_no_dry_run_changes_nothing(place: Place, line: Line) -> None:
     assert before == after
 
 
+@slow
 @of(DRY)
 @one_in(3)
 def test_a_dry_run_says_so_and_changes_nothing(place: Place, line: Line) -> None:
@@ -177,6 +179,7 @@ def test_an_event_that_is_posted_dry_is_answered_as_accepted(tmp_path: Path) -> 
     assert not usage_path(made.path).exists()
 
 
+@slow
 def test_the_rest_of_a_night_is_rehearsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = with_catalogue(tmp_path)
     drop = tmp_path / "drop" / "alder"

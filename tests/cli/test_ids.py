@@ -21,7 +21,7 @@ from cardoffers_cli.services.institutions import find_institution
 from commands import command, in_a_pipe
 from everything import AS_OF, Place, everything
 from outbox import events
-from sizes import one_in
+from sizes import one_in, slow
 from work import found
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def test_every_command_that_takes_an_id_is_in_the_table() -> None:
 KINDS = ("redemption", "finding", "key", "night", "message", "offer")
 
 
+@slow
 @pytest.mark.parametrize("line", TABLE.strip().splitlines())
 @one_in(4)
 def test_a_beginning_and_latest_mean_the_same_as_the_whole_id(

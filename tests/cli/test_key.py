@@ -12,7 +12,7 @@ import pytest
 from cardoffers_cli.domain.keys import is_well_formed
 from cardoffers_cli.store.usage_journal import UsageJournal
 from commands import command
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON, key_text, uid
 from work import new_store, tell
 
@@ -229,6 +229,7 @@ def test_notices_land_in_the_inbox(key: Any, cardoffers: Any, folder: Path) -> N
     assert "The API key app (co_live_a172…) ends on 2026-06-15" in message["text"]
 
 
+@slow
 def test_no_key_is_anywhere_but_where_it_was_handed_over(
     key: Any, process: Any, folder: Path
 ) -> None:

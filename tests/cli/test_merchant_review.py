@@ -22,6 +22,7 @@ from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.discovery import suggest_merchants
 from commands import command, in_a_pipe, on_a_screen, read_all
 from discovering import unknown_world
+from sizes import slow
 from work import found
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ def test_a_review_needs_a_terminal(job: Job) -> None:
         assert "-o review.csv" in ended.stderr
 
 
+@slow
 def test_at_a_terminal_ctrl_c_leaves_what_was_answered_and_the_terminal_as_it_was(job: Job) -> None:
     ours, theirs = pty.openpty()
     before = termios.tcgetattr(theirs)

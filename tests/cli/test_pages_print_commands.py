@@ -13,7 +13,7 @@ import pytest
 
 import worlds
 from commands import in_a_pipe
-from sizes import at_the_gate
+from sizes import at_the_gate, slow
 
 if TYPE_CHECKING:
     from worlds import World
@@ -72,6 +72,7 @@ def test_every_command_on_a_page_is_accepted(world: World) -> None:
     assert {} == refused
 
 
+@slow
 @pytest.mark.parametrize(
     "command",
     [

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sizes import slow
 from work import file_of, new_store, tell
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def run(tmp_path: Path, cardoffers: Any) -> Any:
     return run
 
 
+@slow
 def test_a_file_is_fetched_taken_in_and_moved_away(run: Any, tmp_path: Path) -> None:
     drop = str(tmp_path / "drop")
     dry = run("pickup", drop, "--dry-run", "--format", "json").document

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cardoffers_cli.cli import main
+from sizes import slow
 from work import found, new_store, tell
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ LINES = """
 """
 
 
+@slow
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_no_token_is_typed_or_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str

@@ -22,7 +22,7 @@ from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions
 from commands import seen
 from goldens import held
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON, given, put, read
 from work import job, new_store, next_run
 
@@ -87,6 +87,7 @@ def report(cardoffers: Any, made: Job) -> Any:
     return ask
 
 
+@slow
 @pytest.mark.parametrize("by", ["day", "offer", "merchant"])
 @pytest.mark.parametrize("form", FORMATS)
 def test_redemptions_are_counted_in_every_format(report: Any, by: str, form: str) -> None:
@@ -110,6 +111,7 @@ def test_a_screen_in_colour_shows_the_same_words(made: Job) -> None:
     held("redemptions-offer.screen", re.sub(r"\x1b\[[0-9;]*m", "", shown))
 
 
+@slow
 @pytest.mark.parametrize("by", ["offer", "merchant"])
 def test_a_name_of_any_length_stays_within_the_screen(tmp_path: Path, by: str) -> None:
     made, long = new_store(tmp_path), "東" * 10_000

@@ -20,7 +20,7 @@ from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions
 from commands import in_a_pipe
 from goldens import held
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 from tables import NOON, given
 from work import held as busy
 from work import job, new_store, next_run
@@ -154,6 +154,7 @@ def test_any_list_is_a_page(made: Job) -> None:
     as_golden("institutions", ended.stdout)
 
 
+@slow
 def test_a_night_is_a_page(made: Job, tmp_path: Path) -> None:
     (tmp_path / "drop" / "alder").mkdir(parents=True)
     (tmp_path / "drop" / "alder" / "1.csv").write_text(DIRTY)
@@ -304,6 +305,7 @@ def test_all_nights_are_a_page_that_leads_to_each(made: Job, tmp_path: Path) -> 
     assert re.findall(r"<h1>.*?</h1>", page) == re.findall(r"<h1>.*?</h1>", listed.stdout)
 
 
+@slow
 def test_a_night_agrees_with_itself(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     with made.store() as store:

@@ -8,7 +8,7 @@ import pytest
 
 from cardoffers_cli.files.bundled import copy_sample_data
 from commands import seen
-from sizes import one_in
+from sizes import one_in, slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +42,7 @@ def status(
     return after
 
 
+@slow
 def test_each_step_names_the_next(status: Callable[..., list[str]]) -> None:
     assert ["the store is empty cardoffers catalog import DIR"] == status()
     assert ["no transactions yet cardoffers import FILE -i larkmere"] == status(FILLED[0])
@@ -54,6 +55,7 @@ def test_each_step_names_the_next(status: Callable[..., list[str]]) -> None:
     assert [unknown, unset] == status(("settle", *HELD), at=HELD)
 
 
+@slow
 def test_webhooks_that_failed_are_told_with_their_cause(
     status: Any, cardoffers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,6 +68,7 @@ def test_webhooks_that_failed_are_told_with_their_cause(
     assert f"{told} cardoffers webhook list --state failed" in status(at=HELD)
 
 
+@slow
 def test_the_money_stands_beside_its_currency(cardoffers: Any, status: Any) -> None:
     status(*FILLED)
     shown = cardoffers("status", *HELD, "--format", "table").stdout
@@ -74,6 +77,7 @@ def test_the_money_stands_beside_its_currency(cardoffers: Any, status: Any) -> N
     assert "tarnhollow GBP 33 74.00 0 0.00 0" in rows
 
 
+@slow
 def test_redemptions_of_the_last_days_are_drawn(status: Any) -> None:
     status(*FILLED)
     for looks in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
@@ -87,6 +91,7 @@ def test_redemptions_of_the_last_days_are_drawn(status: Any) -> None:
         ] == [line.rstrip() for line in rows.splitlines()[:4]]
 
 
+@slow
 @pytest.mark.parametrize("form", ["tsv", "json", "md"])
 @one_in(3)
 def test_a_picture_is_for_the_eye_only(cardoffers: Any, status: Any, form: str) -> None:

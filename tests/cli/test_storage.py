@@ -11,7 +11,7 @@ from cardoffers_cli.cli import main
 from cardoffers_cli.jobs.context.runs import start_run
 from cardoffers_cli.jobs.storage.doctor import names
 from cardoffers_cli.store.layout import log_path, usage_path
-from sizes import one_in
+from sizes import one_in, slow
 from work import found, job, new_store
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def test_a_store_with_a_fault_ends_with_3(made: Job) -> None:
     run(made, "store", "backup", made.path.with_name("b"), exit_code=3)
 
 
+@slow
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "jsonl", "md"])
 @one_in(3)
 def test_every_command_of_the_store_has_every_form(made: Job, form: str) -> None:
@@ -106,6 +107,7 @@ def test_a_store_that_lost_a_night_is_refused_until_somebody_accepts_it(made: Jo
     assert "nothing_lost" == run(made, "store", "accept-loss", "--yes", exit_code=4)["code"]
 
 
+@slow
 def test_a_store_whose_log_is_damaged_is_recovered_when_somebody_agrees(made: Job) -> None:
     log_path(made.path).write_bytes(NO_LOG)
     error = run(made, "status", exit_code=14)
@@ -125,6 +127,7 @@ NO_LOG = b"d" + bytes(5000)
 """What the engine takes for a log and cannot read."""
 
 
+@slow
 def test_what_goes_with_a_log_is_asked_for(made: Job) -> None:
     copy = made.path.read_bytes()
     night(made)

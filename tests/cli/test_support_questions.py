@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import in_a_pipe, on_a_screen
-from sizes import one_in
+from sizes import one_in, slow
 from work import with_catalogue
 
 if TYPE_CHECKING:
@@ -147,6 +147,7 @@ def ask(line: str) -> Ended:
 TABLE = [re.split(r" +\| ", line.strip()) for line in QUESTIONS.strip().splitlines()]
 
 
+@slow
 @pytest.mark.parametrize(("question", "typed", "said"), TABLE, ids=[row[0] for row in TABLE])
 @one_in(2)
 def test_a_question_is_answered(folder: Path, question: str, typed: str, said: str) -> None:

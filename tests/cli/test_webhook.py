@@ -19,7 +19,7 @@ from commands import cardoffers as process
 from commands import command
 from outbox import events, goes_to, redemption
 from post import real_clock
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 from strangers import STRANGERS, listening
 from work import found, new_store, tell
 
@@ -85,6 +85,7 @@ PAST = [
 ]
 
 
+@slow
 @pytest.mark.parametrize("case", PAST)
 @one_in(2)
 def test_who_sets_a_first_webhook_is_asked_about_events_from_before(
@@ -324,6 +325,7 @@ def test_an_address_that_was_allowed_once_is_refused_later(
 # Interruptions
 
 
+@slow
 @pytest.mark.parametrize(
     ("how", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminate"]
 )
@@ -359,6 +361,7 @@ def test_asked_to_stop_it_finishes_what_is_in_flight(
     )
 
 
+@slow
 def test_a_second_sender_is_told_who_sends(tmp_path: Path) -> None:
     made = events(tmp_path)
     words = ("webhook", "send", "--store", made.path, *AT)

@@ -12,7 +12,7 @@ from cardoffers_cli.contract.openapi import REFUSALS
 from described import faults_of
 from doors import open_door
 from tables import key_text, uid
-from work import kept
+from work import found, kept
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
@@ -158,13 +158,14 @@ def test_every_code_that_is_described_has_its_row() -> None:
 
 
 def test_what_is_refused_leaves_only_its_rejected_rows(door: Door, job: Job) -> None:
-    """Support finds an event that was not accepted; of anything else there is no trace."""
-    own = ("rejects", "imports", "runs")
-    before = kept(job, *own)
+    """Support finds an event that was not accepted, and when the key was last used."""
+    own = ("rejects", "imports", "runs", "api_keys")
+    keys = "select * exclude (last_used_at) from api_keys order by key_id"
+    before = kept(job, *own), found(job, keys)
     for place, body, *_ in ERRORS:
         method, path = place.split(" ")
         door.call(method, path, key="alderall", body=body)
-    assert before == kept(job, *own)
+    assert before == (kept(job, *own), found(job, keys))
 
 
 @pytest.mark.parametrize(

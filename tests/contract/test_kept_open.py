@@ -17,7 +17,7 @@ from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.store.layout import usage_path
 from cardoffers_cli.store.store import Store
 from doors import key_of
-from sizes import tries
+from sizes import slow, tries
 from tables import NOON, select, uid
 from work import found, new_store, tell
 
@@ -160,6 +160,7 @@ def revoke(job: Job) -> None:
     revoke_key(str(uid("aldertwo")), job)
 
 
+@slow
 @pytest.mark.parametrize("seed", range(tries(1, 2)))
 def test_both_give_the_same_answers_and_keep_the_same(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - calls, not secrets

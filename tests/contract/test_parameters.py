@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cardoffers_cli.contract import offers, reports
 from cardoffers_cli.contract.parameters import read_fields, read_query
 from cardoffers_cli.contract.problems import Problem
+from sizes import slow
 from tables import moment
 
 PAGE = {"from": None, "to": None, "cursor": None, "limit": 100}
@@ -174,6 +175,7 @@ def test_a_body_may_hold_more_and_null_is_nothing() -> None:
     )
 
 
+@slow
 @examples(st.text(st.characters(codec="utf-8"), max_size=60))
 def test_no_value_is_ever_repeated(text: str) -> None:
     mark = "kanarie"

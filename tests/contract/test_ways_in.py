@@ -13,7 +13,7 @@ from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
 from doors import open_door
-from sizes import tries
+from sizes import slow, tries
 from tables import select
 from work import new_store, tell
 
@@ -141,6 +141,7 @@ def store_after(folder: Path, way: str, events: list[dict[str, str]]) -> dict[st
         return {name: select(store, query) for name, query in KEPT.items()}
 
 
+@slow
 @profile(
     max_examples=tries(2, 6),
     deadline=None,
@@ -167,6 +168,7 @@ ALL_SORTS = [
 ]
 
 
+@slow
 def test_what_is_compared_is_really_there(tmp_path: Path) -> None:
     """Purchases with details, redemptions, rejects and duplicates of both kinds."""
     usual = {"card_token": "card", "transacted_at": "2026-06-01T10:00:00Z"}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.domain.moments import parse_moment
+from sizes import slow
 
 
 class State(StrEnum):
@@ -96,6 +97,7 @@ JSON = st.recursive(
 )
 
 
+@slow
 @given(value=JSON, indent=st.sampled_from([None, 0, 2]))
 def test_it_is_read_back_as_it_was(value: Any, indent: int | None) -> None:
     text = dumps(value, indent=indent)

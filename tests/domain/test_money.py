@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.domain.money import MINOR_UNITS, commission_amount, minor_unit, quantize
 from cardoffers_cli.store.opening import scratch_store
+from sizes import slow
 from tables import put, select
 from work import settings
 
@@ -93,6 +94,7 @@ def store() -> Iterator[Store]:
         yield store
 
 
+@slow
 @profile(max_examples=40, deadline=None)
 @examples(offers=st.lists(OFFER, min_size=1, max_size=50))
 def test_one_formula_in_two_languages(store: Store, offers: list[dict[str, object]]) -> None:

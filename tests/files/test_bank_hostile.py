@@ -13,7 +13,7 @@ from banks import camt, entry, listed, nacha, pain002, returned, said
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.bank.answers import open_bank_file
 from cardoffers_cli.files.bank.xml_entries import MOST_BYTES
-from sizes import tries
+from sizes import slow, tries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,6 +115,7 @@ def test_no_damage_crashes_a_reader(name: str, tmp_path: Path) -> None:
             said(tmp_path, bytes(damaged))
 
 
+@slow
 def test_memory_is_flat_in_the_size_of_the_file(tmp_path: Path) -> None:
     most = []
     for entries in (500, 2_000):

@@ -31,7 +31,7 @@ from cardoffers_cli.files.expressions import TOLD, expression
 from cardoffers_cli.files.plain.proofs import exceptions, proof
 from cardoffers_cli.files.predicates import predicate, settled
 from cardoffers_cli.files.rules import RULES, shown_reference
-from sizes import tries
+from sizes import slow, tries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,6 +182,7 @@ ASKED = [
 ]
 
 
+@slow
 @settings(max_examples=tries(15, 60), deadline=None)
 @given(rows=st.lists(WHOLE_ROWS, min_size=1, max_size=15))
 def test_the_rules_are_the_same_of_rows_and_of_columns(rows: list[dict[str, Any]]) -> None:

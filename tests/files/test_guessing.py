@@ -19,6 +19,7 @@ from cardoffers_cli.files.profiles.proposing import proposed
 from cardoffers_cli.files.profiles.reading import ProfiledFile
 from cardoffers_cli.files.transactions import FileReading
 from layouts import LAYOUTS
+from sizes import slow
 from tables import read
 
 if TYPE_CHECKING:
@@ -153,6 +154,7 @@ def test_what_has_no_layout_has_no_guess(content: bytes) -> None:
     assert guess_layout(content, is_whole=True) is None
 
 
+@slow
 @pytest.mark.parametrize("seed", range(8))
 def test_a_guess_of_anything_can_be_read_as_a_profile(seed: int) -> None:
     chance = Random(seed)  # noqa: S311
@@ -176,6 +178,7 @@ def test_a_guess_does_without_what_is_heavy() -> None:
     assert "[]" == ended.stdout.strip()
 
 
+@slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_export_means_what_its_rows_say(name: str) -> None:
     folder = LAYOUT_FOLDER / name

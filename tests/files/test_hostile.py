@@ -15,7 +15,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.transactions import FileReading, open_transactions
-from sizes import FULL, one_in
+from sizes import FULL, one_in, slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,6 +169,7 @@ print(re.search(r"VmHWM:\\s+([0-9]+) kB", Path("/proc/self/status").read_text())
 SIZE_MIB = 2048 if FULL else 16
 
 
+@slow
 @pytest.mark.parametrize("name", ENDLESS)
 @one_in(2)
 def test_no_file_takes_memory_or_time_without_end(tmp_path: Path, name: str) -> None:
@@ -205,6 +206,7 @@ def test_no_flipped_bit_of_a_gzip_gives_other_content(read: Callable[..., Any]) 
 JSON_SUITE = sorted((CORPORA / "JSONTestSuite").rglob("*.json"))
 
 
+@slow
 @pytest.mark.skipif(not JSON_SUITE, reason="the JSON test suite is not here")
 @pytest.mark.parametrize("path", JSON_SUITE, ids=lambda path: path.name)
 def test_the_json_test_suite(read: Callable[..., Any], path: Path) -> None:

@@ -25,6 +25,7 @@ from cardoffers_cli.files.numbers import (
     references_numbers,
     whole_numbers,
 )
+from sizes import slow
 
 STARTS = ["4", "51", "2221", "34", "300", "50", "60", "9", "0", "86", "8600", "3589", "2720", "+4"]
 DIGITS = st.text("0123456789", min_size=8, max_size=20)
@@ -55,6 +56,7 @@ def test_a_column_is_told_as_each_of_its_texts(found: list[str]) -> None:
     assert issued == whole_numbers(series)["row"].to_list()
 
 
+@slow
 @settings(deadline=None)
 @given(st.lists(texts() | texts().map(lambda text: f"SHOP {text}, LONDON") | st.just("")))
 def test_a_column_of_each_kind_is_told_as_each_of_its_texts(found: list[str]) -> None:

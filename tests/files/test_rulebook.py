@@ -14,7 +14,7 @@ from cardoffers_cli.domain.row_kinds import KINDS
 from cardoffers_cli.files.chunks import FileReading, Judge
 from cardoffers_cli.files.fields import ALL_COLUMNS, REQUIRED
 from cardoffers_cli.files.rulebook import optional, rulebook
-from sizes import tries
+from sizes import slow, tries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,6 +109,7 @@ def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame([lines, *columns])
 
 
+@slow
 @settings(max_examples=tries(30, 200), deadline=None)
 @given(
     rows=st.lists(ROW, min_size=1, max_size=30) | st.lists(MOSTLY_GOOD, min_size=1, max_size=60),

@@ -34,7 +34,7 @@ from cardoffers_cli.files.conditions import Condition, Matches, Mistyped, OneOf,
 from cardoffers_cli.files.schemas.documents import csvw, json_schema, table_schema
 from cardoffers_cli.files.schemas.formats import format_of, kinds, rules_digest
 from cardoffers_cli.files.transactions import open_transactions
-from sizes import tries
+from sizes import slow, tries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -249,6 +249,7 @@ JUDGES: Mapping[str, Judge] = {
 }
 
 
+@slow
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize(
     ("kind", "currency"),
@@ -437,6 +438,7 @@ def catalogue_errors(path: Path) -> dict[int, set[str]]:
     return errors
 
 
+@slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_judges_agree_on_catalogue_rows(kind: str, tmp_path: Path) -> None:
     form = format_of(kind)

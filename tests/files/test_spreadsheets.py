@@ -33,6 +33,7 @@ from cardoffers_cli.files.chunks import FileReading
 from cardoffers_cli.files.sources import Limits, Source, open_source
 from cardoffers_cli.files.spreadsheets import read_sheet
 from cardoffers_cli.files.transactions import open_transactions
+from sizes import slow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -322,6 +323,7 @@ HOSTILE = [
 ]
 
 
+@slow
 @pytest.mark.parametrize(("code", "said", "content"), HOSTILE, ids=lambda each: repr(each)[:30])
 def test_a_hostile_workbook_is_refused_with_a_code(
     tmp_path: Path, code: str, said: str, content: bytes
@@ -390,6 +392,7 @@ LARGE = {
 }
 
 
+@slow
 @pytest.mark.parametrize("name", LARGE)
 def test_no_workbook_takes_memory_or_time_without_end(tmp_path: Path, name: str) -> None:
     """A process of its own is limited and measured, which takes its start of a second."""

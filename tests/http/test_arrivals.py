@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from serving import Heard, Served, heard, serving_within
+from sizes import slow
 from tables import key_text
 from work import new_store, tell
 
@@ -89,6 +90,7 @@ def _is_open(connection: HTTPConnection) -> bool:
         return False
 
 
+@slow
 def test_beyond_the_limit_of_an_address_its_own_connection_that_is_idle_longest_ends(
     made: Job,
 ) -> None:
@@ -101,6 +103,7 @@ def test_beyond_the_limit_of_an_address_its_own_connection_that_is_idle_longest_
         assert [True, False, True] == are_open(first, second, third)
 
 
+@slow
 def test_who_showed_no_key_ends_before_who_did(made: Job) -> None:
     with clients_of(made, connections_per_address=3) as clients:
         oldest = clients.authenticated()
@@ -116,6 +119,7 @@ def test_who_showed_no_key_has_a_part_of_all_connections(made: Job) -> None:
         assert [True, True, False] == are_open(third, second, first)
 
 
+@slow
 def test_a_wrong_key_takes_back_what_a_right_one_gave(made: Job) -> None:
     with clients_of(made, connections_per_address=2) as clients:
         wrong, right = clients.authenticated(), clients.authenticated()
@@ -124,6 +128,7 @@ def test_a_wrong_key_takes_back_what_a_right_one_gave(made: Job) -> None:
         assert [True, True, False] == are_open(newest, right, wrong)
 
 
+@slow
 def test_a_body_that_still_comes_ends_before_the_newest_is_refused(made: Job) -> None:
     with clients_of(made, connections_per_address=2) as clients:
         slow = [clients.authenticated() for _ in range(2)]
@@ -144,6 +149,7 @@ def test_a_proxy_that_is_trusted_is_no_single_client(made: Job) -> None:
         assert [True] * 6 == are_open(*held)
 
 
+@slow
 def test_a_proxy_that_is_not_named_locks_nobody_out(made: Job) -> None:
     """All its clients are one address, from which come more than one address may have."""
     with clients_of(made, connections_per_address=4) as clients:

@@ -25,7 +25,7 @@ import trustme
 
 from attacks import Attack, attacking
 from serving import Served, heard, serving_within
-from sizes import FULL, one_in
+from sizes import FULL, one_in, slow
 from tables import key_text
 from work import new_store, tell
 
@@ -296,6 +296,7 @@ def wait_until(holds: Callable[[], bool], within_s: float = 20) -> None:
         time.sleep(0.02)
 
 
+@slow
 def test_an_attack_that_is_let_through_is_found(target: Target) -> None:
     """The check itself: an answer that was not expected, and one that came too late."""
     attack = Attack(first=ASK.replace(b"host", b"connection: close\r\nhost"), count=2)

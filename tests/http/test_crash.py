@@ -10,7 +10,7 @@ import pytest
 
 from callers import Calls, Client, not_once, under_load
 from serving import serving
-from sizes import FULL, tries
+from sizes import FULL, slow, tries
 from tables import key_text
 from work import new_store, tell
 
@@ -38,6 +38,7 @@ def made(tmp_path: Path) -> Job:
     return made
 
 
+@slow
 def test_a_killed_server_has_kept_what_it_acknowledged(made: Job) -> None:
     chance = random.Random(4)  # noqa: S311 - moments, not secrets
     clients: list[Client] = []

@@ -15,6 +15,7 @@ from cardoffers_cli.contract.routes import ROUTES
 from cardoffers_cli.contract.schemas import OFFER_ID
 from cardoffers_cli.jobs.keys.keys import KeyRequest, create_key
 from serving import serving_within
+from sizes import slow
 from work import new_store, tell
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def test_an_example_is_answered_as_the_description_says(
     assert operation.media_type == kind
 
 
+@slow
 def test_a_server_says_that_it_lives(environment: dict[str, str]) -> None:
     (health,) = [route for route in ROUTES if route.template == "/healthz"]
     assert {"status": "ok"} == json.loads(typed(curl(health), environment))

@@ -11,7 +11,7 @@ import pytest
 from callers import Calls, Client, not_once, under_load
 from cardoffers_cli.jobs.river.match import match_purchases
 from serving import serving
-from sizes import FULL, tries
+from sizes import FULL, slow, tries
 from tables import key_text
 from work import found, job, new_store, tell
 
@@ -43,6 +43,7 @@ def made(tmp_path: Path) -> Job:
     return made
 
 
+@slow
 @pytest.mark.parametrize("wait_s", [0, 30], ids=["in haste", "with patience"])
 def test_a_server_yields_and_returns_and_every_event_is_there_once(made: Job, wait_s: int) -> None:
     chance = random.Random(5)  # noqa: S311 - moments, not secrets

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.serve import compare, load, lost, make_store
-from sizes import at_the_gate
+from sizes import at_the_gate, slow
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+@slow
 def test_under_load_every_answer_is_specified_and_nothing_acknowledged_is_lost(
     tmp_path: Path,
 ) -> None:

@@ -25,7 +25,7 @@ from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.store.migrations import newest_version
 from commands import cardoffers, command
 from serving import Heard, Served, heard, serving, serving_within
-from sizes import at_the_gate, tries
+from sizes import at_the_gate, slow, tries
 from tables import key_text, uid
 from work import found, held, new_store, tell
 
@@ -123,6 +123,7 @@ def test_a_port_that_is_taken_is_told(made: Job) -> None:
         assert "listen_failed" == refused(made.path, "--port", port, exit_code=15)
 
 
+@slow
 def test_a_certificate_needs_its_key(made: Job, tmp_path: Path) -> None:
     some, other = trustme.CA().issue_cert("localhost"), trustme.CA().issue_cert("localhost")
     chain, key, empty = (tmp_path / name for name in ("chain.pem", "key.pem", "empty.pem"))
@@ -164,6 +165,7 @@ def test_where_it_listens_is_told(made: Job) -> None:
 # TLS
 
 
+@slow
 def test_the_contract_is_answered_over_tls(made: Job, tmp_path: Path) -> None:
     authority = trustme.CA()
     issued = authority.issue_cert("localhost", "127.0.0.1")
@@ -188,6 +190,7 @@ def test_the_contract_is_answered_over_tls(made: Job, tmp_path: Path) -> None:
 # Keys that change while it runs
 
 
+@slow
 def test_a_key_is_what_it_is_in_the_store_at_that_moment(made: Job, served: Served) -> None:
     assert 202 == send(served, "before").status
     tell(made, keys="key institution\nnew alder")
@@ -214,6 +217,7 @@ def test_a_busy_store_is_told_within_the_deadline(made: Job) -> None:
     assert [] == refs(made)
 
 
+@slow
 def test_who_waits_is_answered_when_the_store_is_free(made: Job, served: Served) -> None:
     with ThreadPoolExecutor() as clients:
         with held(made.path):
@@ -233,6 +237,7 @@ def test_reports_are_read_from_the_snapshot_meanwhile(made: Job, served: Served)
     assert now.document["data"] == answer.document["data"]
 
 
+@slow
 def test_commands_get_their_turn_beside_a_server_under_load(made: Job, served: Served) -> None:
     with ThreadPoolExecutor(4) as clients:
         until = time.monotonic() + 4
@@ -258,6 +263,7 @@ def waiting(seconds: int) -> dict[str, str]:
 # Stopping
 
 
+@slow
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_what_was_taken_in_is_answered_before_the_end(made: Job, how: signal.Signals) -> None:
     with serving(made.path, *AS_OF) as served, ThreadPoolExecutor() as clients:
@@ -307,6 +313,7 @@ def test_a_second_signal_does_not_wait(made: Job) -> None:
 # The log
 
 
+@slow
 def test_the_log_tells_who_called_what_and_no_secret(served: Served) -> None:
     canary = "canary-5511"
     sent = served.call(
@@ -382,6 +389,7 @@ def ask_often(served: Served, times: int) -> None:
     connection.close()
 
 
+@slow
 def test_a_log_that_nobody_reads_holds_up_no_answer_and_no_stop(made: Job) -> None:
     with started(made) as served:
         ask_often(served, 500)  # a pipe holds some 240 lines
@@ -403,6 +411,7 @@ def test_a_log_that_is_read_late_is_whole(made: Job) -> None:
         assert 500 == sum(json.loads(line)["status"] == 404 for line in lines[1:])
 
 
+@slow
 def test_a_log_that_is_closed_ends_nothing(made: Job) -> None:
     with started(made) as served:
         assert served.process.stderr is not None

@@ -14,6 +14,7 @@ import pytest
 from commands import command
 from exposed import complaints, one, values
 from serving import Heard, Served, heard, serving
+from sizes import slow
 from tables import key_text
 from work import held, new_store, tell
 
@@ -113,6 +114,7 @@ def test_the_socket_has_nothing_but_metrics(made: Job, words: bytes) -> None:
     assert 0o660 == stat.S_IMODE(local(made).stat().st_mode)
 
 
+@slow
 def test_metrics_are_told_to_nobody_until_asked_for(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     local(made).touch()  # what is no socket is left alone

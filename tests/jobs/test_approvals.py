@@ -26,7 +26,7 @@ from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.store.audits import audits, offending
 from crediting import begin, redeem, row_of, send
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON
 from work import found, kept, new_store, next_run, once, tell
 
@@ -483,6 +483,7 @@ def unsound(made: Job, change: str = "select 1") -> list[str]:
         return [name for name in audits() if offending(store, name)[0]]
 
 
+@slow
 def test_an_audit_finds_what_must_not_be(made: Job) -> None:
     give(by(made, "bob"), tried(made))
     work(made)

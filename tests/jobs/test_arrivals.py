@@ -16,6 +16,7 @@ from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.status import status
 from cardoffers_cli.store.audits import offending
+from sizes import slow
 from tables import select
 from work import COLUMNS, found, job, once, short_nights, taken, with_catalogue
 
@@ -125,6 +126,7 @@ def test_a_dry_run_keeps_nothing(made: Job) -> None:
     assert [(1,)] == found(made, "select count(*) from expectations")
 
 
+@slow
 def test_a_file_of_the_drop_folder_came_when_it_was_written(made: Job) -> None:
     assert [(24, "pending")] == states(made, "24T00:30")
     dropped(made, "a.csv", HEADER + row(1), "24T00:50")
@@ -143,6 +145,7 @@ def test_a_file_that_was_written_before_the_run_before_came_after_that(made: Job
     assert [(24, "late", "a.csv"), (25, "missed")] == states(made, "25T02:00")[:2]
 
 
+@slow
 def test_a_file_that_came_again_or_holds_nothing_new_does_not_count(made: Job) -> None:
     dropped(made, "a.csv", HEADER + row(1), "24T00:50")
     night(made, "24T02:00")
@@ -158,6 +161,7 @@ def test_a_file_that_came_again_or_holds_nothing_new_does_not_count(made: Job) -
     ] == states(made, "26T02:00")
 
 
+@slow
 def test_half_a_file_is_told_and_does_not_count(made: Job) -> None:
     whole = HEADER + row(1) + row(2)
     dropped(made, "a.csv.manifest.json", '{"rows": 2}')

@@ -27,7 +27,7 @@ from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import journal_path, kept_files, log_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import open_copy
-from sizes import FULL, at_the_gate, one_in
+from sizes import FULL, at_the_gate, one_in, slow
 from tables import NOON, put, snapshot
 from work import job, kept, new_store, once, settings, tell
 
@@ -176,6 +176,7 @@ backup(made, Path(sys.argv[2]), tell=tell)
 """
 
 
+@slow
 @pytest.mark.parametrize("step", [*STEPS, "claim", "claimed", "name", "named"])
 @one_in(4)
 def test_what_a_killed_backup_left_is_removed_by_the_next(
@@ -244,6 +245,7 @@ def test_a_store_that_is_gone_is_restored(made: Job, kept_in: Path) -> None:
     assert before == kept(made)
 
 
+@slow
 def test_the_log_of_a_store_that_is_gone_is_kept_and_not_read(made: Job, kept_in: Path) -> None:
     before = kept(made)
     backup(made, kept_in / "b")
@@ -266,6 +268,7 @@ def test_a_store_that_is_damaged_is_restored(made: Job, kept_in: Path) -> None:
     assert "nor its log" == Path(f"{aside}.wal").read_text()
 
 
+@slow
 def test_a_backup_that_is_older_takes_a_yes_and_says_what_is_lost(made: Job, kept_in: Path) -> None:
     before = kept(made)
     backup(made, kept_in / "b")
@@ -312,6 +315,7 @@ restores.restore(job(Path(sys.argv[1])), Path(sys.argv[2]), accept_loss=True)
 """
 
 
+@slow
 def test_a_restore_killed_at_its_last_step_leaves_no_snapshot_of_before(
     made: Job, kept_in: Path
 ) -> None:
@@ -324,6 +328,7 @@ def test_a_restore_killed_at_its_last_step_leaves_no_snapshot_of_before(
     assert not snapshot_path(made.path).exists()
 
 
+@slow
 def test_what_is_kept_aside_has_a_name_of_its_own(made: Job, kept_in: Path) -> None:
     backup(made, kept_in / "b")
     aside = {restore(made, kept_in / "b")["kept_aside"] for _ in range(3)}

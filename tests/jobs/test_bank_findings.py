@@ -25,7 +25,7 @@ from cardoffers_cli.jobs.status import status
 from cardoffers_cli.services.reconciliation import open_findings
 from cardoffers_cli.store.audits import offending
 from paying import AUDITS, BACK, ON, PAID, RUN_BY, close, exported, payable, taken
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON, read, select, uid
 from work import kept, once, settings, short_nights
 
@@ -80,6 +80,7 @@ FILES = {
 }
 
 
+@slow
 def test_the_life_of_a_finding_of_the_bank(made: Job) -> None:
     """rules.md#findings-of-reconciliation"""
     ids: dict[str, set[Any]] = {}

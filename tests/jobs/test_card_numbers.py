@@ -22,7 +22,7 @@ from cardoffers_cli.jobs.storage.doctor import examine
 from cardoffers_cli.services.search import Wanted
 from cardoffers_cli.store.layout import mask_key_path
 from commands import cardoffers
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON, select
 from work import found, job, kept, new_store, taken, tell
 
@@ -337,6 +337,7 @@ def test_a_masked_reference_is_known_to_rows_that_name_it(
     assert named in found(old, masked)
 
 
+@slow
 def test_masking_asks_and_writes_the_store_anew(old: Job) -> None:
     words = ("store", "mask-card-numbers", "--store", old.path, "--format", "json")
     assert "Add --yes" in cardoffers(*words, exit_code=2).stderr

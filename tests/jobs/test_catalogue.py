@@ -12,7 +12,7 @@ import work
 from cardoffers_cli.domain.errors import FileUnusable, StoreDamaged
 from cardoffers_cli.jobs.catalogue import importing as jobs_catalogue
 from cardoffers_cli.jobs.catalogue.importing import export_catalogue, import_catalogue
-from sizes import one_in
+from sizes import one_in, slow
 from tables import given, select, snapshot
 from work import new_store
 
@@ -219,6 +219,7 @@ def test_the_audit_log_says_who_when_and_in_which_run(tmp_path: Path, job: Job) 
     )
 
 
+@slow
 def test_a_version_is_kept_of_every_change_of_terms(tmp_path: Path, job: Job) -> None:
     for old, new in [("10.00", "12.00"), ("Pan", "Panes"), ("1.50", "1.60")]:
         write(tmp_path / "catalogue", offers=changed("offers", old, new))
@@ -594,6 +595,7 @@ def test_engagement_does_not_leave(tmp_path: Path, job: Job) -> None:
     assert [] == [path for path in (tmp_path / "out").iterdir() if "engagement" in path.name]
 
 
+@slow
 @pytest.mark.parametrize("suffix", ["csv", "json"])
 @one_in(2)
 def test_what_is_exported_is_imported_as_it_was(tmp_path: Path, job: Job, suffix: str) -> None:
@@ -624,6 +626,7 @@ def test_links_leave_with_masked_tokens_only(tmp_path: Path, job: Job) -> None:
     assert "links" not in counts(import_catalogue(job, tmp_path / "out"))
 
 
+@slow
 @pytest.mark.skipif(not CALDERDALE.exists(), reason="the data set is not here")
 def test_calderdale(tmp_path: Path) -> None:
     job = new_store(tmp_path)

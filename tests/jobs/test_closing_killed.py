@@ -18,7 +18,7 @@ from cardoffers_cli.store.audits import audits, offending
 from killing import killed_at_any_moment
 from paying import RUN_BY, exported, payable, taken
 from settled import redeem_in
-from sizes import FULL, one_in, tries
+from sizes import FULL, one_in, slow, tries
 from tables import read
 from work import found, job, new_store, once, settings, tell
 
@@ -101,6 +101,7 @@ DOCUMENTS = {
 }
 
 
+@slow
 @pytest.mark.parametrize("command", DOCUMENTS)
 @one_in(2)
 def test_killed_at_any_moment_it_is_whole_and_done_again_the_same(

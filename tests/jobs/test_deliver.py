@@ -24,7 +24,7 @@ from cardoffers_cli.store.lock import sender_lock
 from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
 from outbox import Standing, at, event, events, goes_to, redemption, sent
 from post import real_clock
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 from strangers import listening, status
 from tables import NOON, put
 from work import found
@@ -112,6 +112,7 @@ def test_what_is_delivered_is_not_sent_again(tmp_path: Path, receiver: Receiver)
     assert 3 == len(set(bodies(receiver)))
 
 
+@slow
 def test_each_institution_hears_of_its_own_only(tmp_path: Path) -> None:
     made = events(tmp_path, 2, ["alder", "brook"])
     with Receiver(clock=real_clock) as one, Receiver(clock=real_clock) as other:
@@ -126,6 +127,7 @@ def test_each_institution_hears_of_its_own_only(tmp_path: Path) -> None:
 # The schedule
 
 
+@slow
 def test_a_failure_is_tried_again_eight_times_and_no_more(tmp_path: Path) -> None:
     made = events(tmp_path)
     with failing() as receiver:

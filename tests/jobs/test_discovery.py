@@ -29,7 +29,7 @@ from cardoffers_cli.jobs.storage.restore import restore
 from cardoffers_cli.jobs.why import why
 from cardoffers_cli.store.audits import audits, offending
 from discovering import judge_sample, reached, unknown_world
-from sizes import at_the_gate, tries
+from sizes import at_the_gate, slow, tries
 from tables import NOON, put, select, snapshot, uid
 from work import found
 
@@ -223,6 +223,7 @@ ORDERS = st.lists(
 )
 
 
+@slow
 @profile(max_examples=tries(6, 25), deadline=None)
 @examples(orders=ORDERS)
 def test_nothing_is_linked_without_a_person(
@@ -304,6 +305,7 @@ def test_the_audit_lets_pass_whatever_persons_may_say(job: Job) -> None:
         assert (0, None) == offending(store, AUDIT)
 
 
+@slow
 def test_answers_outlast_merge_backup_and_restore(job: Job, tmp_path: Path) -> None:
     accept(job, "101", "Luna Books", "same till")
     refuse(job, "102", "Luna Books", "another town")

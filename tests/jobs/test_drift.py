@@ -18,7 +18,7 @@ from cardoffers_cli.services import abuse
 from cardoffers_cli.services.drift import keep_shape
 from cardoffers_cli.services.institutions import find_institution
 from drifting import FAULTS, REAL, Days, days_of, real_months
-from sizes import FULL, at_the_gate
+from sizes import FULL, at_the_gate, slow
 from tables import uid
 from work import file_of, found, settings, short_nights, taken, with_catalogue
 
@@ -117,6 +117,7 @@ def import_one(made: Job, path: Path, *, dry_run: bool = False) -> Sequence[str]
     return import_file(str(path), "alder", made, options, outputs=Outputs()).unusual
 
 
+@slow
 def test_an_import_says_and_records_what_is_unusual_in_its_file(tmp_path: Path) -> None:
     made = with_catalogue(tmp_path)
     for day in range(4):
@@ -159,6 +160,7 @@ def test_an_import_stands_whatever_fails_behind_it(
     assert [(3, 1, 2, 0)] == found(made, KEPT)
 
 
+@slow
 def test_a_night_looks_once_and_goes_on_when_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

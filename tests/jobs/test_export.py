@@ -36,7 +36,7 @@ from cardoffers_cli.store.layout import journal_path
 from cardoffers_cli.store.lock import engine_lock
 from cardoffers_cli.store.opening import current
 from commands import cardoffers, command
-from sizes import FULL, at_the_gate, one_in
+from sizes import FULL, at_the_gate, one_in, slow
 from tables import NOON, select, snapshot
 from test_story import IMPORTS, MONEY, REPORTS, STORY, reports, run, tell
 from work import file_of, found, job, kept, taken, with_catalogue
@@ -126,6 +126,7 @@ def test_an_export_again_has_nothing_to_do(exported: Job) -> None:
     assert before == kept(exported)
 
 
+@slow
 def test_what_comes_in_later_is_found_beside_it_and_is_exported_too(
     made: Job, exported: Job, tmp_path: Path
 ) -> None:
@@ -303,6 +304,7 @@ def test_rows_in_the_store_and_in_its_history_are_found(exported: Job) -> None:
     assert [counted, "transaction_refs_unique", "numbers_unique"] == audits(exported)
 
 
+@slow
 def test_readers_a_snapshot_and_copies_see_the_history(
     exported: Job, root: str, tmp_path: Path
 ) -> None:
@@ -380,6 +382,7 @@ def known() -> dict[str, float]:
     return {}
 
 
+@slow
 @pytest.mark.parametrize(
     ("root", "moment"),
     [

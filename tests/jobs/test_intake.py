@@ -22,7 +22,7 @@ from cardoffers_cli.jobs.simulate import simulate_file
 from cardoffers_cli.pipeline import stage
 from cardoffers_cli.services.institutions import find_institution
 from hostile import LET_IN, REFUSED
-from sizes import GATE
+from sizes import GATE, slow
 from statements import statements_in
 from tables import NOON, uid
 from test_every_door import GOOD, all_of_them, as_json
@@ -183,6 +183,7 @@ def hostile_events() -> list[Event]:
     ]
 
 
+@slow
 def test_hostile_rows_of_files_come_to_the_same(tmp_path: Path) -> None:
     events = hostile_events()
     without_cards = [event for event in events if not _has_card_number(event)]

@@ -23,6 +23,7 @@ from cardoffers_cli.jobs.statements.verifying import verify_invoices
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.store.audits import audits, offending
 from settled import redeem_in
+from sizes import slow
 from tables import read, select, uid
 from work import found, new_store, once, tell
 
@@ -97,6 +98,7 @@ def told(period: invoicing.InvoicedPeriod) -> list[str]:
     return [" ".join(str(each[name]) for name in names) for each in period.documents]
 
 
+@slow
 def test_what_is_reversed_later_is_a_credit_note_on_its_invoice(made: Job) -> None:
     months = [close(made, f"2026-0{month}") for month in (6, 7, 8)]
     first, second = sorted(("bakery", "butcher"), key=lambda name: str(uid(name)))

@@ -33,7 +33,7 @@ from cardoffers_cli.jobs.storage.stores import info
 from cardoffers_cli.store.lock import engine_lock
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
-from sizes import FULL, at_the_gate, one_in
+from sizes import FULL, at_the_gate, one_in, slow
 from tables import NOON, snapshot
 from work import file_of, found, held, job, kept, taken, with_catalogue
 
@@ -125,6 +125,7 @@ def later(made: Job, days: float, **changes: Any) -> Job:
 # What becomes of the parts
 
 
+@slow
 def test_compacting_merges_every_small_part_and_changes_no_row(made: Job) -> None:
     before = kept(made, *OWN)
     assert [9, 9, 9, 9] == parts(made)
@@ -150,6 +151,7 @@ def test_a_dry_run_says_what_would_be_merged_and_writes_nothing(made: Job) -> No
     assert [{**table, "size_bytes": None} for table in done] == would["merged"]
 
 
+@slow
 def test_the_tenth_night_merges_the_parts_and_its_cost_is_recorded(made: Job) -> None:
     done = night(made, MANY - 1)
     assert (None, [MANY] * 4) == (
@@ -218,6 +220,7 @@ def test_what_comes_in_later_is_told_apart_from_what_was_merged(made: Job) -> No
 # What lists the parts of before
 
 
+@slow
 def test_left_parts_go_when_nothing_can_list_them_any_more(made: Job) -> None:
     compact(made)
     export(later(made, 30), None)
@@ -229,6 +232,7 @@ def test_left_parts_go_when_nothing_can_list_them_any_more(made: Job) -> None:
     assert [] == audits(made)
 
 
+@slow
 def test_a_snapshot_goes_on_answering(made: Job) -> None:
     publish(made)
     with open_published(made) as (store, _):
@@ -284,6 +288,7 @@ def test_a_store_that_was_put_back_keeps_what_it_was_meanwhile(made: Job, tmp_pa
     assert ([0, 0, 0, 0], [1, 1, 1, 1]) == (left(made), folders(made))
 
 
+@slow
 def test_a_part_that_was_left_and_is_listed_is_a_fault_and_stays(made: Job) -> None:
     [(run_id,)] = found(
         made, "select run_id from history_parts where table_name = 'outcomes' limit 1"
@@ -333,6 +338,7 @@ def test_a_full_disk_ends_with_16_and_the_store_is_as_it_was(disk: tuple[Job, Pa
     assert (before["purchases"], [1, 1, 1, 1]) == (kept(made)["purchases"], parts(made))
 
 
+@slow
 def test_an_export_is_done_where_there_is_no_room_to_merge(disk: tuple[Job, Path]) -> None:
     made, ballast = disk
     taken(made, file_of(made.path.with_suffix(".csv"), rows(MANY - 1)))
@@ -349,6 +355,7 @@ def test_an_export_is_done_where_there_is_no_room_to_merge(disk: tuple[Job, Path
     assert [MANY] * 4 == [table["parts_before"] for table in export(made, None)["merged"]]
 
 
+@slow
 def test_a_merged_part_that_is_not_what_it_was_made_of_is_not_listed(made: Job) -> None:
     [file, *_] = (made.path.with_name("history") / "purchases").rglob("*.parquet")
     shutil.copy(file, file.with_name("again.parquet"))

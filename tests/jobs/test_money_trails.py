@@ -31,6 +31,7 @@ from cardoffers_cli.jobs.why import why, why_each
 from cardoffers_cli.services.search import Wanted
 from cardoffers_cli.tui import pages
 from cardoffers_cli.tui.inquiry import Inquiry
+from sizes import slow
 from tables import NOON
 from work import found, new_store, once, settings, tell
 
@@ -120,6 +121,7 @@ SECOND = [
 ]
 
 
+@slow
 def test_why_says_what_became_of_the_money(made: Job) -> None:
     first, second = (why(f"p{number}", "alder", made) for number in (1, 2))
     assert first.credit is not None

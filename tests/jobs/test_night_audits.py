@@ -13,7 +13,7 @@ from cardoffers_cli.jobs.context.runs import finish_run, start_run
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.services import night_audits
-from sizes import at_the_gate
+from sizes import at_the_gate, slow
 from tables import NOON
 from work import file_of, short_nights, with_catalogue
 
@@ -72,6 +72,7 @@ def night(made: Job, day: int, harm: str | None = None) -> tuple[str, list[str]]
     return "all" if counts["after_run_no"] is None else "part", faults
 
 
+@slow
 def test_a_fault_in_what_came_is_told_every_night_until_it_is_gone(made: Job) -> None:
     drop(made, 1, 2)
     assert ("all", []) == night(made, 0)
@@ -83,6 +84,7 @@ def test_a_fault_in_what_came_is_told_every_night_until_it_is_gone(made: Job) ->
     assert ("part", []) == night(made, 4)
 
 
+@slow
 def test_once_a_week_everything_is_looked_at(made: Job) -> None:
     drop(made, 1, 2)
     assert ("all", []) == night(made, 0)
@@ -107,6 +109,7 @@ def test_where_most_is_new_everything_is_looked_at(made: Job) -> None:
     assert "all" == night(made, 2)[0]
 
 
+@slow
 def test_a_night_from_before_says_nothing_of_what_it_looked_at(made: Job) -> None:
     night(made, 0)
     counts = json.dumps({"audits": 39, "faults": 0, "security_log_head": ""})

@@ -12,6 +12,7 @@ import pytest
 from cardoffers_cli.domain.errors import ConfigurationError, NoSpace, NotFound, Refused
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
+from sizes import slow
 from work import job, new_store, tell
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def test_a_night_that_would_not_fit_names_the_bytes_and_does_not_begin(tmp_path:
         assert 0 == runs(made)
 
 
+@slow
 def test_a_file_that_does_not_fit_waits_and_stops_no_other(tmp_path: Path) -> None:
     """It takes the room of the file and, if all of its rows are rejected, as much again."""
     made = a_store(tmp_path)

@@ -18,6 +18,7 @@ from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.result import needs_attention
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.watch.findings import accept_watch, watch_rows
+from sizes import slow
 from work import COLUMNS, found, job, once, short_nights, taken, with_catalogue
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ MISSED = (
 )
 
 
+@slow
 def test_a_missing_file_is_told_once_with_what_to_type(made: Job) -> None:
     """watch.md#files-that-are-expected"""
     holiday = night(made, "11-30T02:00")
@@ -102,6 +104,7 @@ def test_a_run_that_has_ended_for_the_day_tells_of_a_later_deadline(made: Job) -
     assert ("finished", [MISSED]) == (again.status, told(again))
 
 
+@slow
 def test_a_file_that_comes_resolves_what_was_told(made: Job) -> None:
     night(made, "12-01T02:00")
     (made.path.parent / "tx.csv").write_text(FILE.format(1))
@@ -127,6 +130,7 @@ def test_a_file_that_is_late_before_anybody_was_told_is_a_note(made: Job) -> Non
     assert [(FILE_LATE, "2026-12-01", "resolved")] == findings(made)
 
 
+@slow
 def test_yesterdays_file_again_is_told_beside_what_is_missing(made: Job) -> None:
     for now in ("12-01T00:30", "12-02T00:30"):
         file = made.path.parent / "drop" / "alder" / "tx.csv"
@@ -146,6 +150,7 @@ def test_many_that_are_missing_are_one_line(made: Job) -> None:
     assert 4 == len(findings(made))
 
 
+@slow
 def test_what_was_accepted_is_not_told_again(made: Job) -> None:
     night(made, "12-01T02:00")
     accept_watch(replace(made, now=at("12-01T08:00")), "latest", "a strike")

@@ -20,7 +20,7 @@ from cardoffers_cli.wire.failures import ERRORS
 from cardoffers_cli.wire.receiver import Behaviour, Receiver
 from nights import CONTENT
 from post import real_clock
-from sizes import at_the_gate
+from sizes import at_the_gate, slow
 from strangers import STRANGERS, listening, says, status
 from tables import NOON, select
 from work import found, job, once, settings, with_catalogue
@@ -89,6 +89,7 @@ def notice(**changes: Any) -> Notice:
 # What is told of a run, from its beginning to its end
 
 
+@slow
 def test_a_night_tells_of_its_beginning_and_its_end(tmp_path: Path) -> None:
     """A ping service hears a small notice; a command has the result; one that fails is said."""
     made = store_and_drop(tmp_path)
@@ -222,6 +223,7 @@ def books(made: Job) -> list[Any]:
         return [select(store, sql) for sql in CONTENT if "outbox" not in sql]
 
 
+@slow
 def test_every_stranger_costs_a_deadline_and_is_told_by_its_word() -> None:
     chosen = settings(allow_insecure_webhooks=True, webhook_deadline_s=1)
     with listening(*(behave for behave, _, _ in STRANGERS.values())) as ports:

@@ -28,7 +28,7 @@ from cardoffers_cli.jobs.night import intake, run
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
 from disks import small_disk
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 from work import Job, file_of, found, job, new_store, short_nights, tell
 
 if TYPE_CHECKING:
@@ -259,6 +259,7 @@ def shown(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
 
 
+@slow
 @pytest.mark.usefixtures("whole_nights")
 def test_each_hostile_thing_has_its_finding_and_stops_no_other(made: Job) -> None:
     """All of them at once, one after the other in one folder, and again on the night after.
@@ -504,6 +505,7 @@ def test_rows_that_the_end_of_a_file_makes_invalid_count(
 ENDLESS = "select count(*) from range(10000000000) a, range(10000000000) b"
 
 
+@slow
 def test_what_runs_in_the_store_is_broken_off_too(
     made: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -525,6 +527,7 @@ def test_what_runs_in_the_store_is_broken_off_too(
     assert {"tx.csv": "file_too_slow"} == codes(result)
 
 
+@slow
 def test_an_institution_has_so_many_files_in_a_night(tmp_path: Path) -> None:
     made = world(tmp_path, file_most_per_institution=2)
     for number in range(5):

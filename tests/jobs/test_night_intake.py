@@ -15,7 +15,7 @@ from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, set_instituti
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import run_night
-from sizes import one_in
+from sizes import one_in, slow
 from tables import select
 from work import Job, file_of, found, kept, new_store, short_nights, tell
 
@@ -287,6 +287,7 @@ def test_a_folder_of_nobody_is_left_alone_and_said(made: Job) -> None:
     assert path.exists()
 
 
+@slow
 @pytest.mark.usefixtures("whole_nights")
 def test_a_rehearsal_says_what_the_night_will_and_keeps_nothing(made: Job) -> None:
     dropped(made, "alder/tx.csv", "ref  amount\nr1   10.00\nr2   0")
@@ -302,6 +303,7 @@ def test_a_rehearsal_says_what_the_night_will_and_keeps_nothing(made: Job) -> No
     assert states[0] == states[1]
 
 
+@slow
 @pytest.mark.usefixtures("whole_nights")
 def test_the_result_is_kept_beside_the_store(made: Job) -> None:
     dropped(made, "alder/tx.csv")

@@ -20,7 +20,7 @@ from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.taken import Looked, accept_taken, look_at
 from commands import in_a_pipe
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 from work import COLUMNS, Job, found, job, short_nights, taken, with_catalogue
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ def test_a_file_that_is_open_for_writing_waits(made: Job) -> None:
     assert [3] == [each["accepted"] for each in night(made)["imports"]]
 
 
+@slow
 @pytest.mark.usefixtures("whole_nights")
 def test_a_young_file_is_looked_at_again_before_the_night_ends(made: Job) -> None:
     path = dropped(made, old=False)
@@ -210,6 +211,7 @@ def grown(made: Job, blind: None) -> Job:  # noqa: ARG001
     return made
 
 
+@slow
 def test_rows_that_came_after_a_file_was_taken_are_named_until_somebody_answers(
     grown: Job,
 ) -> None:
@@ -360,6 +362,7 @@ def test_a_file_that_was_taken_away_is_no_matter(made: Job) -> None:
     assert doctor(made)["ok"]
 
 
+@slow
 @pytest.mark.usefixtures("blind")
 def test_a_file_that_failed_for_being_half_is_told_when_the_rest_comes(made: Job) -> None:
     whole = gzip.compress((HEADER + row(1)).encode())
@@ -396,6 +399,7 @@ def test_a_file_that_was_not_taken_for_what_others_did_has_not_failed(made: Job)
     assert [(3, 1)] * 3 == [(each["files"], each["failed_files"]) for each in rows]
 
 
+@slow
 @pytest.mark.usefixtures("whole_nights")
 def test_of_a_night_that_has_not_ended_what_was_before_it_is_not_told(made: Job) -> None:
     """Its reports are to cover all since the reports before; until then only itself is told."""

@@ -17,7 +17,7 @@ from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import resume_night, run_night
 from exposed import complaints, one, values
 from nights import real_now
-from sizes import at_the_gate
+from sizes import at_the_gate, slow
 from work import settings, with_catalogue
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def made(folder: Path) -> tuple[Job, Order]:
     return with_catalogue(folder), order
 
 
+@slow
 def test_a_night_is_measured_and_a_failed_one_keeps_the_last_success(tmp_path: Path) -> None:
     job, order = made(tmp_path)
     (tmp_path / "drop" / "alder" / "a.csv").write_text(HEADER + ROWS)

@@ -10,6 +10,7 @@ from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.status import status
 from crediting import begin, redeem, row_of, send
+from sizes import slow
 from tables import NOON
 from work import found, new_store, once, short_nights
 
@@ -44,6 +45,7 @@ def night(made: Job, days: int) -> tuple[Any, Any]:
     return counts, findings
 
 
+@slow
 def test_a_night_tells_what_is_open_until_it_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

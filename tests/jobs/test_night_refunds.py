@@ -9,6 +9,7 @@ import pytest
 
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
+from sizes import slow
 from work import file_of, found, short_nights, with_catalogue
 
 PURCHASES = """
@@ -24,6 +25,7 @@ RF-3,r-9,5.00,2026-06-01T12:00:02Z
 """
 
 
+@slow
 @pytest.mark.parametrize("first", ["refunds", "purchases"])
 def test_refunds_are_applied_between_match_and_settle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
@@ -57,6 +59,7 @@ TAKEN_BACK = "GBP\u00a01.00 of payout taken back, 1 refund refused, 1 refund wai
 FIGURES = [(REFUNDS, [("1", TAKEN_BACK)]), (None, [])]
 
 
+@slow
 @pytest.mark.parametrize(("refunds", "figures"), FIGURES)
 def test_the_page_of_a_night_tells_of_refunds_where_there_are_any(
     tmp_path: Path, refunds: str | None, figures: list[tuple[str, str]]

@@ -24,7 +24,7 @@ from cardoffers_cli.jobs.offers import (
 from cardoffers_cli.store.layout import folder_of
 from cardoffers_cli.store.store import Store
 from commands import command
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON, moment, uid
 from work import found, kept, new_store, tell
 
@@ -294,6 +294,7 @@ LAST = "update institutions set max_active_offers = 2"
 STATES = {5: "expired", 6: "paused", 7: "not_started", 8: "budget_spent"}
 
 
+@slow
 def test_every_refusal_of_an_add_has_its_turn(job: Job) -> None:
     good = {
         "institution": "alder",
@@ -409,6 +410,7 @@ def test_a_new_maximum_counts_at_once(job: Job) -> None:
     assert (2, 2) == (held["active"], held["max_active_offers"])
 
 
+@slow
 def test_processes_that_add_at_once_share_the_maximum(job: Job) -> None:
     set_institution(job, "alder", {"max_active_offers": "2"})
     wanted = ["o001", "o001", "o002", "o003"]

@@ -24,7 +24,7 @@ from cardoffers_cli.jobs.pickup import visit
 from cardoffers_cli.jobs.pickup.pickup import pick_up
 from cardoffers_cli.pickup.ssh import words_of
 from nights import fork_server
-from sizes import one_in
+from sizes import one_in, slow
 from sshd import SftpServer, gpg_home, needs_gpg, needs_sshd, new_key, public, sftp_server
 from tables import NOON
 from work import Job, file_of, found, new_store, settings, short_nights, tell
@@ -118,6 +118,7 @@ def test_a_file_is_taken_once_and_then_done_with_at_its_place(
         assert ["a.csv", "a.csv.done"] == server.names("done/old")
 
 
+@slow
 def test_the_command_fetches_and_the_next_visit_tidies_up(
     made: Job, server: SftpServer, tmp_path: Path
 ) -> None:
@@ -180,6 +181,7 @@ def test_an_institution_may_need_a_marker(made: Job, server: SftpServer) -> None
 # What comes again
 
 
+@slow
 def test_a_name_that_comes_again_with_other_content_is_taken_and_told(
     made: Job, server: SftpServer, tmp_path: Path
 ) -> None:
@@ -191,6 +193,7 @@ def test_a_name_that_comes_again_with_other_content_is_taken_and_told(
     assert [(2,)] == found(made, "select count(*) from purchases")
 
 
+@slow
 def test_a_file_that_is_replaced_before_it_was_done_with_is_a_warning(
     made: Job, server: SftpServer, tmp_path: Path
 ) -> None:
@@ -206,6 +209,7 @@ def test_a_file_that_is_replaced_before_it_was_done_with_is_a_warning(
     assert [(2,)] == found(made, "select count(*) from purchases")
 
 
+@slow
 def test_a_file_that_is_only_touched_is_not_taken_again(
     made: Job, server: SftpServer, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ from cardoffers_cli.files.plain import blocks
 from hostile import CODES, LET_IN, REFUSED
 from mutated import COLUMN_SETS, HEADER, OPTIONS, ROW, mutated
 from readings import check, in_plain_python
-from sizes import FULL, tries
+from sizes import FULL, slow, tries
 from test_every_door import GOOD, all_of_them, csv_of, json_of, lines_of
 
 CHECKOUT = Path(__file__).parents[2]
@@ -143,6 +143,7 @@ def test_files_of_many_rows(names: str, tmp_path: Path) -> None:
     check("\n".join(lines).encode(), tmp_path)
 
 
+@slow
 @pytest.mark.parametrize("packed", [False, True])
 def test_what_is_counted_stretch_by_stretch(
     packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -23,7 +23,7 @@ from cardoffers_cli.files.profiles.settled import profile_of, settled
 from layouts import LAYOUTS, MadeLayout
 from mutated import MADE, OPTIONS_OF_LAYOUTS, PUT, WHOLE, profile_for
 from readings import check
-from sizes import FULL, tries
+from sizes import FULL, slow, tries
 
 if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import Profile
@@ -117,6 +117,7 @@ def changed(case: Case, chance: random.Random) -> bytes:
 PARTS = 10
 
 
+@slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_files_with_something_changed_by_chance(part: int, tmp_path: Path) -> None:
     """Each file is read by both, in a store of its own, which takes most of the time."""

@@ -40,6 +40,7 @@ from cardoffers_cli.sql import statements
 from cardoffers_cli.store.erasures import erasures_path, listed
 from cardoffers_cli.store.layout import erasure_key_path, folder_of
 from killing import killed_everywhere
+from sizes import slow
 from tables import NOON, select, uid
 from work import file_of, found, job, kept, new_store, next_run, once, taken, tell
 
@@ -145,6 +146,7 @@ def money(made: Job) -> dict[str, Any]:
     return {name: rows[name] for name in of}
 
 
+@slow
 def test_the_token_is_nowhere_and_everything_else_is_where_it_was(
     alder: Job, tmp_path: Path
 ) -> None:
@@ -208,6 +210,7 @@ def test_a_dry_run_changes_nothing_and_draws_no_key(alder: Job) -> None:
     assert not erasures_path(alder.path).exists()
 
 
+@slow
 def test_who_returns_is_somebody_new(alder: Job, tmp_path: Path) -> None:
     erase(alder)
     send(alder, tmp_path, f"ref cardholder card identifier amount\nr-9 {TOKEN} c M1 9")
@@ -237,6 +240,7 @@ def test_a_purchase_whose_merchant_is_known_later_earns_nothing(alder: Job) -> N
     assert doctor(alder, strict=True).ok
 
 
+@slow
 def test_a_refund_that_names_its_purchase_takes_back_what_it_earned(
     alder: Job, tmp_path: Path
 ) -> None:
@@ -265,6 +269,7 @@ def test_what_waits_comes_first(alder: Job, tmp_path: Path) -> None:
     assert "webhooks_undelivered" == code_of(lambda: erase(alder))
 
 
+@slow
 def test_a_legal_hold_wins(alder: Job) -> None:
     hold_cardholder(alder, "alder", TOKEN, "case 1")
     assert "legal_hold" == code_of(lambda: erase(alder))
@@ -306,6 +311,7 @@ def test_two_persons_erase_where_approvals_are_on(alder: Job) -> None:
 # What else holds a token is told
 
 
+@slow
 def test_files_of_before_are_named(alder: Job, tmp_path: Path) -> None:
     (tmp_path / "backups").mkdir()
     made = backup(alder, tmp_path / "backups").backup
@@ -347,6 +353,7 @@ def test_what_staff_wrote_of_a_token_is_told(alder: Job) -> None:
 # Restores
 
 
+@slow
 def test_a_restored_backup_of_before_is_erased_again(alder: Job, tmp_path: Path) -> None:
     backup(alder, tmp_path / "before.duckdb")
     erase(alder)
@@ -361,6 +368,7 @@ def test_a_restored_backup_of_before_is_erased_again(alder: Job, tmp_path: Path)
     assert 0 == reapply(alder).erasures
 
 
+@slow
 def test_who_returned_is_left_alone_by_a_restore(alder: Job, tmp_path: Path) -> None:
     erase(alder)
     send(alder, tmp_path, f"ref cardholder card identifier amount\nr-9 {TOKEN} c M1 9")
@@ -369,6 +377,7 @@ def test_who_returned_is_left_alone_by_a_restore(alder: Job, tmp_path: Path) -> 
     assert TOKEN in dict_of(alder).values()
 
 
+@slow
 def test_a_store_that_lost_an_erasure_is_noticed(alder: Job) -> None:
     before = alder.path.read_bytes()
     erase(alder)
@@ -414,6 +423,7 @@ def work(folder):
 """
 
 
+@slow
 def test_killed_anywhere_and_run_again_it_is_erased_once(tmp_path: Path) -> None:
     # Some seconds: each moment is a process, a store written anew, and audits of everything.
     template = tmp_path / "template"

@@ -29,7 +29,7 @@ from cardoffers_cli.jobs.storage.stores import accept_loss
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path
-from sizes import FULL, one_in
+from sizes import FULL, one_in, slow
 from tables import NOON, put
 from work import found, job, kept, new_store
 
@@ -159,6 +159,7 @@ def content(folder: Path) -> dict[str, bytes]:
     }
 
 
+@slow
 @pytest.mark.parametrize("seed", range(CUTS))
 @one_in(3)
 def test_whatever_the_power_leaves_of_a_log_no_more_is_lost_than_went_with_it(
@@ -208,6 +209,7 @@ def torn(killed: Killed, tmp_path: Path) -> Job:
     return made
 
 
+@slow
 def test_to_look_is_to_change_nothing_and_to_say_what_will_be(torn: Job) -> None:
     before = content(torn.path.parent)
     looked = recover(torn, agree=agreed, dry_run=True)
@@ -262,6 +264,7 @@ def test_a_snapshot_goes_before_the_loss_is_written_down(
     assert "lost" in opens(torn)
 
 
+@slow
 def test_a_log_of_which_nothing_can_be_read_goes_whole(torn: Job) -> None:
     log_path(torn.path).write_bytes(b"d" + bytes(5000))
     report = recover(torn, agree=agreed)

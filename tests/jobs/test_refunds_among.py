@@ -19,6 +19,7 @@ from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.pipeline import stage
+from sizes import slow
 from tables import NOON
 from work import found, job, kept, new_store, short_nights, tell, with_catalogue
 
@@ -212,6 +213,7 @@ def with_profile(folder: Path) -> Job:
     return made
 
 
+@slow
 def test_a_nightly_run_takes_them_and_takes_their_cashback_back(
     dropped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

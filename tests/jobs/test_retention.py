@@ -18,6 +18,7 @@ from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.settings import read_settings
 from cardoffers_cli.store.layout import folder_of
+from sizes import slow
 from tables import NOON
 from work import COLUMNS, job, kept, once, short_nights, with_catalogue
 
@@ -72,6 +73,7 @@ def files(folder: Path) -> set[str]:
     return {str(each.relative_to(folder)) for each in folder.rglob("*") if each.is_file()}
 
 
+@slow
 def test_without_an_age_everything_stays(made: Job, tmp_path: Path) -> None:
     before = files(tmp_path)
     later = job(made.path, NOON + timedelta(days=9999))

@@ -11,7 +11,7 @@ from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.settle import settle_due
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON
 from work import file_of, found, job, kept, new_store, once, taken, tell
 
@@ -52,6 +52,7 @@ def redemption(made: Job, ref: str = "1") -> str:
     return str(dict(found(made, "select transaction_ref, redemption_id from redemptions"))[ref])
 
 
+@slow
 @pytest.mark.parametrize("status", ["pending", "settled"])
 def test_a_reversal_gives_the_budget_and_the_use_back(
     made: Job, tmp_path: Path, status: str

@@ -25,6 +25,7 @@ from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.wire.receiver import Behaviour, Receiver
 from outbox import at, events, goes_to, redemption, sent
 from post import real_clock
+from sizes import slow
 from tables import select, uid
 from work import found, new_store, once, tell
 
@@ -64,6 +65,7 @@ def later(made: Job, **moved: int) -> Job:
 # What it says
 
 
+@slow
 def test_the_bytes_are_those_of_the_rules_and_signed_as_all_are(
     tmp_path: Path, receiver: Receiver
 ) -> None:
@@ -137,6 +139,7 @@ def test_nobody_is_sent_it_who_did_not_ask(tmp_path: Path, receiver: Receiver) -
     assert [COMPLETED, COMPLETED, REVERSED] == told(receiver)
 
 
+@slow
 def test_who_wants_it_no_more_is_not_sent_what_waits_until_it_wants_it_again(
     tmp_path: Path, receiver: Receiver
 ) -> None:
@@ -226,6 +229,7 @@ where event = 'redemption.reversed' order by all
 """
 
 
+@slow
 def test_a_refund_tells_as_a_person_does(tmp_path: Path) -> None:
     made = with_refunds(tmp_path)
     after = later(made, days=2)
@@ -315,6 +319,7 @@ def test_held_back_it_is_sent_when_somebody_says_so(tmp_path: Path, receiver: Re
 # How it fares
 
 
+@slow
 def test_it_fails_and_is_given_up_and_tried_again_apart_from_the_first(tmp_path: Path) -> None:
     with Receiver(clock=real_clock, behaviour=Behaviour(status=500, fail=18)) as receiver:
         made = wanting(tmp_path, receiver.url)
@@ -341,6 +346,7 @@ def test_it_fails_and_is_given_up_and_tried_again_apart_from_the_first(tmp_path:
                   if not each["ok"]]  # fmt: skip
 
 
+@slow
 def test_the_two_events_of_a_redemption_are_told_apart_wherever_they_are_seen(
     tmp_path: Path, receiver: Receiver
 ) -> None:

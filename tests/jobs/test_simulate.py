@@ -15,7 +15,7 @@ from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.simulate import judge_event, simulate_event, simulate_file
 from cardoffers_cli.services.institutions import find_institution
-from sizes import one_in, tries
+from sizes import one_in, slow, tries
 from tables import moment, uid
 from work import file_of, found, kept, new_store, once, taken, tell
 
@@ -169,6 +169,7 @@ ROW = st.fixed_dictionaries(
 )
 
 
+@slow
 @profile(max_examples=tries(2, 6), deadline=None)
 @examples(rows=st.lists(ROW, min_size=10, max_size=25))
 def test_whatever_the_file_what_is_simulated_comes_true(

@@ -10,7 +10,7 @@ from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.why import plain_answers, why, why_each
 from cardoffers_cli.services.explanations import explain
 from complaints import ANN, HOSTILE, complaints
-from sizes import one_in
+from sizes import one_in, slow
 from tables import given, select, uid
 from work import kept
 
@@ -102,6 +102,7 @@ pending delivered 1 -       yes | the webhook was delivered at 2026-06-04 12:00 
 """
 
 
+@slow
 def test_what_is_told_is_how_far_the_webhook_is(tmp_path: Path) -> None:
     scene = complaints(tmp_path)
     rows = DELIVERIES.strip().splitlines()
@@ -136,6 +137,7 @@ def test_what_is_told_is_how_far_the_webhook_is(tmp_path: Path) -> None:
     assert [" ".join(row.split()) for row in rows] == told
 
 
+@slow
 def test_a_list_tells_what_single_questions_tell(made: Job) -> None:
     refs = [*(row[0] for row in ROWS), "won"]
     single = [why(ref, "alder", made) for ref in refs[:-1]]
@@ -307,6 +309,7 @@ def test_without_a_locale_it_is_the_first_of_the_institution(made: Job) -> None:
     assert "locale_unknown" == caught.value.code
 
 
+@slow
 def test_no_token_leaves(made: Job) -> None:
     told = [why(row[0], "alder", made, now=True) for row in ROWS]
     assert ANN not in repr(told)

@@ -15,7 +15,7 @@ from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.sql import statements
 from cardoffers_cli.store.audits import offending
 from cardoffers_cli.store.opening import scratch_store
-from sizes import tries
+from sizes import slow, tries
 from tables import NOON, given, put, select
 from work import job, next_run, settings
 
@@ -108,6 +108,7 @@ def loud(store: Store) -> list[str]:
     return [audit for audit in AUDITS if offending(store, audit)[0]]
 
 
+@slow
 @pytest.mark.parametrize("seed", range(tries(3, 60)))
 def test_what_is_kept_is_what_is_there(seed: int) -> None:
     """Count everything again after each step; so one history takes some seconds."""
@@ -159,6 +160,7 @@ def counted() -> Iterator[Store]:
         yield store
 
 
+@slow
 def test_every_state_is_counted_and_something_is_not_yet(counted: Store) -> None:
     states = "select distinct status from redemption_counts order by all"
     assert [("pending",), ("reversed",), ("settled",)] == select(counted, states)

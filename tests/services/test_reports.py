@@ -25,7 +25,7 @@ from cardoffers_cli.services.reports import (
     unresolved_totals,
 )
 from cardoffers_cli.store.opening import scratch_store
-from sizes import tries
+from sizes import slow, tries
 from tables import NOON, given, put, uid
 from work import job, next_run, settings
 
@@ -217,6 +217,7 @@ def test_a_cursor_serves_its_own_report_and_filters(history: Store) -> None:
                 redemptions(history, alder, limit=1, cursor=damaged)
 
 
+@slow
 @profile(max_examples=tries(3, 15), deadline=None)
 @examples(
     before=st.lists(st.sampled_from(TIMES), min_size=1, max_size=8),

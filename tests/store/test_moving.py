@@ -31,7 +31,7 @@ from cardoffers_cli.store.lock import engine_lock, night_lock, sender_lock, stor
 from cardoffers_cli.store.signing_secrets import add_secrets, read_secrets
 from cardoffers_cli.store.usage_journal import UsageJournal
 from killing import killed_everywhere
-from sizes import at_the_gate
+from sizes import at_the_gate, slow
 from tables import NOON, uid
 from work import job, kept
 
@@ -141,6 +141,7 @@ def is_moved(made: Job) -> bool:
     )
 
 
+@slow
 def test_nothing_stops_for_an_upgrade_and_nothing_is_begun_anew(made: Job) -> None:
     before, beside = state(made), names(made.path.parent)
     buy(made)
@@ -155,6 +156,7 @@ def test_nothing_stops_for_an_upgrade_and_nothing_is_begun_anew(made: Job) -> No
     assert set() == names(layout.folder_of(made.path))
 
 
+@slow
 def test_all_of_it_is_moved_and_says_what_it_said(made: Job) -> None:
     before = state(made)
     would = migrate(made, dry_run=True)

@@ -40,7 +40,7 @@ from cardoffers_cli.store.signing_secrets import (
 from cardoffers_cli.store.snapshot import snapshot_path
 from killing import killed_everywhere
 from outbox import events, goes_to, redemption
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 from tables import NOON, select, uid
 from work import found, job, new_store, once
 
@@ -93,6 +93,7 @@ def code_of(work: Callable[[], Any]) -> str:
 # Where a secret is
 
 
+@slow
 def test_a_secret_is_in_its_file_and_in_no_other_that_is_made_of_the_store(
     made: Job, tmp_path: Path
 ) -> None:
@@ -219,6 +220,7 @@ def test_events_wait_for_a_secret_that_is_gone_and_a_new_one_sends_them(made: Jo
     assert [] == send(made, dry_run=True)["held"]
 
 
+@slow
 @pytest.mark.parametrize(
     ("harm", "codes"),
     [
@@ -239,6 +241,7 @@ def test_a_night_does_the_rest_without_them(
     assert ("finished", "snapshot") == (result["status"], result["steps"][-1]["name"])
 
 
+@slow
 def test_a_night_says_in_words_what_events_wait_for(made: Job, tmp_path: Path) -> None:
     gone(secrets_path(made.path))
     (tmp_path / "drop").mkdir()
@@ -277,6 +280,7 @@ def work(folder):
 """
 
 
+@slow
 def test_killed_while_a_secret_is_made_every_one_that_is_named_is_there(
     made: Job, tmp_path: Path
 ) -> None:
@@ -416,6 +420,7 @@ def test_a_store_that_is_put_aside_keeps_its_secrets(made: Job, tmp_path: Path) 
     assert later in texts(job(Path(aside)))
 
 
+@slow
 def test_a_backup_without_its_secrets_is_restored_and_says_whose_are_gone(
     made: Job, tmp_path: Path
 ) -> None:

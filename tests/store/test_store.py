@@ -11,6 +11,7 @@ from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.pipeline.redeem import find_all_held
 from cardoffers_cli.store.store import guarded
 from disks import small_disk
+from sizes import slow
 from tables import given, select, snapshot
 from work import fresh_store, job, new_store
 
@@ -114,6 +115,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         yield disk
 
 
+@slow
 def test_a_full_disk_ends_as_such_and_leaves_nothing_half_done(disk: Path, tmp_path: Path) -> None:
     made = new_store(disk)
     with made.store() as store:

@@ -16,7 +16,7 @@ from cardoffers_cli.jobs.context.runs import start_run
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.recover import recover
 from cardoffers_cli.store.torn_blocks import mend
-from sizes import FULL, one_in
+from sizes import FULL, one_in, slow
 from tables import NOON
 from work import job, kept, new_store
 
@@ -97,6 +97,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Stores:
     return Stores(tmp_path_factory.mktemp("stores"))
 
 
+@slow
 @pytest.mark.parametrize("seed", SEEDS)
 @one_in(3)
 def test_a_checkpoint_that_was_cut_off_loses_nothing(

@@ -23,6 +23,7 @@ from cardoffers_cli.store.migrations import apply, migrations
 from cardoffers_cli.store.opening import connected
 from crediting import begin, redeem, row_of, send
 from paying import AUDITS, BACK, ON, PAID, RUN_BY, close
+from sizes import slow
 from tables import NOON, select
 from work import job, new_store, settings
 
@@ -96,6 +97,7 @@ def answers(made: Job) -> dict[str, Any]:
     }
 
 
+@slow
 def test_a_store_that_paid_before_answers_the_same(tmp_path: Path) -> None:
     """What was paid has its verdicts and findings then, from the next run on."""
     made = paid(tmp_path)

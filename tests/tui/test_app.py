@@ -26,6 +26,7 @@ from commands import cardoffers
 from complaints import ANN, complaints
 from grinding import DERIVING, ENDLESS, LOOKING, grind
 from screens import Person, browse, held_to, seen
+from sizes import slow
 from tables import NOON
 from work import file_of, found, held, job, new_store, settings, tell
 
@@ -106,6 +107,7 @@ def settlement_of(made: Job) -> str:
     return str(settlement)
 
 
+@slow
 def test_no_colour_is_no_colour(made: Job) -> None:
     async def story(person: Person) -> None:
         for keys in [("down",), ("t",), ("?",)]:
@@ -156,6 +158,7 @@ def test_a_full_token_does_not_stay(made: Job) -> None:
 # The store is somebody else's too
 
 
+@slow
 def test_an_import_can_start_while_the_screen_is_open(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     tell(made, institutions="institution\nalder")
@@ -171,6 +174,7 @@ def test_an_import_can_start_while_the_screen_is_open(tmp_path: Path) -> None:
     browse(made, story, query="late")
 
 
+@slow
 def test_a_held_store_is_read_from_its_snapshot(tmp_path: Path) -> None:
     made = complaints(tmp_path)
     publish(job(made.path, now=made.now - timedelta(hours=3)))
@@ -212,6 +216,7 @@ def own(tmp_path: Path, patience: None) -> Job:  # noqa: ARG001 - it changes wha
     return replace(made, settings=settings(lock_wait_s=60))
 
 
+@slow
 def test_only_the_newest_question_is_answered(own: Job) -> None:
     async def story(person: Person) -> None:
         with held(own.path):
@@ -239,6 +244,7 @@ def test_nobody_has_to_wait_for_an_answer(own: Job) -> None:
     browse(own, story)
 
 
+@slow
 def test_a_search_goes_on_while_somebody_looks_around(own: Job) -> None:
     async def story(person: Person) -> None:
         with held(own.path):
@@ -264,6 +270,7 @@ def test_going_back_to_the_search_box_stops_nothing(made: Job) -> None:
 # What runs is broken off: each of these stories would not end if it ran on
 
 
+@slow
 def test_a_person_stops_what_runs(own: Job) -> None:
     async def story(person: Person) -> None:
         await person.types(ENDLESS, waits=False)
@@ -277,6 +284,7 @@ def test_a_person_stops_what_runs(own: Job) -> None:
     browse(grind(own, DERIVING), story)
 
 
+@slow
 def test_a_newer_question_stops_what_runs(own: Job) -> None:
     async def story(person: Person) -> None:
         await person.types(ENDLESS, waits=False)
@@ -287,6 +295,7 @@ def test_a_newer_question_stops_what_runs(own: Job) -> None:
     browse(grind(own, DERIVING), story)
 
 
+@slow
 def test_a_newer_search_stops_a_look(own: Job) -> None:
     async def story(person: Person) -> None:
         await person.types("won", waits=False)
@@ -310,6 +319,7 @@ def test_who_leaves_stops_what_runs(own: Job) -> None:
     takes_the_store(own)
 
 
+@slow
 def test_however_fast_the_questions_come_the_newest_is_answered(own: Job) -> None:
     chance = random.Random(1)  # noqa: S311 - moments, not secrets
 

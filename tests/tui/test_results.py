@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from hostile import ACTS, NAMES, offer_of
 from screens import browse, held_to, seen
-from sizes import one_in
+from sizes import one_in, slow
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
@@ -39,6 +39,7 @@ def test_what_is_highlighted_is_seen_without_colour(made: Job) -> None:
     ]
 
 
+@slow
 def test_no_line_of_the_list_acts(hostile: Job) -> None:
     shown = seen(hostile, query="day:2026-06-01", size=(200, 400))
     assert len(NAMES) < sum(bool(re.match(r"[▸ ] 2026-06-01", line)) for line in shown.splitlines())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from browser import browser, shown
 from packs import NO_NAMES, TRANSACTIONS, built, package, ready
+from sizes import slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +43,7 @@ def test_nothing_is_asked_of_any_network(tmp_path: Path) -> None:
     assert [] == network(use, tmp_path / "net.json")
 
 
+@slow
 def test_what_a_page_asks_for_is_found(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<img src='http://127.0.0.1:9/a.png'>")
 

@@ -15,6 +15,7 @@ from cardoffers_cli.domain.signing import signature_headers
 from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
 from cardoffers_cli.wire.sender import AttemptLimits
 from post import EVENT, SECRET, delivery, post, real_clock, send
+from sizes import slow
 
 NOON = datetime(2026, 5, 1, 12)  # noqa: DTZ001 - moments are naive UTC
 NOON_S = 1777636800
@@ -128,6 +129,7 @@ def test_a_receiver_does_not_wait_long_for_those_who_linger() -> None:
     assert time.monotonic() - begun < 5
 
 
+@slow
 def test_who_comes_when_a_receiver_ends_is_not_forgotten() -> None:
     for _ in range(5):
         with Receiver(clock=real_clock) as receiver:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from sizes import slow
 from strangers import ENDLESS, STRANGERS, listening
 
 DEADLINE_S = 1.0
@@ -68,6 +69,7 @@ def attempts() -> dict[str, Any]:
     return dict(zip(STRANGERS, map(json.loads, ended.stdout.splitlines()), strict=True))
 
 
+@slow
 @pytest.mark.parametrize("stranger", STRANGERS)
 def test_a_stranger_costs_little_and_is_told_by_its_word(
     stranger: str, attempts: dict[str, Any]

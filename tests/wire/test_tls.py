@@ -17,6 +17,7 @@ import trustme
 from cardoffers_cli.domain.errors import ConfigurationError
 from cardoffers_cli.wire.receiver import Receiver, server_tls
 from post import SECRET, post, real_clock
+from sizes import slow
 from strangers import Reader, Writer, head, listening
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def test_a_self_signed_certificate_will_not(ca_file: Path, tmp_path: Path) -> No
         assert "tls" == post(url, lookup=lambda _: ["127.0.0.1"], ca_file=ca_file).error
 
 
+@slow
 def test_a_client_that_stays_is_left_when_the_receiver_ends(
     authority: trustme.CA, ca_file: Path, tmp_path: Path
 ) -> None:
