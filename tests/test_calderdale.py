@@ -82,6 +82,7 @@ def test_imports_count_what_they_must(
     }
 
 
+@slow
 def test_the_catalogue_is_taken_whole(first: dict[str, Any], expected: dict[str, Any]) -> None:
     taken = {row["kind"]: row["new"] for row in first["catalogue"]["files"]}
     assert 0 == first["catalogue"]["rejected"]

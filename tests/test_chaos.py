@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Strike = Callable[[Places, Undisturbed, random.Random], Struck]
 
+pytestmark = slow
+
 ROWS = 1200 if FULL else tries(150, 300)
 TIMES = 3 if FULL else 1
 OF_MOST_WEIGHT = (".duckdb", "/journal", ".wal", ".checksum") if GATE else (".duckdb", "/journal")
@@ -56,7 +58,6 @@ def test_every_command_is_struck_or_reads_only() -> None:
     assert set() == READING & (struck | SERVED)
 
 
-@slow
 @one_in(16)  # in which each way of striking has its turn
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=[each.words for each in SCENARIOS])
 def test_a_command_that_is_struck_ends_as_if_undisturbed(
@@ -97,7 +98,6 @@ def test_a_file_that_is_damaged_is_told_or_does_no_harm(places: Places, number: 
     assert 0 == tally.faults(), tally.notes
 
 
-@slow
 @pytest.mark.skipif(not FULL, reason="tests/http/test_crash.py does the same")
 def test_a_server_that_is_killed_has_kept_what_it_acknowledged(places: Places) -> None:
     tally = Tally("killed")

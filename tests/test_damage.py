@@ -251,6 +251,7 @@ def is_in_use(path: Path, content: bytes, harmed: bytes) -> bool:
     return bool(damaged_blocks(path))
 
 
+@slow
 @pytest.mark.parametrize("seed", range(FLIPS))
 def test_one_flip_anywhere_in_a_store_is_seen_or_changes_nothing(
     place: Place, tmp_path: Path, seed: int

@@ -96,6 +96,7 @@ def test_a_night_without_room_ends_as_if_undisturbed(
             driver.starve_until_ended(made.copy(disk / "night"))
 
 
+@slow
 @pytest.mark.parametrize(
     ("how", "exit_code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)],
@@ -127,6 +128,7 @@ def runs_the_night(folder: Path, night: BaseProcess) -> bool:
     return named or night.exitcode is not None
 
 
+@slow
 def test_of_eight_nights_at_once_exactly_one_runs(made: World, tmp_path: Path) -> None:
     folder = made.copy(tmp_path)
     all_of_them = [started(folder) for _ in range(8)]

@@ -16,7 +16,7 @@ import pytest
 
 from cardoffers_cli.wire.receiver import Received, Receiver
 from nights import FINISHED, World, real_now, said, started, world
-from sizes import FULL, tries
+from sizes import FULL, slow, tries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,6 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield found
 
 
+@slow
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_a_killed_run_is_noticed_within_the_interval(
     made: World, tmp_path: Path, seed: int

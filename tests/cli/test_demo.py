@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from commands import Ended
 
+pytestmark = slow
+
 MADE_ANEW = {"run_id", "import_id", "already_imported"}
 TOLD_BY_A_COMMAND = {"snapshot_at"}  # the demo has its store to itself
 
@@ -41,7 +43,6 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@slow
 def test_every_command_it_shows_does_what_it_shows(
     cardoffers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,7 +60,6 @@ def test_every_command_it_shows_does_what_it_shows(
         assert told(step["result"]) == told(typed), step["command"]
 
 
-@slow
 def test_it_tells_where_the_money_came_from_and_went(demo: Callable[..., Ended]) -> None:
     story = demo("--format", "table").stdout
     assert "GBP: 209.66 from merchants = 196.50 to institutions + 13.16 commission." in story
@@ -73,7 +73,6 @@ def test_the_receiver_of_the_demo_verifies_every_event(demo: Callable[..., Ended
     assert [{"institution": "tarnhollow", "reason": "no_url", "events": 33}] == sent["held"]
 
 
-@slow
 def test_no_token_is_shown_in_full(demo: Callable[..., Ended], tmp_path: Path) -> None:
     shown = [demo("--format", form).stdout for form in ("table", "json")]
     in_a_pipe(("demo", tmp_path / "demo"))
@@ -101,7 +100,6 @@ def copied_events(institution: str, event: str) -> int:
     return sum(line.startswith(institution) and f",{event}" in line for line in lines)
 
 
-@slow
 def test_in_a_pipe_it_lists_its_commands(cardoffers: Any) -> None:
     header, *rows = cardoffers("demo").stdout.splitlines()
     assert "step\tcommand" == header

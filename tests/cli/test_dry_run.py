@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+pytestmark = slow
+
 LOCKS = {"lock", "turn", "sender", "night", "engine"}
 REFUSED = {4, 5}
 MORE = {"api": ["--include"]}
@@ -97,7 +99,6 @@ def test_what_runs_on_is_all_that_is_not_looked_at() -> None:
     assert not set(RUN_ON) & set(DRY)
 
 
-@slow
 @of([name for name in COMMANDS if name not in DRY])
 @one_in(3)
 def test_what_has_no_dry_run_changes_nothing(place: Place, line: Line) -> None:
@@ -106,7 +107,6 @@ def test_what_has_no_dry_run_changes_nothing(place: Place, line: Line) -> None:
     assert before == after
 
 
-@slow
 @of(DRY)
 @one_in(3)
 def test_a_dry_run_says_so_and_changes_nothing(place: Place, line: Line) -> None:
@@ -179,7 +179,6 @@ def test_an_event_that_is_posted_dry_is_answered_as_accepted(tmp_path: Path) -> 
     assert not usage_path(made.path).exists()
 
 
-@slow
 def test_the_rest_of_a_night_is_rehearsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = with_catalogue(tmp_path)
     drop = tmp_path / "drop" / "alder"

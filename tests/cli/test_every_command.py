@@ -21,10 +21,12 @@ from cardoffers_cli.cli import main
 from cardoffers_cli.files.sheets import cell_text
 from commands import command, every_command
 from everything import AS_OF, RUN_ON, Line, Place, everything, lines
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = slow
 
 COLUMNS = 80
 WIDE = 500

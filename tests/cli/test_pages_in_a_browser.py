@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = slow
+
 AS_OF = "2026-06-01T13:00:00Z"
 PAGES = {
     "redemptions": "report redemptions --limit 20",
@@ -83,7 +85,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in PAGES}
 
 
-@slow
 @one_in(4)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_asks_for_nothing_and_stays_within_its_window(
@@ -146,7 +147,6 @@ def test_pictures_take_their_colours_from_the_scheme(opened: Any, pages: dict[st
     assert ["rgb(10, 92, 143)", "rgb(99, 177, 229)"] == found
 
 
-@slow
 def test_what_is_looked_for_is_found(opened: Any, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     table = "<table><tr><td>=1+1</td><td class='n'>-1.00</td></tr></table>"

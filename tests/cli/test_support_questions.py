@@ -164,6 +164,7 @@ def test_a_question_is_answered(folder: Path, question: str, typed: str, said: s
     assert [] == [part for part in said.split(" & ") if part not in answer]
 
 
+@slow
 def test_the_only_institution_need_not_be_named(folder: Path) -> None:
     with chdir(folder):
         for line in ("find --ref film-1", "why film-1", "timeline film-1"):

@@ -258,6 +258,7 @@ def tls_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         yield Target(served, trusting)
 
 
+@slow
 @pytest.mark.parametrize("name", ATTACKS)
 @one_in(5)
 def test_others_are_served_meanwhile(target: Target, name: str) -> None:
@@ -265,6 +266,7 @@ def test_others_are_served_meanwhile(target: Target, name: str) -> None:
     attacked(target, attack, hears, network=f"127.0.{10 + list(ATTACKS).index(name)}")
 
 
+@slow
 @pytest.mark.parametrize("name", TLS_ATTACKS)
 def test_others_are_served_with_tls_meanwhile(tls_target: Target, name: str) -> None:
     hears, attack = TLS_ATTACKS[name]

@@ -142,6 +142,7 @@ def test_compacting_merges_every_small_part_and_changes_no_row(made: Job) -> Non
     assert [] == compact(made)["merged"]
 
 
+@slow
 def test_a_dry_run_says_what_would_be_merged_and_writes_nothing(made: Job) -> None:
     before = kept(made), sorted(made.path.parent.rglob("*"))
     would = compact(made, dry_run=True)

@@ -463,6 +463,7 @@ def _struck(path: Path, places: dict[str, Any], moment: str, when: str) -> None:
     night(replace(job_at(path), settings=settings(pickup=places)))
 
 
+@slow
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("when", ["before", "after"])
 @one_in(3)
