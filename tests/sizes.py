@@ -45,7 +45,7 @@ def tries(each_time: int, gate: int) -> int:
 
 
 slow = pytest.mark.slow
-"""Marks what takes a second or more: tried at the gate, and each time where its file is named."""
+"""Marks what takes most of a second: tried at the gate, and each time where its file is named."""
 
 at_the_gate = pytest.mark.skipif(not GATE, reason="CARDOFFERS_TESTS is neither gate nor full")
 """Marks what is tried by `.ci/run` and not each time."""

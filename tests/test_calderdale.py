@@ -22,7 +22,10 @@ from work import job
 DATA = Path(__file__).parents[2] / "shared" / "data" / "calderdale"
 SLUGS = ("alder", "brook")
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the data is not beside the repository")
+pytestmark = [
+    slow,
+    pytest.mark.skipif(not DATA.is_dir(), reason="the data is not beside the repository"),
+]
 
 Ask = Callable[..., Any]
 
@@ -67,7 +70,6 @@ def money(rows: list[dict[str, Any]], name: str) -> int:
     return sum(round(row[name] * 100) for row in rows)
 
 
-@slow
 @pytest.mark.parametrize("slug", SLUGS)
 def test_imports_count_what_they_must(
     first: dict[str, Any], expected: dict[str, Any], slug: str
@@ -82,7 +84,6 @@ def test_imports_count_what_they_must(
     }
 
 
-@slow
 def test_the_catalogue_is_taken_whole(first: dict[str, Any], expected: dict[str, Any]) -> None:
     taken = {row["kind"]: row["new"] for row in first["catalogue"]["files"]}
     assert 0 == first["catalogue"]["rejected"]
@@ -194,7 +195,6 @@ def read_rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@slow
 def test_real_refunds_have_the_candidates_that_a_plain_loop_finds(
     ask: Ask, first: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -226,7 +226,6 @@ def test_real_refunds_have_the_candidates_that_a_plain_loop_finds(
     assert unique == {ref: best[ref] for ref in unique}
 
 
-@slow
 def test_referenced_refunds_move_what_a_plain_loop_moves(
     ask: Ask, first: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -72,6 +72,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
     return made
 
 
+@slow
 def test_a_store_is_made_whole_or_not_at_all(made: Job, tmp_path: Path) -> None:
     def make(disk: Path) -> None:
         fresh = job(disk / "store.duckdb")

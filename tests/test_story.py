@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from cardoffers_cli.cli import main
 from cardoffers_cli.files.bundled import copy_sample_data
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,6 +173,7 @@ def test_every_golden_is_told() -> None:
     assert told == {path.name for path in EXPECTED.iterdir()}
 
 
+@slow
 def test_everything_again_changes_nothing(story: dict[str, str]) -> None:
     again = json.loads(run("catalog import catalog"))
     assert (0, 0) == (again["new"], again["changed"])

@@ -84,6 +84,7 @@ def test_nobody_is_at_the_endpoint(exported: Job, bucket: str) -> None:
     assert 1 == len(ended.stderr.splitlines())
 
 
+@slow
 def test_an_endpoint_that_says_nothing_is_given_up(
     made: Job, forgetful: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +120,7 @@ def test_nobody_is_let_in(made: Job, forgetful: str, objects: ObjectStore) -> No
     assert ("history_denied", True) == (error.code, forgetful in error.message)
 
 
+@slow
 def test_who_may_look_may_not_write(
     made: Job, forgetful: str, objects: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +251,7 @@ def test_another_kind_of_bucket_is_reached_by_what_implements_its_scheme(
         assert ([], {}) == (archive.root.names(), kind.store)
 
 
+@slow
 def test_who_has_no_history_at_a_url_loads_nothing_for_it(made: Job, tmp_path: Path) -> None:
     export(made, str(tmp_path / "history"))
     code = (

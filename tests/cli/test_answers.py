@@ -68,6 +68,7 @@ def test_it_is_shown_in_every_format(ask: Any, name: str, form: str) -> None:
     held(f"{name}.{form}", ended.stdout)
 
 
+@slow
 @pytest.mark.parametrize("name", LINES)
 @one_in(3)
 def test_nothing_that_acts_and_no_token_leaves(ask: Any, name: str) -> None:

@@ -15,7 +15,7 @@ from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.keys.keys import revoke_key
 from cardoffers_cli.store.usage_journal import UsageJournal
 from goldens import parquet_text, workbook_text
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON, uid
 from work import new_store, once, tell
 
@@ -179,6 +179,7 @@ CASHBACK = ("ann", "of-00000", "cashback_amount", "1.50", "9.50", "catalog_impor
 BUDGET = ("ann", "of-00000", "budget_amount", "134.55", None, "catalog_import")
 
 
+@slow
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

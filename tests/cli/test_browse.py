@@ -82,6 +82,7 @@ def test_a_conversation_goes_through_a_pipe(made: Job) -> None:
     assert [] == ACTS.findall(shown)
 
 
+@slow
 def test_what_is_asked_is_a_note(made: Job) -> None:
     ended = talk(made, "won", "q", "s*")
     assert 2 == ended.stderr.count("q to leave")

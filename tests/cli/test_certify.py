@@ -160,6 +160,7 @@ def test_every_level_can_be_reached(cardoffers: Any, folder: Path) -> None:
     assert "profile_other" == refused.error["code"]
 
 
+@slow
 def test_the_catalogue_of_a_store_is_asked_and_its_secret_signs(
     cardoffers: Any, folder: Path
 ) -> None:

@@ -120,6 +120,7 @@ def test_every_shell_is_spoken_to_in_its_words(tab: Tab) -> None:
     assert f"{uid('app')}\talder app" == tab(line, "fish")
 
 
+@slow
 def test_a_name_cannot_make_a_shell_do_anything(tab: Tab) -> None:
     line = f"cardoffers key revoke {str(uid(HOSTILE))[:6]}"
     assert f"""_arguments '*: :(("{uid(HOSTILE)}":"brook b  id   x "))'""" == tab(line, "zsh")
@@ -167,6 +168,7 @@ def test_what_is_wrong_is_not_told_at_the_prompt(tab: Tab, tmp_path: Path) -> No
     assert "" == tab("cardoffers offer show ", CARDOFFERS_THREADS="many")
 
 
+@slow
 def test_a_busy_store_is_not_waited_for(tab: Tab, made: Job) -> None:
     with made.store():  # the process would wait a minute for it
         assert "" == tab("cardoffers offer show ")

@@ -12,6 +12,7 @@ from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.files.pack import runtime
 from cardoffers_cli.files.schemas.formats import rules_digest
 from packs import fake_package
+from sizes import slow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,6 +132,7 @@ def test_what_cannot_be_is_refused_with_what_to_type(
     assert before == sorted(place.iterdir())
 
 
+@slow
 @pytest.mark.usefixtures("place")
 def test_a_page_of_an_institution_has_its_currency_and_its_profile(cardoffers: Any) -> None:
     cardoffers("init", "--example", "-q")

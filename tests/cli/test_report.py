@@ -94,6 +94,7 @@ def test_redemptions_are_counted_in_every_format(report: Any, by: str, form: str
     held(f"redemptions-{by}.{form}", report("redemptions", "--by", by, "--format", form).stdout)
 
 
+@slow
 @pytest.mark.parametrize("by", ["day", "offer", "merchant"])
 @pytest.mark.parametrize("looks", ["NO_COLOR=1", "TERM=dumb"])
 @one_in(3)
@@ -310,6 +311,7 @@ def test_sums_are_shown_in_every_format(
     held(f"{name}.{form}", ended.stdout)
 
 
+@slow
 @pytest.mark.parametrize("name", SUMS)
 @one_in(2)
 def test_sums_fit_on_a_screen_with_names_first_and_ids_last(settled: Job, name: str) -> None:

@@ -101,6 +101,7 @@ def as_golden(name: str, page: str) -> None:
     held(f"{name}.html", STYLE.sub(r"\1…\2", page))
 
 
+@slow
 @pytest.mark.parametrize("name", PAGES)
 @one_in(4)
 def test_a_report_is_a_page(made: Job, name: str) -> None:

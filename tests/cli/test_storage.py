@@ -60,6 +60,7 @@ def test_a_clean_store_has_its_audits_listed(made: Job) -> None:
     assert len(names(strict=False)) == len(run(made, "doctor")["audits"])
 
 
+@slow
 def test_a_store_with_a_fault_ends_with_3(made: Job) -> None:
     harm(made)
     report = run(made, "doctor", "--strict", exit_code=3)
@@ -141,6 +142,7 @@ def test_what_goes_with_a_log_is_asked_for(made: Job) -> None:
     run(made, "status")
 
 
+@slow
 def test_a_store_that_was_replaced_is_one_again_when_somebody_agrees(made: Job) -> None:
     backup = made.path.with_name("b")
     run(made, "store", "backup", backup)
@@ -164,6 +166,7 @@ def test_books_of_calls_that_were_put_aside_are_told_of(made: Job) -> None:
     assert ["call_book_is_whole"] == [each["name"] for each in report["audits"] if not each["ok"]]
 
 
+@slow
 def test_the_way_there_and_back(made: Job) -> None:
     backup = made.path.with_name("b")
     assert 1 == run(made, "store", "backup", backup)["run_no"]

@@ -180,6 +180,7 @@ def test_the_only_institution_need_not_be_named(folder: Path) -> None:
         assert (5, True) == (unknown.exit_code, "alder has nothing under" in unknown.stderr)
 
 
+@slow
 def test_a_cardholder_hears_nothing_of_another_institution(folder: Path) -> None:
     with chdir(folder):
         ended = ask("why tarn-1 --plain")

@@ -142,6 +142,7 @@ def test_a_body_that_still_comes_ends_before_the_newest_is_refused(made: Job) ->
         assert b"" == slow[0].sock.recv(1)
 
 
+@slow
 def test_a_proxy_that_is_trusted_is_no_single_client(made: Job) -> None:
     settings = {"serve_trusted_proxies": "127.0.0.1"}
     with clients_of(made, settings, connections_per_address=2) as clients:
@@ -158,6 +159,7 @@ def test_a_proxy_that_is_not_named_locks_nobody_out(made: Job) -> None:
             clients.authenticated()
 
 
+@slow
 def test_wrong_keys_are_answered_late_and_nobody_else_of_the_address_is(made: Job) -> None:
     limits = {"wrong_keys_per_minute": 2, "slowest_s": 8}
     with clients_of(made, {"serve_trusted_proxies": "127.0.0.9"}, **limits) as clients:

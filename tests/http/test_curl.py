@@ -39,6 +39,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
         yield {**os.environ, "BASE_URL": f"http://127.0.0.1:{server.port}", "API_KEY": key}
 
 
+@slow
 @pytest.mark.parametrize("route", ROUTES, ids=[f"{each.method} {each.template}" for each in ROUTES])
 def test_an_example_is_answered_as_the_description_says(
     environment: dict[str, str], route: Route

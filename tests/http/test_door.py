@@ -11,6 +11,7 @@ from uuid import UUID
 import pytest
 
 from serving import Heard, Served, answers, heard, said, serving_within
+from sizes import slow
 from tables import key_text
 from work import held, new_store, tell
 
@@ -99,6 +100,7 @@ def test_the_largest_body_is_read(served: Served) -> None:
     assert 401 == served.call("POST", BATCH, b"x" * (8 << 20)).status
 
 
+@slow
 def test_what_is_open_to_everybody_is_answered_where_nothing_else_is(tmp_path: Path) -> None:
     with serving_within(store_with_key(tmp_path).path, waiting_calls=0) as served:
         assert (503, "busy") == told(
@@ -147,6 +149,7 @@ def test_who_does_nothing_makes_room_for_who_comes(served: Served) -> None:
         assert b"" == idle[0].recv(1)
 
 
+@slow
 def test_where_all_are_being_answered_the_newest_is_refused(tmp_path: Path) -> None:
     made = store_with_key(tmp_path)
     with (
@@ -162,6 +165,7 @@ def test_where_all_are_being_answered_the_newest_is_refused(tmp_path: Path) -> N
         assert (503, "busy") == told(served)
 
 
+@slow
 @pytest.mark.parametrize("limit", ["held_bytes", "held_bytes_per_institution"])
 def test_bodies_in_hand_count_as_they_come(tmp_path: Path, limit: str) -> None:
     made = store_with_key(tmp_path)
@@ -283,6 +287,7 @@ def test_there_is_nothing_else_to_find(served: Served, path: str) -> None:
     assert (404, "not_found") == told(served, ask.encode())
 
 
+@slow
 def test_nothing_of_what_clients_sent_is_in_the_log(served: Served) -> None:
     said(
         served,

@@ -227,6 +227,7 @@ def test_who_waits_is_answered_when_the_store_is_free(made: Job, served: Served)
     assert [f"{number:03}" for number in range(20)] == refs(made)
 
 
+@slow
 def test_reports_are_read_from_the_snapshot_meanwhile(made: Job, served: Served) -> None:
     publish(made)
     with held(made.path):
@@ -341,6 +342,7 @@ def test_the_log_tells_who_called_what_and_no_secret(served: Served) -> None:
     assert [] == [secret for secret in secrets if secret in log]
 
 
+@slow
 def test_a_fault_is_located_in_the_log_and_hidden_from_the_client(made: Job) -> None:
     with serving(made.path, *AS_OF) as served:
         with made.store() as store:
@@ -403,6 +405,7 @@ def test_a_log_that_nobody_reads_holds_up_no_answer_and_no_stop(made: Job) -> No
     assert ["one"] == refs(made)
 
 
+@slow
 def test_a_log_that_is_read_late_is_whole(made: Job) -> None:
     with started(made) as served:
         assert served.process.stderr is not None

@@ -104,6 +104,7 @@ def test_metrics_are_told_where_they_were_asked_for(served: Served, made: Job) -
     assert one(after, "http_connections") >= 0
 
 
+@slow
 @pytest.mark.parametrize(
     "words",
     [b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n", b"POST /metrics HTTP/1.1\r\nhost: x\r\n\r\n"],

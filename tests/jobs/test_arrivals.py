@@ -137,6 +137,7 @@ def test_a_file_of_the_drop_folder_came_when_it_was_written(made: Job) -> None:
     assert [(25, "late", "b.csv")] == states(made, "25T02:00")[1:2]
 
 
+@slow
 def test_a_file_that_was_written_before_the_run_before_came_after_that(made: Job) -> None:
     """Whoever copies a file may keep the time at which it was written."""
     night(made, "24T02:00")
@@ -179,6 +180,7 @@ def test_a_file_of_which_every_row_is_rejected_does_not_count(made: Job) -> None
     assert [(24, "missed", "a.csv", "rows_rejected")] == states(made, "24T02:00")[:1]
 
 
+@slow
 def test_a_file_without_rows_counts_each_time(made: Job) -> None:
     for day in ("24", "25"):
         dropped(made, "a.csv", HEADER, f"{day}T00:50")

@@ -228,6 +228,7 @@ def test_a_backup_that_is_being_written_is_left_alone(made: Job, kept_in: Path) 
 # Restore
 
 
+@slow
 def test_a_restored_store_is_the_one_that_was_backed_up(made: Job, kept_in: Path) -> None:
     before = kept(made)
     backup(made, kept_in / "b")
@@ -257,6 +258,7 @@ def test_the_log_of_a_store_that_is_gone_is_kept_and_not_read(made: Job, kept_in
     assert "of the store before" == log.read_text()
 
 
+@slow
 def test_a_store_that_is_damaged_is_restored(made: Job, kept_in: Path) -> None:
     before = kept(made)
     backup(made, kept_in / "b")
@@ -336,6 +338,7 @@ def test_what_is_kept_aside_has_a_name_of_its_own(made: Job, kept_in: Path) -> N
     assert all(Path(each).exists() for each in aside)
 
 
+@slow
 def test_a_store_is_restored_to_a_folder_that_exists(made: Job, kept_in: Path) -> None:
     backup(made, kept_in / "b")
     nowhere = job(made.path.parent / "nowhere" / "store.duckdb")
@@ -430,6 +433,7 @@ def test_a_store_is_not_restored_from_itself(made: Job) -> None:
 # Compact
 
 
+@slow
 def test_a_compacted_store_is_smaller_and_the_same(made: Job) -> None:
     buy(made, "many", rows=MERCHANTS)
     with made.store() as store:

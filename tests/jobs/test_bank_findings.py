@@ -195,6 +195,7 @@ def test_an_entry_of_another_institution_is_looked_at_with_it(made: Job) -> None
     assert before == kept(made)["reconciliation_verdicts"]
 
 
+@slow
 def test_an_accepted_finding_is_open_again_with_another_code(made: Job) -> None:
     taken(made, FILES["rejected"])
     reconcile(made)

@@ -210,6 +210,7 @@ def test_references_of_one_form_can_be_read_on_screens(alder: Job, tmp_path: Pat
     assert right == row["transaction_ref"]
 
 
+@slow
 def test_card_numbers_are_masked_and_nothing_else(old: Job) -> None:
     before = everything_in(old)
     dry = mask_card_numbers(old, dry_run=True)
@@ -272,6 +273,7 @@ def test_a_card_number_is_masked_whatever_the_length_of_its_text(old: Job, text:
     assert [(text.format("[masked]"),)] == found(old, "select name from merchants")
 
 
+@slow
 def test_a_masked_reference_is_known_when_it_comes_again(old: Job, tmp_path: Path) -> None:
     assert {"no_card_numbers": False} == card_audit(old)
     mask_card_numbers(old)

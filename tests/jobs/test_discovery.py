@@ -79,6 +79,7 @@ def test_a_suggestion_and_its_evidence_change_nothing(job: Job) -> None:
     assert ["Luna Books"] == [each.merchant_name for each in shown.candidates]
 
 
+@slow
 def test_of_purchases_in_the_archive_the_same_is_suggested(job: Job, tmp_path: Path) -> None:
     match_purchases(job)
     told, shown = suggest_merchants(job), show_evidence(job, "101")
@@ -169,6 +170,7 @@ def review(job: Job, **changes: str) -> list[Reviewed]:
     ]
 
 
+@slow
 def test_of_a_reviewed_list_each_row_is_judged_for_itself(job: Job) -> None:
     rows = review(job)
     accept(job, "101", "Luna Books", "same till")

@@ -42,7 +42,7 @@ from cardoffers_cli.store.layout import journal_path, kept_files, usage_path
 from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.signing_secrets import read_secrets
 from cardoffers_cli.store.usage_journal import UsageJournal
-from sizes import at_the_gate, one_in
+from sizes import at_the_gate, one_in, slow
 from tables import HASHED, select
 from work import found, new_store, settings, taken
 
@@ -227,6 +227,7 @@ def failed(made: Job, *, strict: bool = True) -> list[str]:
     return [audit["name"] for audit in report["audits"] if not audit["ok"]]
 
 
+@slow
 def test_a_good_store_is_clean(good: Job) -> None:
     report = doctor.doctor(good, strict=True)
     assert [] == [audit for audit in report["audits"] if audit["rows"] or audit["example"]]
@@ -733,6 +734,7 @@ def test_a_book_of_calls_that_is_damaged_or_was_is_found(tmp_path: Path) -> None
     assert [] == failed(made)
 
 
+@slow
 def test_what_a_killed_backup_left_is_found(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     place = tmp_path / "backups"

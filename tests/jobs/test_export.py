@@ -248,6 +248,7 @@ def test_what_a_dead_process_worked_on_goes(exported: Job, files: Files) -> None
     )
 
 
+@slow
 def test_a_part_that_is_gone_is_said_and_nothing_is_read(exported: Job, files: Files) -> None:
     files.copy("decisions", "away")
     files.remove("decisions")

@@ -132,6 +132,7 @@ def test_what_is_reversed_later_is_a_credit_note_on_its_invoice(made: Job) -> No
         assert select(store, "select sum(amount) from invoices") == select(store, ledger)
 
 
+@slow
 def test_a_timeline_says_where_a_redemption_stands(made: Job) -> None:
     """The first one was settled in June and deducted in July."""
     for month in ("2026-06", "2026-07"):

@@ -179,6 +179,7 @@ def test_parts_in_a_bucket_are_merged_and_removed_alike(tmp_path: Path, bucket: 
     assert (before, [], 4) == (kept(made, *OWN), audits(made), len(Files(bucket).folders()))
 
 
+@slow
 @pytest.mark.parametrize(
     "line",
     [

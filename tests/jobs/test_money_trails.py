@@ -137,6 +137,7 @@ def test_why_says_what_became_of_the_money(made: Job) -> None:
     ]
 
 
+@slow
 def test_find_says_it_and_shows_the_credited_rows_of_a_redemption(made: Job) -> None:
     hit, row = find("alder", Wanted(redemption_id=id_of(made, "p1")), made, limit=9).data
     names = ("verdict", "credited_amount", "statement", "bank_state", "invoice")

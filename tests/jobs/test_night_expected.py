@@ -98,6 +98,7 @@ def test_a_missing_file_is_told_once_with_what_to_type(made: Job) -> None:
     assert [(FILE_MISSED, "2026-12-01", "open")] == findings(made)
 
 
+@slow
 def test_a_run_that_has_ended_for_the_day_tells_of_a_later_deadline(made: Job) -> None:
     assert [] == told(night(made, "12-01T00:30"))
     again = night(made, "12-01T01:30")

@@ -327,6 +327,7 @@ def test_what_looks_like_another_is_taken_and_told(made: Job) -> None:
     assert "look_alike" in report.read_text()
 
 
+@slow
 def test_a_file_that_is_wholly_known_is_told_so(made: Job) -> None:
     text = f"{GOOD.rstrip()}\n    r3   x"
     dropped(made, "alder/first.csv", text)

@@ -108,6 +108,7 @@ REDEEMED = "select count(*) from redemptions"
 # Too young
 
 
+@slow
 def test_a_file_that_is_open_for_writing_waits(made: Job) -> None:
     path = dropped(made)
     with path.open("a") as writer:
@@ -244,6 +245,7 @@ def test_the_command_of_the_finding_takes_the_rest(grown: Job) -> None:
     assert [(40,)] == found(grown, PURCHASES)
 
 
+@slow
 def test_a_change_can_be_accepted_and_a_further_one_is_told_again(grown: Job) -> None:
     dry = accept_taken(grown, "alder/tx.csv", dry_run=True)
     assert (True, "grew", 22, 41) == tuple(
@@ -286,6 +288,7 @@ def test_others_may_write_while_somebody_looks_at_what_to_accept(
     assert "grew" == accept_taken(grown, "alder/tx.csv")["change"]
 
 
+@slow
 @pytest.mark.parametrize(("begins", "what"), [(b"C", "changed"), (b"c", "grew")])
 @one_in(2)
 def test_a_file_that_grows_without_end_is_told_and_can_be_accepted(
@@ -319,6 +322,7 @@ def cut(path: Path) -> None:
     os.truncate(path, 100)
 
 
+@slow
 @pytest.mark.parametrize("how", [rewrite, cut])
 @one_in(2)
 def test_what_is_not_what_was_read_is_told(made: Job, how: Callable[[Path], None]) -> None:

@@ -8,6 +8,7 @@ from cardoffers_cli.jobs.night import reports
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night, work_of
 from cardoffers_cli.services import nights
+from sizes import slow
 from work import file_of, short_nights, with_catalogue
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@slow
 def test_reports_read_in_pages_are_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

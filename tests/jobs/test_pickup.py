@@ -99,6 +99,7 @@ def dropped(made: Job) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
+@slow
 @pytest.mark.parametrize(
     ("after", "done"), [("keep", "kept"), ("remove", "removed"), ("move:done/old", "moved")]
 )
@@ -284,6 +285,7 @@ def test_a_file_that_is_not_what_its_manifest_says_is_left(
 # What fails
 
 
+@slow
 @pytest.mark.parametrize(
     ("said", "changes"),
     [
@@ -409,6 +411,7 @@ def test_a_server_that_wants_a_password_is_left_at_once(made: Job, tmp_path: Pat
     assert ["login_refused" in each.message for each in told.findings] == [True]
 
 
+@slow
 @needs_gpg
 def test_encrypted_and_signed_files_are_taken_and_others_left(
     made: Job, server: SftpServer, tmp_path: Path
@@ -432,6 +435,7 @@ def test_encrypted_and_signed_files_are_taken_and_others_left(
     assert [(2,)] == found(made, "select count(*) from purchases")
 
 
+@slow
 def test_nothing_secret_is_on_the_command_line_or_told(
     made: Job, server: SftpServer, tmp_path: Path
 ) -> None:

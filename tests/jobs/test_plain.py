@@ -163,6 +163,7 @@ def test_what_is_counted_stretch_by_stretch(
         check(gzip.compress(text, mtime=0) if packed else text, tmp_path, 700)
 
 
+@slow
 @pytest.mark.skipif(not CORPORA.exists(), reason="the public corpora are not here")
 def test_public_corpora(tmp_path: Path) -> None:
     for path in sorted(each for each in CORPORA.rglob("*") if each.suffix in SUFFIXES)[::STEP]:
@@ -191,6 +192,7 @@ PUBLIC = sorted(
 )
 
 
+@slow
 @pytest.mark.skipif(not SHARED.exists(), reason="the public data are not here")
 def test_public_files(tmp_path: Path) -> None:
     for path in PUBLIC[::STEP]:

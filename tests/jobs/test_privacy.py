@@ -170,6 +170,7 @@ def test_the_token_is_nowhere_and_everything_else_is_where_it_was(
     assert doctor(alder, strict=True).ok
 
 
+@slow
 def test_the_security_log_names_nobody(alder: Job) -> None:
     done = erase(alder)
     ((event, details),) = found(alder, "select event, details from security_log")
@@ -190,6 +191,7 @@ def dict_of(made: Job) -> dict[int, str]:
     return {number: token for number, _, token in kept(made)["cardholders"]}
 
 
+@slow
 def test_a_closed_statement_is_verified_as_before(alder: Job) -> None:
     later = replace(alder, now=NOON + timedelta(days=40))
     settle_due(later)
@@ -228,6 +230,7 @@ def test_who_returns_is_somebody_new(alder: Job, tmp_path: Path) -> None:
     assert doctor(alder, strict=True).ok
 
 
+@slow
 def test_a_purchase_whose_merchant_is_known_later_earns_nothing(alder: Job) -> None:
     erase(alder)
     with alder.store() as store, store.transaction():
@@ -296,6 +299,7 @@ def test_what_cannot_be_erased_is_refused(alder: Job, code: str, token: str, rea
     assert [] == listed(alder.path)
 
 
+@slow
 def test_two_persons_erase_where_approvals_are_on(alder: Job) -> None:
     set_institution(alder, "alder", {}, four_eyes={"approvals": "on"})
     ann, bob = replace(alder, actor="ann as ops"), replace(alder, actor="bob as ops")
@@ -394,6 +398,7 @@ def test_a_store_that_lost_an_erasure_is_noticed(alder: Job) -> None:
     assert doctor(alder, strict=True).ok
 
 
+@slow
 def test_a_file_that_was_not_written_anew_is_noticed(alder: Job, tmp_path: Path) -> None:
     """As where the disk is too full for that: the erasure is kept, freed blocks hold the token."""
     erase_cardholder(alder, "alder", TOKEN, "asked")

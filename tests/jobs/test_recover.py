@@ -272,6 +272,7 @@ def test_a_log_of_which_nothing_can_be_read_goes_whole(torn: Job) -> None:
     assert not log_path(torn.path).exists()
 
 
+@slow
 def test_a_log_that_the_file_has_already_is_put_aside_and_nothing_is_lost(
     killed: Killed, tmp_path: Path
 ) -> None:

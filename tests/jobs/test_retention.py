@@ -82,6 +82,7 @@ def test_without_an_age_everything_stays(made: Job, tmp_path: Path) -> None:
     assert {None} == {each.days for each in show_retention(later)}
 
 
+@slow
 def test_what_is_old_goes_once_all_is_settled(made: Job, tmp_path: Path) -> None:
     nothing = dict.fromkeys(AGING, 0)
     assert nothing == going(after(made, 29))

@@ -306,6 +306,7 @@ def test_of_what_was_never_sent_nothing_is_taken_back_unless_it_is_sent(
     assert [COMPLETED, REVERSED] == told(receiver)
 
 
+@slow
 def test_held_back_it_is_sent_when_somebody_says_so(tmp_path: Path, receiver: Receiver) -> None:
     made = wanting(tmp_path, receiver.url)
     sent(made)
@@ -379,6 +380,7 @@ def test_the_two_events_of_a_redemption_are_told_apart_wherever_they_are_seen(
     assert second.headers.items() <= receiver.received[-1].headers.items()
 
 
+@slow
 def test_many_reversals_each_follow_their_own_redemption(
     tmp_path: Path, receiver: Receiver
 ) -> None:

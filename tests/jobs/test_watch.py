@@ -16,6 +16,7 @@ from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.status import status
 from cardoffers_cli.jobs.watch.findings import accept_watch, show_watch_finding, watch_rows
 from cardoffers_cli.services.watch import record_findings
+from sizes import slow
 from tables import NOON, uid
 from work import found, next_run, once, short_nights, with_catalogue
 
@@ -76,6 +77,7 @@ def test_a_finding_of_another_institution_is_not_found(made: Job) -> None:
     assert rows[0] == replace(rows[0])
 
 
+@slow
 def test_a_night_and_status_tell_what_is_open(made: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     short_nights(monkeypatch, "watch")
     counts, (told,) = night(made, 1)

@@ -239,6 +239,7 @@ def test_now_nothing_differs_where_nothing_changed(made: Job) -> None:
         assert [] == why(ref, "alder", made, now=True)["now"]["differs"]
 
 
+@slow
 def test_now_tells_what_has_changed_and_keeps_nothing(tmp_path: Path) -> None:
     changed = complaints(tmp_path)
     with changed.store() as store:

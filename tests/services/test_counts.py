@@ -170,6 +170,7 @@ def test_every_state_is_counted_and_something_is_not_yet(counted: Store) -> None
     assert [] == loud(counted)
 
 
+@slow
 @pytest.mark.parametrize("table", KEPT)
 def test_counting_twice_changes_nothing(counted: Store, table: str) -> None:
     with counted.transaction(keep=False):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cardoffers_cli.domain.funnel import STEPS
 from cardoffers_cli.domain.funnel import people as people_of
 from cardoffers_cli.services.funnel import By, Window, count_by, count_funnel, count_people
-from sizes import one_in, tries
+from sizes import one_in, slow, tries
 from tables import NOON, Row, given, put, uid
 
 if TYPE_CHECKING:
@@ -308,6 +308,7 @@ def people_plainly(events: list[Row], window: Window) -> tuple[int, ...]:
     return len(saw), len(added), len(added & redeemed), len(redeemed)
 
 
+@slow
 @profile(
     max_examples=tries(10, 60),
     deadline=None,

@@ -15,7 +15,7 @@ from cardoffers_cli.services.offer_results import offer_results
 from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, exported_redemptions
 from cardoffers_cli.store.opening import scratch_store
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON, given, put, uid
 from work import job, settings
 
@@ -101,6 +101,7 @@ NAMES = (
 )
 
 
+@slow
 @pytest.mark.parametrize("filters", [{}, {"from_at": MONTH}, {"institution_id": uid("alder")}])
 @one_in(3)
 def test_offers_bring_what_their_redemptions_add_up_to(

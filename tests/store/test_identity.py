@@ -27,7 +27,7 @@ from cardoffers_cli.store.layout import draft_path, journal_path, kept_name, loc
 from cardoffers_cli.store.lock import Lock, store_lock
 from cardoffers_cli.store.signing_secrets import write_secrets
 from cardoffers_cli.store.store import Store
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON
 from work import job, kept, new_store
 
@@ -127,6 +127,7 @@ def test_a_store_that_is_mounted_as_a_single_file_is_refused(made: Job, name: st
     assert kept(made)["runs"]
 
 
+@slow
 def test_a_store_in_a_folder_that_is_mounted_twice_is_one(made: Job, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
@@ -159,6 +160,7 @@ def test_what_is_no_plain_file_is_no_store(tmp_path: Path, make: Callable[[Path]
 # What is kept aside by a restore
 
 
+@slow
 def test_a_store_that_was_replaced_is_one_no_more(made: Job) -> None:
     aside = job(restore(made, made.path.parent / "b")["kept_aside"])
     for work in WORK:
@@ -174,6 +176,7 @@ def test_a_store_that_was_replaced_is_one_no_more(made: Job) -> None:
     )
 
 
+@slow
 def test_a_store_that_was_replaced_is_one_again_when_somebody_says_so(made: Job) -> None:
     aside = job(restore(made, made.path.parent / "b")["kept_aside"])
     report = accept_loss(aside)
@@ -187,6 +190,7 @@ def test_a_store_that_was_replaced_is_one_again_when_somebody_says_so(made: Job)
     assert "nothing_lost" == refusal(accept_loss, aside).code
 
 
+@slow
 def test_a_store_that_was_replaced_can_be_put_back_by_hand(made: Job) -> None:
     before = kept(made)
     aside = job(restore(made, made.path.parent / "b")["kept_aside"])

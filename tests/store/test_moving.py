@@ -173,6 +173,7 @@ def test_all_of_it_is_moved_and_says_what_it_said(made: Job) -> None:
     assert is_moved(made)
 
 
+@slow
 def test_a_store_of_an_older_schema_is_migrated_and_moved_at_once(older: Job) -> None:
     before = in_files(older)
     would = migrate(older, dry_run=True)
@@ -274,6 +275,7 @@ LOCKS: list[Callable[[Path], AbstractContextManager[Any]]] = [
 ]
 
 
+@slow
 @pytest.mark.parametrize("lock", LOCKS)
 def test_nothing_is_moved_while_the_store_is_used(
     made: Job, lock: Callable[[Path], AbstractContextManager[Any]]
@@ -332,6 +334,7 @@ def moved(made: Job, name: str) -> Job:
     return job(other, now=LATER)
 
 
+@slow
 def test_a_store_moves_with_its_folder(made: Job) -> None:
     migrate(made)
     before = state(made)
@@ -361,6 +364,7 @@ def code_of(made: Job) -> str:
     return caught.value.code
 
 
+@slow
 def test_a_store_that_is_copied_to_the_folder_of_another_is_refused(made: Job) -> None:
     migrate(made)
     other = another(made)

@@ -362,6 +362,7 @@ def test_a_log_that_nothing_is_read_of_keeps_no_older_store_from_being_migrated(
     assert [4096] == [path.stat().st_size for path in tmp_path.glob("*.wal.*.kept")]
 
 
+@slow
 def test_an_older_store_of_which_a_copy_differs_is_left_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -403,6 +404,7 @@ def test_killed_while_it_is_migrated_a_store_is_as_before_or_done(tmp_path: Path
 # Backups
 
 
+@slow
 def test_a_restored_store_signs_as_it_did(made: Job, tmp_path: Path) -> None:
     (secret,) = texts(made)
     report = backup(made, tmp_path / "b")
@@ -413,6 +415,7 @@ def test_a_restored_store_signs_as_it_did(made: Job, tmp_path: Path) -> None:
     assert doctor(moved)["ok"]
 
 
+@slow
 def test_a_store_that_is_put_aside_keeps_its_secrets(made: Job, tmp_path: Path) -> None:
     backup(made, tmp_path / "b")
     later = rotate_secret(made, "alder")["signing_secret"]

@@ -112,6 +112,7 @@ def test_a_checkpoint_that_was_cut_off_loses_nothing(
         start_run(store, kind="import", now=NOON, actor="tester")
 
 
+@slow
 @pytest.mark.parametrize("log_damaged", [False, True])
 def test_a_store_with_a_torn_block_is_recovered(
     stores: Stores, tmp_path: Path, *, log_damaged: bool

@@ -120,6 +120,7 @@ def test_no_colour_is_no_colour(made: Job) -> None:
     browse(made, story, query="s*", has_colour=False)
 
 
+@slow
 def test_a_mouse_does_as_well(made: Job) -> None:
     async def story(person: Person) -> None:
         await person.pilot.click("#results", offset=(10, 1))
@@ -256,6 +257,7 @@ def test_a_search_goes_on_while_somebody_looks_around(own: Job) -> None:
     browse(own, story, query="s*")
 
 
+@slow
 def test_going_back_to_the_search_box_stops_nothing(made: Job) -> None:
     async def story(person: Person) -> None:
         before = person.sees()

@@ -16,7 +16,7 @@ from cardoffers_cli.tui import inquiry
 from cardoffers_cli.tui.inquiry import Asking, Inquiry
 from complaints import complaints
 from grinding import DERIVING, ENDLESS, grind
-from sizes import one_in
+from sizes import one_in, slow
 from work import held, settings
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def test_what_is_stopped_afterwards_stops_nothing_else(asker: Inquiry) -> None:
         asking.stop()
 
 
+@slow
 @pytest.mark.parametrize("seed", range(3))
 @one_in(3)
 def test_no_moment_is_a_wrong_one(asker: Inquiry, thread: ThreadPoolExecutor, seed: int) -> None:

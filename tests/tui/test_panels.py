@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.tui.panels import LOOKING, SEARCHING
 from screens import seen
+from sizes import slow
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
 
 
+@slow
 def test_the_institution_is_asked_for(made: Job) -> None:
     assert "Which institution?" in seen(made, institution=None)
     assert "1 found" in seen(made, "down", "enter", institution=None, query="theirs")

@@ -47,6 +47,7 @@ def test_no_line_of_the_list_acts(hostile: Job) -> None:
     assert [] == ACTS.findall(shown)
 
 
+@slow
 @pytest.mark.parametrize(
     "name", ["markup", "a cleared screen", "bidi override", "ten thousand wide letters"]
 )
