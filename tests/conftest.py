@@ -86,8 +86,9 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one process more than there are cores: many tests wait for others."""
-    return (os.cpu_count() or 1) + 1
+    """Return one process more than there are cores, as many tests wait; at the gate most do."""
+    cores = os.cpu_count() or 1
+    return 2 * cores + 1 if GATE else cores + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
