@@ -17,7 +17,7 @@ from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.store.layout import usage_path
 from cardoffers_cli.store.store import Store
 from doors import key_of
-from sizes import slow, tries
+from sizes import FULL, slow, tries
 from tables import NOON, select, uid
 from work import found, new_store, tell
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 KEYS = ("alderall", "aldertwo", "brookall")
 KINDS = ("feed", "feed", "add", "add", "single", "batch", "batch", "report", "simulate")
-ROUNDS = tries(18, 60)
+ROUNDS = 60 if FULL else tries(18, 30)
 """Each asks two services, one of which opens its store for it."""
 
 KEPT = (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
 
-TURNS = 1000 if FULL else tries(15, 60)
+TURNS = 1000 if FULL else tries(15, 25)
 """Each is a command, for which a busy server gives the store up, and takes it back."""
 LONGEST_S = 0.5 if FULL else 20
 """How long a command may wait; a machine that does other things is no measure."""

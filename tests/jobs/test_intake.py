@@ -22,7 +22,7 @@ from cardoffers_cli.jobs.simulate import simulate_file
 from cardoffers_cli.pipeline import stage
 from cardoffers_cli.services.institutions import find_institution
 from hostile import LET_IN, REFUSED
-from sizes import GATE, slow
+from sizes import FULL, slow, tries
 from statements import statements_in
 from tables import NOON, uid
 from test_every_door import GOOD, all_of_them, as_json
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SIZES = (-1, 10_000)
 """Up to so many rows are few: with the first none are, with the second all."""
 
-TRIES = 30 if GATE else 2
+TRIES = 30 if FULL else tries(2, 10)
 """Each looks at every door twice, in some five seconds; the hostile rows are always tried."""
 
 OF_A_RUN = ("runs", "imports")

@@ -25,7 +25,7 @@ from test_every_door import GOOD, all_of_them, csv_of, json_of, lines_of
 CHECKOUT = Path(__file__).parents[2]
 SAMPLES = sorted((CHECKOUT / "sample_data" / "transactions").iterdir())
 CORPORA = CHECKOUT.parent / "shared" / "data" / "corpora"
-MUTATIONS = 100_000 if FULL else tries(100, 600)
+MUTATIONS = 100_000 if FULL else tries(100, 300)
 
 SUFFIXES = {".csv", ".json"}
 STEP = tries(10, 1)
@@ -152,7 +152,7 @@ def test_what_is_counted_stretch_by_stretch(
         monkeypatch.setattr(module, "BLOCK_BYTES", 2_000)
         monkeypatch.setattr(module, "LINE_BYTES", 100)
         monkeypatch.setattr(module, "HEAD_BYTES", 300)
-    for seed in range(tries(6, 60)):
+    for seed in range(60 if FULL else tries(6, 20)):
         chance = random.Random(seed)  # noqa: S311
         lines = [HEADER]
         for number in range(200):

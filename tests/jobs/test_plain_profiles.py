@@ -28,7 +28,7 @@ from sizes import FULL, slow, tries
 if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import Profile
 
-MUTATIONS = 20_000 if FULL else tries(100, 400)
+MUTATIONS = 20_000 if FULL else tries(100, 200)
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "layouts"
 EXPORTS = sorted(PUBLISHED.glob("*/export.*"))
 

@@ -18,7 +18,7 @@ from cardoffers_cli.pipeline.resolve import one_purchase, resolve
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.store.opening import scratch_store
 from serial import Service
-from sizes import GATE, one_in
+from sizes import FULL, one_in, tries
 from tables import NOON, given, put, read, select
 from work import job, settings
 
@@ -902,7 +902,11 @@ def catalogue() -> Iterator[Store]:
 
 
 @pytest.mark.parametrize("runs", ["in one run", "in two runs"])
-@profile(max_examples=30 if GATE else 4, deadline=None, suppress_health_check=list(HealthCheck))
+@profile(
+    max_examples=30 if FULL else tries(4, 10),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 @examples(drawn=worlds(), share=st.integers(0, 96))
 @one_in(2)
 def test_rounds_end_where_the_plain_loop_ends(

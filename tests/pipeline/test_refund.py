@@ -360,7 +360,7 @@ def test_histories_in_any_cut_end_where_the_plain_loop_ends(seed: int) -> None:
         assert len(kinds) > 6, "the histories hold hardly anything"
 
 
-@pytest.mark.parametrize("seed", range(20 if FULL else 3 if GATE else 1))
+@pytest.mark.parametrize("seed", range(20 if FULL else tries(1, 2)))
 def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
     """Orders and cuts of the same refunds, which come to no more than their purchases: 2 s."""
     chance = random.Random(seed)  # noqa: S311 - examples, not secrets

@@ -15,7 +15,7 @@ from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.sql import statements
 from cardoffers_cli.store.audits import offending
 from cardoffers_cli.store.opening import scratch_store
-from sizes import slow, tries
+from sizes import FULL, slow, tries
 from tables import NOON, given, put, select
 from work import job, next_run, settings
 
@@ -109,7 +109,7 @@ def loud(store: Store) -> list[str]:
 
 
 @slow
-@pytest.mark.parametrize("seed", range(tries(3, 60)))
+@pytest.mark.parametrize("seed", range(60 if FULL else tries(3, 12)))
 def test_what_is_kept_is_what_is_there(seed: int) -> None:
     """Count everything again after each step; so one history takes some seconds."""
     chance = random.Random(seed)  # noqa: S311 - a history, no secret
