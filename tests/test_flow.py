@@ -12,6 +12,7 @@ import pytest
 from cardoffers_cli.sql import binding
 from cardoffers_cli.sql.binding import Table, TempTables, run
 from flow import Block, blocks, by_name_alone, product
+from sizes import slow
 from test_sql_binds import made
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def test_tables_of_the_schema_are_everybodys() -> None:
     assert [] == by_name_alone([*listed, *blocks("jobs/b", "-- name: c\nselect line from kept")])
 
 
+@slow
 def test_what_is_made_has_the_columns_that_are_declared() -> None:
     columns = made()
     declared = {

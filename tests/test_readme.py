@@ -26,7 +26,7 @@ from cardoffers_cli.cli.main import COMMANDS
 from cardoffers_cli.contract.routes import ROUTES
 from cardoffers_cli.settings import Settings, read_settings
 from commands import read_all
-from sizes import at_the_gate
+from sizes import at_the_gate, slow
 
 CHECKOUT = Path(__file__).parents[1]
 README = (CHECKOUT / "README.md").read_text("utf-8")
@@ -96,6 +96,7 @@ def pattern(shown: str) -> re.Pattern[str]:
 TOURS = {"short": section("Three people", README), "long": page_text("tour")}
 
 
+@slow
 @pytest.mark.parametrize(
     "page",
     [

@@ -18,6 +18,7 @@ from cardoffers_cli.files import report_columns as columns
 from cardoffers_cli.files.sheets import Column
 from cardoffers_cli.services import funnel, merchant_results, offer_results, reports, settlements
 from house import House, Module, module, read_house, uses
+from sizes import slow
 from test_sql_binds import queries, returned
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def unlike(shape: type[Record], columns: set[str]) -> set[str]:
     return columns ^ {each.name for each in fields(shape)}  # type: ignore[arg-type]
 
 
+@slow
 def test_a_record_has_the_columns_of_its_statement() -> None:
     found = sorted(set(readings(read_house())))
     assert found

@@ -14,6 +14,7 @@ from cardoffers_cli.files.profiles.sampling import sample_of
 from cardoffers_cli.files.samples.plan import Plan
 from cardoffers_cli.files.transactions import FileReading
 from layouts import LAYOUTS, MadeLayout
+from sizes import slow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +28,7 @@ card_token = {constant = "ct_527b"}
 PLAN = Plan(rows=ROWS, seed=1, institutions=1, links=0)
 
 
+@slow
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_a_sample_is_good_in_its_layout(layout: MadeLayout, tmp_path: Path) -> None:
     profile = parse_profile(layout.profile + TOKENS, "P.toml")

@@ -73,6 +73,7 @@ NARROW_TOO = """
 """
 
 
+@slow
 @pytest.mark.parametrize(
     ("story", "size"),
     [
