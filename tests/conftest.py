@@ -111,7 +111,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item
         for test in tests.values()
         for position, item in enumerate(test)
-        if not (is_named or item.get_closest_marker("slow") is None)
+        if (item.get_closest_marker("slow") and not is_named)
         or not is_tried(
             position, len(test), one_in=_one_in(item), most=None if is_named else _most(item)
         )

@@ -158,7 +158,7 @@ def test_every_code_that_is_described_has_its_row() -> None:
 
 
 def test_what_is_refused_leaves_only_its_rejected_rows(door: Door, job: Job) -> None:
-    """Support finds an event that was not accepted, and when the key was last used."""
+    """Support finds an event that was not accepted, and the last use of its key; else no trace."""
     own = ("rejects", "imports", "runs", "api_keys")
     keys = "select * exclude (last_used_at) from api_keys order by key_id"
     before = kept(job, *own), found(job, keys)
