@@ -1,19 +1,31 @@
-"""No figure of `figures.py` grows past what it was, and none of its counts can sleep."""
+"""No figure of `figures.py` is above its limit, no limit is raised, and no count can sleep."""
 
 from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from figures import (
     FIGURES,
+    LIMITS,
     Figure,
+    git,
+    limits_before,
+    raised,
+    read_limits,
     read_texts,
     repeated_runs,
     shared_class_names,
     unnamed_rows,
     untyped_dicts,
 )
-from house import House, module, read_house
+from house import CHECKOUT, House, module, read_house
+
+REPOSITORY = Path(os.environ.get("CARDOFFERS_HISTORY") or CHECKOUT)
+"""Where the history is: `.ci/run` tries a copy of the checkout that has none, and names it."""
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +34,34 @@ def house() -> House:
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.what)
-def test_no_figure_grows(figure: Figure, house: House) -> None:
+def test_no_figure_is_above_its_limit(figure: Figure, house: House) -> None:
     found = list(figure.count(read_texts(), house))
     assert len(found) <= figure.most, "\n".join(["", *found[:200]])
+
+
+def test_no_limit_was_ever_lower() -> None:
+    try:
+        shallow = git(REPOSITORY, "rev-parse", "--is-shallow-repository")
+    except (subprocess.CalledProcessError, FileNotFoundError):
+        pytest.skip("no history: this is no clone of the repository, or git is not installed")
+    if shallow.strip() == "true":
+        pytest.skip("no history: this is a shallow clone")
+    now = read_limits((CHECKOUT / LIMITS).read_text())
+    assert [figure.what for figure in FIGURES] == [*now]
+    assert [] == list(raised(now, limits_before(REPOSITORY)))
+
+
+def test_a_limit_that_is_raised_or_gone_is_found(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "tests").mkdir()
+    for text in ("pairs = 50\nrings = 3", "pairs = 40\nrings = 3", "pairs = 45\nrings = 2"):
+        (tmp_path / LIMITS).write_text(text)
+        git(tmp_path, "add", ".")
+        git(tmp_path, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x")
+    before = limits_before(tmp_path)
+    assert ["pairs: 40 -> 45"] == list(raised({"pairs": 45, "rings": 2}, before))
+    assert [] == list(raised({"pairs": 40, "rings": 1}, before))
+    assert "rings: 2 -> no limit" in list(raised({"pairs": 40}, before))
 
 
 def test_a_class_name_of_two_classes_is_found() -> None:
