@@ -11,7 +11,7 @@ import pytest
 
 from buckets import object_store
 from cardoffers_cli.store.opening import scratch_store
-from sizes import GATE, QUICK_ROOMS, ROWS_EACH_TIME, at_the_gate, is_tried
+from sizes import GATE, QUICK_ROOMS, ROWS_EACH_TIME, at_the_gate, is_tried, not_tried
 from sparks import SERVERS, Spark, running
 from work import settings
 
@@ -131,3 +131,16 @@ def _most(item: pytest.Item) -> int | None:
 def _one_in(item: pytest.Item) -> int:
     mark = item.get_closest_marker("one_in")
     return int(mark.args[0]) if mark else 1
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the gate what was not tried, to the file that CARDOFFERS_NOT_TRIED names if any."""
+    if not (GATE or os.environ.get("CI")):
+        return
+    skipped = terminalreporter.stats.get("skipped", [])
+    names = not_tried({str(report.longrepr[2]) for report in skipped})
+    if path := os.environ.get("CARDOFFERS_NOT_TRIED"):
+        Path(path).write_text("".join(f"{name}\n" for name in names))
+    if names:
+        line = ", ".join(name.removeprefix("! ") for name in names)
+        terminalreporter.write_line(f"Not tried here: {line}.")

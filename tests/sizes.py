@@ -9,8 +9,12 @@ the most kills, and chance; hours.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LEVELS = ("", "gate", "full")
 LEVEL = LEVELS.index(os.environ.get("CARDOFFERS_TESTS", ""))
@@ -49,3 +53,42 @@ slow = pytest.mark.slow
 
 at_the_gate = pytest.mark.skipif(not GATE, reason="CARDOFFERS_TESTS is neither gate nor full")
 """Marks what is tried by `.ci/run` and not each time."""
+
+INSTALLED = {
+    "a browser": ("no browser is installed", "playwright is not installed"),
+    "sshd": ("sshd or ssh is not installed",),
+    "gpg": ("gpg is not installed",),
+    "the runtime of the page that checks files": ("CARDOFFERS_PYODIDE does not name",),
+}
+"""What `.ci/run` installs where `CI` is set: its name, and why tests are skipped without it."""
+
+OPTIONAL = {
+    "Apache Spark on Java": ("CARDOFFERS_SPARK_TESTS is unset",),
+    "data sets beside the checkout": ("not here", "beside the", "no shared data", "BANK_FILES"),
+    "what only root may do": ("only root", "takes root", "no disk may be mounted"),
+    "what root may not do": ("root may write anywhere",),
+    "packages that [test] does not name": ("could not import",),
+}
+"""What a machine need not have."""
+
+ELSEWHERE = (
+    "a test of its own has it",
+    "the command says application/json where nothing is said",
+    "nothing is to be done",
+    "tests/http/test_crash.py does the same",
+)
+"""Why a row of a table is skipped though nothing is missing."""
+
+
+def not_tried(reasons: Iterable[str]) -> list[str]:
+    """Return what was not tried, of the reasons why tests were skipped; an unknown one is itself.
+
+    What `.ci/run` installs begins with `! `, and comes first.
+    """
+    known = {**{f"! {name}": begin for name, begin in INSTALLED.items()}, **OPTIONAL}
+    found = set()
+    for reason in reasons:
+        if not any(text in reason for text in ELSEWHERE):
+            fits = (name for name, texts in known.items() if any(each in reason for each in texts))
+            found.add(next(fits, reason.removeprefix("Skipped: ")))
+    return sorted(found)
