@@ -39,7 +39,7 @@ def by_columns(content: bytes, folder: Path, **options: Any) -> Told:
         decimals=MINOR_UNITS[currency] if currency else 2,
         delimiter=options.get("delimiter", ","),
         assume_timezone=options.get("assume_timezone"),
-        unterminated="warning",
+        unterminated="error",
         profile=options.get("profile"),
     )
     raw = options.get("raw_rejected", False)

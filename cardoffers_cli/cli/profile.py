@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,6 +10,7 @@ from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.commands import group, own_output
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
+    AllowUnterminated,
     Currency,
     DryRun,
     Errors,
@@ -19,15 +20,13 @@ from cardoffers_cli.cli.kernel.options import (
     SheetName,
     Timezone,
     argument,
+    checked_as,
     currency_decimals,
     option,
     zone,
 )
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
-
-if TYPE_CHECKING:
-    from cardoffers_cli.files.chunks import FileReading
 
 app = group("Say how an institution's own files are laid out, and read them so.")
 
@@ -90,7 +89,7 @@ def check(
     from cardoffers_cli.jobs.profiles import check_profile
 
     desk = Desk.of(ctx)
-    reading = _reading(desk, currency, assume_timezone)
+    reading = checked_as(desk.now, currency, ",", None, zone=assume_timezone)
     layout = read_profile(profile)
     found = check_profile(source, layout, reading, named=str(profile))
     names = [each.field for each in found.fields_]
@@ -189,6 +188,7 @@ def convert(
     profile: LayoutProfile,
     currency: Currency = None,
     assume_timezone: Timezone = None,
+    allow_unterminated: AllowUnterminated = False,
     errors: Errors = None,
     rejected: Rejected = None,
     raw_rejected: RawRejected = False,
@@ -215,7 +215,12 @@ def convert(
             "The profile does not say that negative amounts are refunds.",
             hint=f'Add `negatives = "refund"` to {profile}, above its first table.',
         )
-    reading = _reading(desk, currency, assume_timezone, token_key=read_token_key(layout, profile))
+    reading = checked_as(
+        *(desk.now, currency, ",", None),
+        zone=assume_timezone,
+        allow_unterminated=allow_unterminated,
+        token_key=read_token_key(layout, profile),
+    )
     outputs = Outputs(errors=errors, rejected=rejected, raw=raw_rejected)
     with desk.progress(f"Converting {source}") as bar:
         report, apart = run(
@@ -238,22 +243,3 @@ def convert(
             left = counted(len(lines), "refund")
             desk.note(f"{left} left out: {code}, in line {shown}{more}.")
     show_files(desk, [report.document()], [report])
-
-
-def _reading(
-    desk: Desk,
-    currency: str | None,
-    assume_timezone: str | None,
-    token_key: bytes | None = None,
-) -> "FileReading":
-    """Return how a file is read; a last line that may have been cut does not go on as good."""
-    from cardoffers_cli.files.chunks import FileReading
-
-    return FileReading(
-        now=desk.now,
-        currency=currency,
-        decimals=currency_decimals(currency),
-        assume_timezone=assume_timezone,
-        unterminated="error",
-        token_key=token_key,
-    )

@@ -9,6 +9,7 @@ from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
+    AllowUnterminated,
     Currency,
     Delimiter,
     Errors,
@@ -36,6 +37,7 @@ def validate(
     profile: LayoutProfile = None,
     kind: Kind = None,
     assume_timezone: Timezone = None,
+    allow_unterminated: AllowUnterminated = False,
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
@@ -58,7 +60,11 @@ def validate(
     if report:
         _check_page(report)
     reading = checked_as(
-        *(desk.now, currency, delimiter, profile), zone=assume_timezone, sheet=sheet, kind=kind
+        *(desk.now, currency, delimiter, profile),
+        zone=assume_timezone,
+        sheet=sheet,
+        kind=kind,
+        allow_unterminated=allow_unterminated,
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     reports = []

@@ -77,7 +77,7 @@ _LINES = (
     ),
     _error(
         "last_line_unterminated",
-        "the last line has no line end: it may have been cut off (a warning in `validate`)",
+        "the last line has no line end: it may have been cut off",
         "send the file whole, its last line ended too, or take it with --allow-unterminated",
     ),
     _error("json_invalid", "the line is not JSON", "write one complete JSON object on each line"),

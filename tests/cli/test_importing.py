@@ -117,3 +117,27 @@ def test_purchases_and_the_refunds_among_them_are_told_apart(place: Path) -> Non
         "export.csv: 0 refunds taken, 0.00 EUR.",
     ):
         assert told in ended.stdout
+
+
+DOORS = [
+    ("validate", "export.csv"),
+    ("validate", "export.csv", "--profile", "bank.toml"),
+    ("profile", "convert", "export.csv", "--profile", "bank.toml", "-o", "out.csv"),
+    ("import", "export.csv", "-i", "alder"),
+    ("import", "export.csv", "--profile", "bank.toml", "-i", "alder"),
+]
+
+
+@pytest.mark.parametrize("door", DOORS, ids=" ".join)
+def test_a_last_line_without_its_end_is_refused_unless_somebody_vouches_for_it(
+    place: Path, door: tuple[str, ...]
+) -> None:
+    (place / "bank.toml").write_text(PROFILE)
+    own = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
+    row = f"{'c' * 32},ct_1,M1,12.50,B-1,2026-03-05T12:00:00Z"
+    cut = EXPORT.rstrip("\n") if "bank.toml" in door else own + row
+    (place / "export.csv").write_text(cut)
+    cut_off = in_a_pipe([*door, "--format", "json"])
+    assert (3, 1) == (cut_off.exit_code, cut_off.document["invalid"])
+    vouched = in_a_pipe([*door, "--format", "json", "--allow-unterminated"])
+    assert (0, 0) == (vouched.exit_code, vouched.document["invalid"])

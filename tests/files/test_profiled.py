@@ -110,7 +110,7 @@ def test_the_rules_hold_in_any_layout(
 @pytest.mark.parametrize("last", [GOOD, f"{GOOD};x", ""])
 def test_a_row_without_a_line_end_is_counted_once(tmp_path: Path, last: str, ended: bool) -> None:
     content = f"{HEADER}\n{GOOD}\n{last}".encode() + b"\n" * ended
-    with opened(tmp_path, GERMAN + TOKENS, content, unterminated="warning") as file:
+    with opened(tmp_path, GERMAN + TOKENS, content, unterminated="error") as file:
         list(file.chunks())
         assert 1 + bool(last) == file.received
 

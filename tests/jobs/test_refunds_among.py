@@ -166,7 +166,7 @@ def test_it_comes_to_what_two_converted_files_come_to(seed: int, made: Job, tmp_
     (tmp_path / "apart").mkdir()
     other = store_in(tmp_path / "apart")
     files = tmp_path / "purchases.csv", tmp_path / "refunds.csv"
-    reading = FileReading(now=NOON, currency="EUR", profile=PROFILE, unterminated="warning")
+    reading = FileReading(now=NOON, currency="EUR", profile=PROFILE, unterminated="error")
     convert(
         str(tmp_path / "a.csv"),
         *(PROFILE, reading, job()),

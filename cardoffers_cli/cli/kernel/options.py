@@ -122,8 +122,10 @@ def checked_as(
     zone: str | None,
     sheet: str | None = None,
     kind: str | None = None,
+    allow_unterminated: bool = False,
+    token_key: bytes | None = None,
 ) -> "FileReading":
-    """Return how files are read that are checked: a last line without its end is a warning."""
+    """Return how files are read that are checked, by the rules that an import reads them by."""
     from cardoffers_cli.files.chunks import FileReading
 
     return FileReading(
@@ -132,8 +134,9 @@ def checked_as(
         decimals=currency_decimals(currency),
         delimiter=delimiter,
         assume_timezone=zone,
-        unterminated="warning",
+        unterminated=None if allow_unterminated else "error",
         profile=layout_of(profile, delimiter, sheet),
+        token_key=token_key,
         sheet=sheet,
         kind=BY_NAME[kind or PURCHASES.name],
         is_kind_given=kind is not None,

@@ -97,6 +97,7 @@ class PlainJudge:
                 if level == "error":
                     bad.add(row)
         bad_numbers = wrong | {rows.numbers[row] for row in bad}
+        bad |= {row for row, number in enumerate(rows.numbers if wrong else ()) if number in wrong}
         self.invalid += len(bad_numbers)
         valid = self._valid(rows, bad)
         doubts = self._forms.note(rows)

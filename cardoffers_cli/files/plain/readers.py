@@ -103,7 +103,7 @@ class DelimitedRows(LineRows):
         rows = read_lines(records, self.layout, first_line=self._line, is_plain=is_plain)
         self._line += rows.lines
         if is_cut_off(records):
-            rows.findings.append(unterminated(self._line - 1, "warning"))
+            rows.findings.append(unterminated(self._line - 1, "error"))
         return replace(rows, lines=rows.lines + above, blank_lines=rows.blank_lines + above)
 
     def _read_header(self, header: bytes) -> Layout:
@@ -177,7 +177,7 @@ class JsonLineRows(LineRows, _ObjectRows):
             page = read_json_lines(PLAIN, part, first_line=self._line)
             self._line += page.lines
             if is_cut_off(part):
-                page.findings.append(unterminated(self._line - 1, "warning"))
+                page.findings.append(unterminated(self._line - 1, "error"))
             yield self._rows(page)
 
 
