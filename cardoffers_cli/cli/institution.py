@@ -268,8 +268,6 @@ def _layout(profile: Path | None, *, none: bool) -> "KeptLayout | None":
     from cardoffers_cli.cli.kernel.options import layout_of
     from cardoffers_cli.jobs.catalogue.institutions import KeptLayout
 
-    if none and profile:
-        raise UsageError("--profile and --no-profile exclude each other.", hint="Leave one out.")
     if none:
         return KeptLayout(toml=None)
     if layout_of(profile, ",") is None or profile is None:

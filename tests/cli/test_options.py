@@ -1,5 +1,6 @@
 """The options of every command, wherever they stand, and what a command gets of them."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -59,12 +60,66 @@ def seen(cardoffers: Any, probe: Any) -> Any:
         ("before", "--store before probe"),
         ("after", "probe --store after"),
         ("equals", "probe --store=equals"),
-        ("after", "--store before probe --store after"),
-        ("last", "probe --store first --store last"),
+        ("same", "--store same probe --store same --store=same"),
     ],
 )
 def test_an_option_works_before_and_after_the_command(seen: Any, store: str, line: str) -> None:
     assert store == seen(line)["store"]
+
+
+TWICE = "{} is given twice, with different values."
+EXCLUDE = "{} and {} exclude each other."
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        (TWICE.format("--store"), "--store before status --store after"),
+        (TWICE.format("--store"), "status --store first --store last"),
+        (TWICE.format("--institution"), "import x.csv -i alder --institution brook"),
+        (TWICE.format("--institution"), "refund import x.csv --institution=alder -i brook"),
+        (TWICE.format("--institution"), "why r-1 -i alder -i brook"),
+        (TWICE.format("--format"), "--format csv status"),
+        (TWICE.format("--format"), "institution --format csv list"),
+        (TWICE.format("--delimiter"), "import x.csv -i alder --delimiter ; --delimiter |"),
+        (TWICE.format("--as-of"), "match --as-of 2026-03-01 --as-of 2026-03-02"),
+        (TWICE.format("--reason"), "redemption reverse 7 --reason one --reason other"),
+        (TWICE.format("--watch"), "institution set alder --watch on --watch off"),
+        (
+            EXCLUDE.format("--require-marker", "--no-require-marker"),
+            "institution set alder --require-marker --no-require-marker",
+        ),
+        (EXCLUDE.format("--quiet", "--debug"), "status --quiet --debug"),
+        (EXCLUDE.format("--quiet", "--debug"), "-q nightly drop --debug"),
+        (
+            EXCLUDE.format("--profile", "--no-profile"),
+            "institution set alder --profile p.toml --no-profile",
+        ),
+        (
+            EXCLUDE.format("--profile", "--no-profile"),
+            "import x.csv -i alder --no-profile --profile p.toml",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("in_folder")
+def test_options_that_contradict_each_other_are_refused(
+    cardoffers: Any, message: str, line: str
+) -> None:
+    outcome = cardoffers(*line.split(), "--format", "json")
+    error = json.loads(outcome.stderr.splitlines()[-1])["error"]
+    assert (2, 2, "usage", message) == (
+        outcome.exit_code,
+        error["exit_code"],
+        error["code"],
+        error["message"],
+    )
+
+
+@pytest.mark.parametrize(
+    "line", ["probe -i alder --institution alder --dry-run --dry-run -q -q", "-q probe -q -i alder"]
+)
+def test_an_option_may_be_repeated(seen: Any, line: str) -> None:
+    assert "alder" == seen(line)["institution"]
 
 
 @pytest.mark.parametrize(

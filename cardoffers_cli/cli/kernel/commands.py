@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
+from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import parse_moment
 
 
@@ -99,17 +100,50 @@ def everywhere(
     """Declare the options of every command."""
 
 
-class _Shared(TyperOption):
+class _Single(TyperOption):
+    """An option that is not a list: it may be given twice only with the same value."""
+
+    def add_to_parser(self, parser: Any, ctx: Any) -> None:
+        """Let the parser collect every value that is given."""
+        super().add_to_parser(_Collecting(parser), ctx)
+
+    def handle_parse_result(self, ctx: Any, opts: Any, args: list[str]) -> Any:
+        """Take the value that was given; raise `UsageError` for two that differ."""
+        values = opts.get(self.name)
+        if values is None:
+            return super().handle_parse_result(ctx, opts, args)
+        if any(value != values[0] for value in values) and not ctx.resilient_parsing:
+            raise _given_twice(self.opts[0], *self.secondary_opts[:1])
+        return super().handle_parse_result(ctx, {**opts, self.name: values[-1]}, args)
+
+
+class _Collecting:
+    """A parser to which options are added: of each it keeps all values, in place of the last."""
+
+    def __init__(self, parser: Any) -> None:
+        self._parser = parser
+
+    def add_option(self, *, action: str, **more: Any) -> None:
+        """Add an option that collects its values."""
+        collected = {"store": "append", "store_const": "append_const"}
+        self._parser.add_option(action=collected[action], **more)
+
+
+class _Shared(_Single):
     """An option of every command: it keeps what was given in `Options`.
 
     One that was not given is not looked at, because Typer would import pydantic for it.
     """
 
     def process_value(self, ctx: Any, value: Any) -> None:
-        """Keep the value; of two, the one nearer to the end of the line holds."""
+        """Keep the value; raise `UsageError` for another one than before the command's name."""
         if value is None or value is False:
             return
-        setattr(ctx.ensure_object(Options), self.name, super().process_value(ctx, value))
+        options, given = ctx.ensure_object(Options), super().process_value(ctx, value)
+        before = getattr(options, self.name)
+        if before not in {None, False, given} and not ctx.resilient_parsing:
+            raise _given_twice(self.opts[0])
+        setattr(options, self.name, given)
 
 
 @cache
@@ -124,8 +158,21 @@ def everywhere_params() -> list[Any]:
     return params
 
 
+def _given_twice(name: str, opposite: str | None = None) -> UsageError:
+    if opposite:
+        return _exclude(name, opposite)
+    return UsageError(f"{name} is given twice, with different values.", hint="Leave one out.")
+
+
+def _exclude(name: str, other: str) -> UsageError:
+    return UsageError(f"{name} and {other} exclude each other.", hint="Leave one out.")
+
+
 class _Everywhere:
-    """Adds the options of every command, and gives them a section of their own in the help."""
+    """Adds the options of every command, and gives them a section of their own in the help.
+
+    Options that contradict each other are refused here, for all commands.
+    """
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the command's own parameters, then those of every command."""
@@ -133,12 +180,20 @@ class _Everywhere:
         for param in own:
             if getattr(param, "is_flag", False) and param.default is None:
                 param.default = False  # for None, Typer would import pydantic
+            if type(param) is TyperOption and not (param.multiple or param.count):
+                param.__class__ = _Single
         return [*own, *everywhere_params()]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse, with a place where the options of every command are kept."""
-        ctx.ensure_object(Options)
-        return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
+        options = ctx.ensure_object(Options)
+        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        if options.quiet and options.debug:
+            raise _exclude("--quiet", "--debug")
+        for name, value in ctx.params.items():
+            if value and ctx.params.get(f"no_{name}"):
+                raise _exclude(f"--{name}", f"--no-{name}")
+        return rest
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the sections of the help, the options of every command last."""
