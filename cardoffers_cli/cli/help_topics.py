@@ -1,13 +1,10 @@
 """`cardoffers help`: what is not about one command: lists of the program, and the pages of `docs/`.
 
 To add a page, write `docs/<name>.md` and give it a line in `PAGES`. What a finding's code means,
-why it matters, and a bad and a mended line to look at stand in `docs/findings.toml`.
+why it matters, and a bad and a mended line to look at stand in `domain/findings.toml`.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any
 
@@ -20,13 +17,17 @@ from cardoffers_cli.cli.kernel.options import argument
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.cli.reference import reference
 from cardoffers_cli.domain.bank_codes import REASONS
-from cardoffers_cli.domain.bank_findings import BANK_CODES
-from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
-from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.findings import CODES, FILE_CODES, Code
+from cardoffers_cli.domain.findings import (
+    BANK_CODES,
+    CATALOGUE_CODES,
+    CODES,
+    DROP_CODES,
+    FILE_CODES,
+    PICKUP_CODES,
+    Code,
+)
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
-from cardoffers_cli.domain.pickup_findings import PICKUP_CODES
 
 PAGES = {
     "tour": "Everything once, typed and shown, in ten minutes.",
@@ -163,19 +164,19 @@ def _show_findings(desk: Desk) -> None:
 
 
 def _show_finding(desk: Desk, code: str) -> None:
-    if code not in KNOWN and code not in REASONS:
+    found = KNOWN.get(code) or REASONS.get(code)
+    if found is None:
         raise NotFound(
             f"There is no finding {code!r}.",
             code="finding_unknown",
             hint=did_you_mean(nearest(code, [*KNOWN, *REASONS]))
             or "`cardoffers help findings` lists them.",
         )
-    found = explain(code)
-    meaning = Sheet("findings", tuple(map(Column, MEANING)), [found.document()])
-    blocks = [meaning]
+    document = _document(found)
+    blocks = [Sheet("findings", tuple(map(Column, MEANING)), [document])]
     if found.example:
-        blocks.append(Sheet("example", EXAMPLE, found.lines(), title="Example"))
-    desk.show([found.document()], *blocks)
+        blocks.append(Sheet("example", EXAMPLE, _lines(document), title="Example"))
+    desk.show([document], *blocks)
 
 
 KNOWN = {
@@ -190,71 +191,27 @@ KNOWN = {
 
 Beside them are the codes that banks give for payments (`domain/bank_codes.py`).
 """
-_FROM_BANKS = (
-    "It is a bank's own code, of ISO 20022 or NACHA, for a payment that it returned, rejected or"
-    " corrected: `cardoffers payout list` shows of which."
-)
-
-USUAL_HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Example:
-    """Lines that have a finding, and the same lines mended; without a header, whole files.
-
-    `bad_encoding` is how the bad lines must be written to be bad.
-    """
-
-    bad: str
-    mended: str
-    header: str = USUAL_HEADER
-    bad_encoding: str = "utf-8"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Explained:
-    """A code with why it matters; some codes no few lines can show."""
-
-    code: Code
-    why: str
-    example: Example | None
-
-    def document(self) -> Mapping[str, Any]:
-        """Return the explanation as one row, the example's lines as they are."""
-        example = self.example
-        return {
-            "code": self.code.code,
-            "level": self.code.level,
-            "summary": self.code.summary,
-            "fix": self.code.fix,
-            "why": self.why,
-            "header": example.header or None if example else None,
-            "bad": example.bad if example else None,
-            "mended": example.mended if example else None,
-        }
-
-    def lines(self) -> Sequence[Mapping[str, Any]]:
-        """Return the example line by line: which part it is of, and its text."""
-        parts = ("header", "bad", "mended")
-        shown = self.document()
-        return [
-            {"part": part, "line": line}
-            for part in parts
-            for line in (shown[part] or "").splitlines()
-        ]
+def _document(code: Code) -> Mapping[str, Any]:
+    """Return what a code means as one row, the example's lines as they are."""
+    example = code.example
+    return {
+        "code": code.code,
+        "level": code.level,
+        "summary": code.summary,
+        "fix": code.fix,
+        "why": code.why,
+        "header": example.header or None if example else None,
+        "bad": example.bad if example else None,
+        "mended": example.mended if example else None,
+    }
 
 
-def explain(code: str) -> Explained:
-    """Return what a known code means."""
-    if code in REASONS:
-        return Explained(code=REASONS[code], why=_FROM_BANKS, example=None)
-    words = dict(entries()[code])
-    why = words.pop("why")
-    return Explained(code=KNOWN[code], why=why, example=Example(**words) if words else None)
-
-
-@cache
-def entries() -> dict[str, dict[str, str]]:
-    """Return the words of every code, as the page has them."""
-    page = files("cardoffers_cli").joinpath("docs", "findings.toml")
-    return tomllib.loads(page.read_text("utf-8"))
+def _lines(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the example line by line: which part it is of, and its text."""
+    return [
+        {"part": part, "line": line}
+        for part in ("header", "bad", "mended")
+        for line in (document[part] or "").splitlines()
+    ]

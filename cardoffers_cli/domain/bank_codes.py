@@ -203,7 +203,15 @@ def fix_of(code: str) -> str:
     return _NOTICE if code[0] == "C" and code[1:].isdigit() else _ASK
 
 
-REASONS = {code: Code(code, "warning", meaning, fix_of(code)) for code, meaning in MEANINGS.items()}
+_FROM_BANKS = (
+    "It is a bank's own code, of ISO 20022 or NACHA, for a payment that it returned, rejected or"
+    " corrected: `cardoffers payout list` shows of which."
+)
+
+REASONS = {
+    code: Code(code, "warning", meaning, fix_of(code), _FROM_BANKS)
+    for code, meaning in MEANINGS.items()
+}
 """Every code of a bank with what to do about it, as it is explained to people."""
 
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from cardoffers_cli.domain.addresses import check_url
-from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import FileUnusable, NotFound, UsageError
-from cardoffers_cli.domain.findings import make_finding
+from cardoffers_cli.domain.findings import CATALOGUE_CODES, make_finding
 from cardoffers_cli.files.catalogue_kinds import KINDS, CellRule, Kind
 from cardoffers_cli.files.headers import Names
 from cardoffers_cli.files.pages import RecordFile

@@ -3,7 +3,7 @@
 Each rule is a condition (`conditions.py`) that holds of a row that breaks it. Of several rules
 broken by one column the first in the table speaks, so a card number is not also called a token with
 spaces. A rule holds of the kinds of rows that have its column, or of those that it names. Levels
-and advice stand in `domain/findings.py`. To add a rule, add its code there and a
+and advice stand in `domain/findings.toml`. To add a rule, add its code there and a
 line here: `rulebook.py` derives all else for columns, `plain/rulebook.py` for rows, which is why
 only the standard library is imported here. Messages name the column and the rule, never the value.
 In words they stand in rules.md#columns, rules.md#amounts, rules.md#currency,
@@ -25,6 +25,7 @@ from cardoffers_cli.domain.cards import (
     is_identifier_card_number,
     is_reference_card_number,
 )
+from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.domain.row_kinds import IDS, KINDS, PURCHASES
 from cardoffers_cli.files.conditions import (
@@ -524,6 +525,9 @@ RULES: tuple[Rule, ...] = (
 what is derived from them (`at`, `value`, `assumed`, `is_usual_amount`), and the limits `decimals`,
 `program_currency`, `latest`, `caller` and `is_alone`. A column that a file does not have is empty
 in every row."""
+
+if unknown := {rule.code for rule in RULES}.difference(CODES):
+    raise LookupError(f"domain/findings.toml has no table for {', '.join(sorted(unknown))}")
 
 
 @cache

@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, cast
 
-from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.domain.findings import FILE_CODES
+from cardoffers_cli.domain.findings import DROP_CODES, FILE_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -16,11 +16,14 @@ from cardoffers_cli.cli.kernel.layout import print_page
 from cardoffers_cli.cli.kernel.show import Style
 from cardoffers_cli.cli.main import COMMANDS
 from cardoffers_cli.domain.bank_codes import REASONS
-from cardoffers_cli.domain.bank_findings import BANK_CODES
-from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
-from cardoffers_cli.domain.drop_findings import DROP_CODES
-from cardoffers_cli.domain.findings import CODES, FILE_CODES
-from cardoffers_cli.domain.pickup_findings import PICKUP_CODES
+from cardoffers_cli.domain.findings import (
+    BANK_CODES,
+    CATALOGUE_CODES,
+    CODES,
+    DROP_CODES,
+    FILE_CODES,
+    PICKUP_CODES,
+)
 from cardoffers_cli.domain.tokens import ELLIPSIS
 from cardoffers_cli.settings import Settings
 from sizes import one_in

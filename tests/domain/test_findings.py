@@ -1,8 +1,18 @@
 from __future__ import annotations
 
-from cardoffers_cli.domain.drop_findings import DROP_CODES
-from cardoffers_cli.domain.findings import CODES, FILE_CODES, Finding, make_finding
-from cardoffers_cli.domain.pickup_findings import PICKUP_CODES
+import pytest
+
+from cardoffers_cli.domain.findings import (
+    CODES,
+    DROP_CODES,
+    FILE_CODES,
+    PICKUP_CODES,
+    Finding,
+    make_finding,
+    read_codes,
+)
+
+WHOLE = 'level = "note"\nsummary = "is"\nfix = "do"\nwhy = "For it."'
 
 WARNINGS = {
     "merchant_missing",
@@ -33,11 +43,23 @@ def test_no_code_is_both_a_rows_and_a_files() -> None:
     assert set() == {*CODES, *FILE_CODES, *DROP_CODES} & PICKUP_CODES.keys()
 
 
-def test_every_code_says_what_it_is_and_what_mends_it() -> None:
-    for name, code in {**CODES, **FILE_CODES, **DROP_CODES, **PICKUP_CODES}.items():
-        assert name == code.code
-        assert code.summary, name
-        assert code.fix, name
+@pytest.mark.parametrize(
+    ("expected", "table"),
+    [
+        (
+            "missing 1 required keyword-only argument: 'why'",
+            'level = "note"\nsummary = ""\nfix = ""',
+        ),
+        ("missing 1 required keyword-only argument: 'bad'", f'{WHOLE}\nmended = "x"'),
+        ("unexpected keyword argument 'whi'", f'{WHOLE}\nbad = ""\nmended = ""\nwhi = ""'),
+        ("unknown level 'severe'", WHOLE.replace("note", "severe")),
+    ],
+)
+def test_a_code_that_is_incomplete_is_refused_when_the_codes_are_read(
+    expected: str, table: str
+) -> None:
+    with pytest.raises(TypeError, match=expected):
+        read_codes(f"[rows.new_code]\n{table}")
 
 
 def test_a_finding_takes_its_level_from_the_catalogue() -> None:

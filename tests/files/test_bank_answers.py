@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from banks import NUMBER, camt, entry, listed, nacha, pain002, returned, said
-from cardoffers_cli.domain.bank_findings import BANK_CODES
 from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.findings import BANK_CODES
 from cardoffers_cli.files.bank.answers import open_bank_file
 
 AT = "11-03 00:00"

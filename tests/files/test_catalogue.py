@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import FileUnusable, NotFound
+from cardoffers_cli.domain.findings import CATALOGUE_CODES
 from cardoffers_cli.files.catalogue import CatalogueFile, catalogue_files, read_row
 from cardoffers_cli.files.catalogue_kinds import KINDS
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +16,7 @@ from cardoffers_cli.files.pack.words import words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+ADVICE = files("cardoffers_cli.files.pack").joinpath("advice.toml")
 NAMES = re.compile(
     r"--[a-z-]+|`[^`]+`|\b[a-z]+(?:_[a-z0-9]+)+\b|\{\w+\}"
     r"|[A-Z]*[0-9][\w.^+:/-]*|\b[A-Z]{2,}[\w/!-]*|\"\"|[+#]\S+"
@@ -56,8 +59,12 @@ def test_a_language_says_the_same_as_english(language: str) -> None:
 
 @pytest.mark.parametrize("language", LOCALES[1:])
 def test_a_language_has_words_of_its_own(language: str) -> None:
-    english, other = (dict(texts(words()[each]["codes"])) for each in ("en", language))
-    assert [] == [key for key in english if english[key] == other[key]]
+    english = words()["en"]["codes"]
+    advice = tomllib.loads(ADVICE.read_text("utf-8"))[language]
+    assert advice == {code: words()[language]["codes"][code] for code in advice}
+    assert set(advice) <= set(english)
+    same = {key for key, text in texts(english) if text == dict(texts(advice)).get(key)}
+    assert set() == same
 
 
 @pytest.mark.parametrize("language", LOCALES)

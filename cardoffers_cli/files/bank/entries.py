@@ -12,8 +12,8 @@ from datetime import UTC, datetime, time
 from decimal import Decimal
 from typing import Literal
 
-from cardoffers_cli.domain.bank_findings import BANK_CODES
 from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.findings import BANK_CODES
 from cardoffers_cli.domain.money import MINOR_UNITS, quantize
 
 Direction = Literal["credit", "debit"]

@@ -1,6 +1,7 @@
 """What the page says, in every language of the service: `texts.toml` and `advice.toml`.
 
-What a code means in English, and what fixes it, stands in `domain/findings.py`.
+What a code means in English, and what fixes it, stands in `domain/findings.toml`. A code that
+`advice.toml` does not have in a language is told in English.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ def words() -> Mapping[str, Any]:
         code: {"summary": each.summary, "fix": each.fix}
         for code, each in {**CODES, **FILE_CODES}.items()
     }
-    codes = {"en": english, **_read("advice.toml")}
+    advice = _read("advice.toml")
     return {
-        name: {"page": page, "codes": codes[name]} for name, page in _read("texts.toml").items()
+        name: {"page": page, "codes": {**english, **advice.get(name, {})}}
+        for name, page in _read("texts.toml").items()
     }
 
 

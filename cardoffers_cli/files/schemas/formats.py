@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.domain import json_text, row_kinds
-from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.domain.findings import CATALOGUE_CODES, CODES
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.files import catalogue_kinds, fields, rules
@@ -225,7 +224,7 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
         "assumed": False,
         "caller": None,
     }
-    told = {line.split()[0]: re.split(" {2,}", line) for line in read_tables(_TOLD)[kind.name]}
+    told = _TOLD[kind.name]
     ignored = Names.of(kind).ignored
     groups = {group: rule.code for rule in errors if (group := _group(rule, kind))}
     stated = {"required_missing", *groups.values()}
@@ -265,7 +264,23 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
     )
 
 
-_TOLD = "transactions.txt"
+def _read_told() -> dict[str, dict[str, list[str]]]:
+    """Return name, example and meaning of each column, by kind of rows and name.
+
+    Raises `LookupError` where a kind has a column that is not told, or another.
+    """
+    tables = read_tables("transactions.txt")
+    told = {
+        name: {line.split()[0]: re.split(" {2,}", line) for line in tables[name]}
+        for name in row_kinds.BY_NAME
+    }
+    for name, kind in row_kinds.BY_NAME.items():
+        if wrong := told[name].keys() ^ {*kind.columns}:
+            raise LookupError(f"files/transactions.txt, {name}: {', '.join(sorted(wrong))}")
+    return told
+
+
+_TOLD = _read_told()
 
 
 def _group(rule: Rule, kind: RowKind) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.domain.findings import CATALOGUE_CODES
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.domain.records import Record, if_any

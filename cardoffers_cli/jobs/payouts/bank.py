@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
-from cardoffers_cli.domain.bank_findings import BANK_CODES
+from cardoffers_cli.domain.findings import BANK_CODES
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.bank.answers import open_bank_file
 from cardoffers_cli.files.bank.entries import BankFinding
