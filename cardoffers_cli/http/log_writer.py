@@ -16,7 +16,6 @@ from cardoffers_cli.jobs.context.clock import real_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
 
 class LogWriter:
@@ -40,12 +39,7 @@ class LogWriter:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         with self._changed:
             self._is_ending = True
             self._changed.notify()

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
     from pathlib import Path
-    from types import TracebackType
 
 _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 0.5
@@ -90,12 +89,7 @@ class Lock:
         self.tell()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         with suppress(OSError):  # take the signature away, unless another reader has signed
             if os.pread(self._descriptor, len(self._signature), 0) == self._signature:
                 os.ftruncate(self._descriptor, 0)

@@ -30,7 +30,6 @@ from cardoffers_cli.store.layout import kept_files, usage_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from types import TracebackType
 
 _Done = TypeVar("_Done")
 
@@ -96,12 +95,7 @@ class UsageJournal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()
 
     def is_in_place(self) -> bool:

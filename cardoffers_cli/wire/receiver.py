@@ -22,7 +22,6 @@ from cardoffers_cli.domain.signing import check_signature
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
 _LONGEST_BODY = 1024 * 1024
 _PATIENCE_S = 1.0
@@ -105,12 +104,7 @@ class Receiver:
             ) from None
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
