@@ -107,7 +107,7 @@ def by_name_alone(all_blocks: Iterable[Block]) -> list[Reading]:
     lasting = {
         name
         for each in listed
-        if each.stem == "schema" or each.stem.startswith("migrations/")
+        if each.stem == "schema" or each.stem.startswith("views/")
         for name in _LASTS.findall(each.code)
     }
     own = {(each.stem, name) for each in listed for name in _LASTS.findall(each.code)}

@@ -159,7 +159,6 @@ SIGN = {
 
 SQL_WITHOUT_TWIN = {
     "audits": "an audit is a question about the whole store; doctor runs them all",
-    "migrations": "numbered steps of the schema; store/migrations.py applies them all",
     "plan": "text that more than one engine runs; its steps stand in pipeline/",
     "schema": "the tables of a new store; store/migrations.py makes them all",
     "store": "what the store asks about itself",

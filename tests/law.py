@@ -37,8 +37,8 @@ LOOSE = re.compile(
 )
 """Citations of pages that nobody can look up."""
 
-MADE = {"folder/file.sql", "store/history.py"}
-"""Names that stand for a file, or for one that published migrations still call so."""
+MADE = {"folder/file.sql"}
+"""Names that stand for a file."""
 
 
 def prose(path: Path, text: str) -> Iterator[tuple[int, str]]:

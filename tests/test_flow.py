@@ -59,7 +59,7 @@ def test_a_plan_makes_a_table_of_every_query() -> None:
 
 
 def test_tables_of_the_schema_are_everybodys() -> None:
-    listed = blocks("migrations/1", "-- name: a\ncreate view kept as select 1 as line")
+    listed = blocks("schema", "-- name: a\ncreate view kept as select 1 as line")
     listed += blocks("store/a", "-- name: b\ncreate or replace temp view kept as select 2 as line")
     assert [] == by_name_alone([*listed, *blocks("jobs/b", "-- name: c\nselect line from kept")])
 
@@ -142,7 +142,7 @@ def writers(listed: list[Block]) -> set[str]:
 
 
 def test_only_these_files_write_into_the_ledger() -> None:
-    assert WRITES_LEDGER == writers([each for each in product() if "migrations/" not in each.stem])
+    assert WRITES_LEDGER == writers(product())
 
 
 def test_a_read_that_writes_into_the_ledger_is_found() -> None:

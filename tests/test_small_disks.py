@@ -82,7 +82,7 @@ def test_a_store_is_made_whole_or_not_at_all(made: Job, tmp_path: Path) -> None:
             assert [] == list(disk.iterdir())
             raise
         assert not log_path(fresh.path).exists()
-        assert kept(fresh)["migrations"]
+        assert kept(fresh)["schema_versions"]
 
     done = ended(tmp_path, made.path.stat().st_size, make)
     assert sorted(done) == done

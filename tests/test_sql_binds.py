@@ -1,4 +1,4 @@
-"""Every named query binds against the migrated schema: tables, columns and types exist.
+"""Every named query binds against the schema: tables, columns and types exist.
 
 Queries meet in temporary tables, so those that make one are run on the empty store, and whoever
 reads it is bound then. A `frame` is whatever a query asks of it.
@@ -34,20 +34,20 @@ NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
 DEFINED = {"found", "rematch", "undecided"}  # plans that are named, not computed
 WORD = re.compile(r"\w+")
 PARAMETER = re.compile(r"\$([a-z_]\w*)")
-ELSEWHERE = {"store/usage_journal", "store/copying", "store/instances", "store/migrating"}
+ELSEWHERE = {"store/usage_journal", "store/copying", "store/instances", "store/too_old"}
 READS_FILES = re.compile(r"\$files?\b|\bgetvariable\(")
 
 
 def queries() -> dict[str, str]:
-    """Return every query by its address, but those of migrations and views, which have been run,
-    and those about other files (of the usage journal, of archives, of copies, of older stores),
-    which their own tests run.
+    """Return every query by its address, but those of views, which have been run, and those about
+    other files (of the usage journal, of archives, of copies, of stores that are too old), which
+    their own tests run.
     """
     root = Path(str(sql_folder()))
     stems = [
         file.relative_to(root).as_posix().removesuffix(".sql")
         for file in sorted(root.glob("*/**/*.sql"))
-        if not {"migrations", "views"} & {*file.parts}
+        if "views" not in file.parts
     ]
     return {
         f"{stem}:{name}": sql

@@ -53,7 +53,7 @@ def new_store(folder: Path, name: str = "store.duckdb") -> Job:
 
 @contextmanager
 def fresh_store(folder: Path) -> Iterator[Store]:
-    """Make a store in a folder and open it; a scratch store takes its migrations each time."""
+    """Make a store in a folder and open it; a scratch store is made anew each time."""
     with new_store(folder).store() as store:
         yield store
 
@@ -65,7 +65,7 @@ def next_run(store: Store, now: datetime = NOON) -> int:
 
 @cache
 def _empty_store() -> Path:
-    """Return a store as `init` makes it: once, because its migrations take a third of a second."""
+    """Return a store as `init` makes it: once, because its tables and views take a while."""
     made = job(templates() / "empty.duckdb")
     init(made)
     return made.path

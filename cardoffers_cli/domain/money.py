@@ -2,7 +2,7 @@
 
 Amounts are `decimal.Decimal` from end to end; nothing here divides and nothing passes through a
 float (rules.md#exact-money). The set-based twin of `commission_amount` is the macro `commission_of`
-(migrations); a property test holds the two together.
+(`sql/views/money.sql`); a property test holds the two together.
 """
 
 from __future__ import annotations

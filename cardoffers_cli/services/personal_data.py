@@ -50,9 +50,9 @@ NOT_EXPORTED = {
     ),
     **dict.fromkeys(
         (
-            *("migrations", "runs", "terms_of_purchases", "match_watermark", "nights"),
-            *("night_steps", "history", "history_parts", "history_left", "counted_up_to"),
-            "watch_looks",
+            *("schema_versions", "store_views", "runs", "terms_of_purchases", "match_watermark"),
+            *("nights", "night_steps", "history", "history_parts", "history_left"),
+            *("counted_up_to", "watch_looks"),
         ),
         _OF_THE_STORE,
     ),

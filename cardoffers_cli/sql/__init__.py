@@ -3,7 +3,7 @@
 A file is a list of blocks, each a `-- name: <query>` line, comment lines that say what the
 statement reads and writes, and one statement. A query is addressed as `folder/file:query`; folders
 and files are named after the modules that use them. `schema.sql` makes the tables of a new store
-(read it first), `migrations/` brings older ones there, `views/` says once what many statements
+(read it first), `migrations/` will bring older ones there, `views/` says once what many statements
 read, `plan/` holds the portable SELECTs that an `engine` runs, `audits/` selects rows that must not
 exist. Imports nothing of ours; `store`, `archive` and `engine` read it. A statement that meets
 temporary tables of other files declares them in its header (`binding.py`). One that is the same for

@@ -1,17 +1,26 @@
 -- The tables of a store, and the rows that a new one begins with: read this first. A new store is
--- made of this file, and of the views and macros in `sql/views/`; an older one is brought here by
--- `sql/migrations/`. A test holds that both come to the same. All moments are UTC. Amounts are in the currency beside them.
+-- made of this file, and of the views and macros in `sql/views/`. This is schema 1: a later one is a
+-- file in `sql/migrations/`, and the same change here. All moments are UTC. Amounts are in the
+-- currency beside them.
 
 -- What ran, and what it changed
 
--- name: migrations
--- Grain: one row per migration applied to this store.
-create table migrations (
+-- name: schema_versions
+-- Grain: one row per schema that this store was brought to. Stores from before schema 1 do not have
+-- this table, by which they are known.
+create table schema_versions (
     version integer not null primary key,
     name varchar not null,
     digest varchar not null,  -- SHA-256 of its statements
     engine_version varchar not null,
     applied_at timestamp not null
+);
+
+-- name: store_views
+-- Grain: one row, with the digest of the views and macros that this store has.
+create table store_views (
+    only_row boolean not null primary key,
+    digest varchar not null  -- SHA-256 of their statements
 );
 
 -- name: runs

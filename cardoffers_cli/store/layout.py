@@ -12,9 +12,6 @@ drafts (`.new`), and what is kept under a dated name (`.kept`). Beside the store
 engine puts there (`.wal`, with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint,
 and `.tmp`), a store that was replaced (`.kept`), and what the nights tell people: `runs/` and
 `reports/`.
-
-A version before had the files of the folder beside the store. They are used where they are until
-`store migrate` moves them (`moving.py`), all at once: the moment is that in which the lock goes.
 """
 
 from __future__ import annotations
@@ -34,22 +31,12 @@ STAMP = "%Y%m%dT%H%M%SZ"
 
 DRAFTS = (
     *("store", "journal", "secrets", "snapshot", "compact", "restore", "recover", "backups"),
-    *("migrated", "clean", "erased"),
+    "erased",
 )
 """What is made as a draft; the first is a new store."""
 
 LOCKS = ("lock", "turn", "night", "sender", "engine")
 """What is there for nothing but to be locked."""
-_LOOSE = {
-    **{name: f".{name}" for name in ("journal", "secrets", "mask-key", "snapshot", "backups")},
-    **{name: f".{name}" for name in LOCKS},
-    "usage": ".calls",
-    "usage-wal": ".calls-wal",
-    "usage-shm": ".calls-shm",
-}
-"""What is in the folder, and how its name ended where it was beside the store."""
-_TELL = ("lock", "journal", "secrets", "mask-key")
-"""The files by which a store is known that has them beside it."""
 _KEPT = ".kept"
 _RUNS, _REPORTS = "runs", "reports"
 
@@ -68,25 +55,9 @@ def folder_of(store: Path) -> Path:
     return _beside(store, ".d")
 
 
-def is_loose(store: Path) -> bool:
-    """Return whether a store still has its files beside it, as a version before had them."""
-    if own_lock(store).exists():
-        return False
-    return any(_beside(store, _LOOSE[name]).exists() for name in _TELL)
-
-
-def own_lock(store: Path) -> Path:
-    """Return the path of the lock in the folder of a store, by which it is known to be in use."""
-    return folder_of(store) / "lock"
-
-
 def _path_of(name: str) -> Callable[[Path], Path]:
-    """Return what gives the path of a file of a store: in its folder, or beside it still."""
-
-    def path_of(store: Path) -> Path:
-        return _beside(store, _LOOSE[name]) if is_loose(store) else folder_of(store) / name
-
-    return path_of
+    """Return what gives the path of a file in the folder of a store."""
+    return lambda store: folder_of(store) / name
 
 
 lock_path = _path_of("lock")
@@ -108,21 +79,12 @@ usage_path = _path_of("usage")
 snapshot_path = _path_of("snapshot")
 backups_path = _path_of("backups")
 """The list of folders that backups were put in."""
-
-
-def erasures_path(store: Path) -> Path:
-    """Return the path of the list of cardholders who were erased."""
-    return folder_of(store) / "erasures"
-
-
-def unwritten_path(store: Path) -> Path:
-    """Return the mark that somebody was erased since the store's file was last written anew."""
-    return folder_of(store) / "erased-since"
-
-
-def erasure_key_path(store: Path) -> Path:
-    """Return the path of the key by which that list names them."""
-    return folder_of(store) / "erasure-key"
+erasures_path = _path_of("erasures")
+"""The list of cardholders who were erased."""
+unwritten_path = _path_of("erased-since")
+"""The mark that somebody was erased since the store's file was last written anew."""
+erasure_key_path = _path_of("erasure-key")
+"""The key by which that list names them."""
 
 
 def usage_logs(usage: Path) -> tuple[Path, Path]:
@@ -221,11 +183,9 @@ def _moment_of(stamp: str) -> datetime | None:
 def left_over(store: Path) -> list[Path]:
     """Return what there is of a store that only a killed process leaves there.
 
-    That is drafts with their logs, here and where they were before, and what the engine spilled.
+    That is drafts with their logs, and what the engine spilled.
     """
-    between = ("", *(f".{what}" for what in DRAFTS))
     drafts = [draft_path(store, what) for what in DRAFTS]
-    drafts += [store.with_name(f".{store.name}{each}.new") for each in between]
     names = [each for draft in drafts for each in with_logs(draft)]
     spilled = [spill_path(each) for each in (store, *drafts)]
     return [each for each in (*names, *spilled) if each.exists()]
@@ -235,27 +195,6 @@ def written_in(store: Path) -> list[Path]:
     """Return the folders in which files of a store are written whole, under names of drafts."""
     inside = [each for name in (_RUNS, _REPORTS) for each in store.parent.glob(f"{name}/*/")]
     return [store.parent, folder_of(store), *inside]
-
-
-def loose_files(store: Path) -> dict[Path, Path]:
-    """Return the files that a version before left beside a store, and where each is to go.
-
-    The lock is one of them, and what was put aside under names of these. What was put aside of the
-    store itself is not, and has files of its own.
-    """
-    files = {_beside(store, ending): folder_of(store) / name for name, ending in _LOOSE.items()}
-    kept = {
-        each: file.with_name(file.name + each.name.removeprefix(loose.name))
-        for loose, file in files.items()
-        for each in kept_files(loose)
-    }
-    return {loose: file for loose, file in (files | kept).items() if loose.exists()}
-
-
-def loose_archive(store: Path) -> Path | None:
-    """Return the archive beside a store, if a version before began one there."""
-    archive = _beside(store, ".history")
-    return archive if archive.exists() else None
 
 
 def _beside(path: Path, ending: str) -> Path:

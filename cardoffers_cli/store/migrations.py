@@ -1,17 +1,15 @@
-"""A new store, and the numbered migrations that bring an older one to the same schema.
+"""A new store, and the way of an older one to the schema of this program.
 
-The number of the newest file in `sql/migrations/` is the schema version this program works with.
-Each migration is applied once, with its record, in one transaction. A new store is made of
-`sql/schema.sql` in a fifth of the time that all migrations take, and has their records as if they
-had run; `tests/store/test_schema.py` holds that both ways lead to the same tables and rows.
-Migrations make tables; views and macros are in `sql/views/`, and are all made anew behind the last
-migration. So the schema version decides those too, and no opening has to look at them: whoever
-changes one adds a migration, be it one that only says so (`tests/store/digests.txt`).
+`sql/schema.sql` is schema 1. A later schema is a file `sql/migrations/<number>_<name>.sql`, and the
+same change in `schema.sql`: a new store is made of that, with the records of all migrations. What
+an older store lacks is applied in one transaction. Views and macros are in `sql/views/`: whoever
+opens a store for writing that has the digest of others makes them anew.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -20,7 +18,6 @@ import duckdb
 
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.sql import sql_folder, statements
-from cardoffers_cli.store.engine_errors import SchemaUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,50 +25,42 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.store.store import Store
 
+_VIEWS = """
+    ids money keys purchases counts offers redemptions refunds webhooks approvals reconciliation
+    statements payouts
+"""
+VIEWS = tuple(f"views/{name}" for name in _VIEWS.split())
+"""The files of views and macros; what one reads stands in it, or in one before it."""
+_COMMENT = re.compile(r"\s*--.*")
+
 
 @dataclass(frozen=True)
 class Migration:
-    """One file of `sql/migrations/`, named `<number>_<name>.sql`."""
+    """One file of SQL (`folder/file`) that brings a store to a schema."""
 
     version: int
     name: str
     stem: str
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the statements, kept with the record of the migration."""
-        return _digest(statements(self.stem).values())
+
+BASELINE = Migration(1, "baseline", "schema")
 
 
-_NAMES = (
-    "ids money keys purchases counts offers redemptions refunds webhooks approvals reconciliation"
-    " statements payouts"
-)
-VIEWS = tuple(f"views/{name}" for name in _NAMES.split())
-"""The files of views and macros; what one reads stands in it, or in one before it."""
-
-
-def views_digest() -> str:
-    """Return the SHA-256 of the statements that make views and macros."""
-    return _digest(query for stem in VIEWS for query in statements(stem).values())
-
-
-def _digest(queries: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(queries).encode()).hexdigest()
+@cache
+def digest_of(*stems: str) -> str:
+    """Return the SHA-256 of the statements of files, comments left out."""
+    queries = [query for stem in stems for query in statements(stem).values()]
+    return hashlib.sha256(_COMMENT.sub("", "\n".join(queries)).encode()).hexdigest()
 
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """Return the packaged migrations in order."""
-    stems = sorted(
-        entry.name.removesuffix(".sql")
-        for entry in sql_folder().joinpath("migrations").iterdir()
-        if entry.name.endswith(".sql")
-    )
-    return tuple(
-        Migration(int(stem.partition("_")[0]), stem.partition("_")[2], f"migrations/{stem}")
-        for stem in stems
-    )
+    """Return the baseline and the packaged migrations, in order."""
+    folder = sql_folder() / "migrations"
+    files = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    stems = [name.removesuffix(".sql") for name in files if name.endswith(".sql")]
+    parts = [(stem, *stem.split("_", 1)) for stem in stems]
+    return BASELINE, *(Migration(int(no), name, f"migrations/{stem}") for stem, no, name in parts)
 
 
 def newest_version() -> int:
@@ -80,15 +69,13 @@ def newest_version() -> int:
 
 
 def applied(store: Store) -> list[dict[str, Any]]:
-    """Return the records of applied migrations; empty if this is no store of ours.
+    """Return the records of the schemas that a store was brought to, oldest first."""
+    return store.rows("store/info:migrations")
 
-    They are simply read: to ask the engine for its tables first takes ten times as long, and every
-    opening of a store comes by here.
-    """
-    try:
-        return store.rows("store/info:migrations")
-    except SchemaUnknown:
-        return []
+
+def has_views(store: Store) -> bool:
+    """Whether the views and macros of a store are those of this program."""
+    return bool(store.value("store/info:views_digest") == digest_of(*VIEWS))
 
 
 def make_store(store: Store, now: datetime) -> None:
@@ -99,47 +86,35 @@ def make_store(store: Store, now: datetime) -> None:
 
 def make_schema(store: Store) -> None:
     """Make the tables of a new store, their first rows, and the views and macros."""
-    store.execute_files("schema", *VIEWS)
-    _add_currencies(store)
+    store.execute_files(BASELINE.stem)
+    make_views(store)
 
 
-def migrate(store: Store, now: datetime, have: Iterable[int] = ()) -> list[Migration]:
-    """Apply what is missing inside the caller's transaction; return what was applied.
-
-    `have` are the versions that are `applied`, which is asked before the transaction: in a new
-    file the question fails, and would take the transaction with it.
-    """
-    missing = apply(store, now, have)
-    if missing:
-        store.execute_files(*VIEWS)
-    _add_currencies(store)
-    return missing
+def make_views(store: Store) -> None:
+    """Make the views and macros anew inside the caller's transaction, and add new currencies."""
+    store.execute_files(*VIEWS)
+    store.execute("store/info:keep_views", digest=digest_of(*VIEWS))
+    codes, units = [*MINOR_UNITS], [*MINOR_UNITS.values()]
+    store.execute("store/info:add_currencies", currencies=codes, minor_units=units)
 
 
-def apply(store: Store, now: datetime, have: Iterable[int]) -> list[Migration]:
-    """Make the tables of the migrations that are missing, as `migrate` does, without any views."""
-    missing = [made for made in migrations() if made.version not in set(have)]
-    if missing:
-        store.execute_files(*(migration.stem for migration in missing))
-        _record(store, missing, now)
-    return missing
+def missing(store: Store) -> list[Migration]:
+    """Return the migrations that a store lacks, in order."""
+    have = [record["version"] for record in applied(store)]
+    return [each for each in migrations() if each.version not in have]
+
+
+def migrate(store: Store, now: datetime) -> list[Migration]:
+    """Apply what is missing inside the caller's transaction; return what was applied."""
+    lacking = missing(store)
+    store.execute_files(*(each.stem for each in lacking))
+    _record(store, lacking, now)
+    make_views(store)
+    return lacking
 
 
 def _record(store: Store, done: Iterable[Migration], now: datetime) -> None:
-    for migration in done:
-        store.execute(
-            "store/info:record_migration",
-            version=migration.version,
-            name=migration.name,
-            digest=migration.digest,
-            engine_version=duckdb.__version__,
-            applied_at=now,
-        )
-
-
-def _add_currencies(store: Store) -> None:
-    store.execute(
-        "store/info:add_currencies",
-        currencies=[*MINOR_UNITS],
-        minor_units=[*MINOR_UNITS.values()],
-    )
+    engine = {"engine_version": duckdb.__version__, "applied_at": now}
+    for each in done:
+        record = {"version": each.version, "name": each.name, "digest": digest_of(each.stem)}
+        store.execute("store/info:record_migration", **record, **engine)

@@ -6,8 +6,8 @@ be wrong with a file is said here, before any work begins.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,21 @@ from cardoffers_cli.archive.archive import show
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreVersion
 from cardoffers_cli.store import copying, engine_errors, identity, journal
 from cardoffers_cli.store.aside import put_aside, put_logs_aside
+from cardoffers_cli.store.engine_errors import SchemaUnknown
 from cardoffers_cli.store.layout import draft_path, journal_path, log_paths, secrets_path
 from cardoffers_cli.store.lock import store_lock
-from cardoffers_cli.store.migrations import applied, make_schema, make_store, newest_version
+from cardoffers_cli.store.migrations import (
+    BASELINE,
+    applied,
+    digest_of,
+    has_views,
+    make_schema,
+    make_store,
+    make_views,
+    migrate,
+    missing,
+    newest_version,
+)
 from cardoffers_cli.store.store import Store
 
 if TYPE_CHECKING:
@@ -29,6 +41,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.settings import Settings
     from cardoffers_cli.store.lock import Lock
+    from cardoffers_cli.store.migrations import Migration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +91,8 @@ def look_first(opening: Opening) -> None:
     """
     if not any(log.exists() for log in log_paths(opening.path)):
         return
-    with connected(opening.path, opening.settings, read_only=True) as store:
-        check_ours(store, opening.path)
-        journal.check(store, opening.path)
+    with _readable(replace(opening, read_only=True)):
+        pass
 
 
 @contextmanager
@@ -90,7 +102,7 @@ def current(opening: Opening, *, whole: bool = False) -> Iterator[Store]:
     Where it is not to be `whole`, parts of its archive may be missing, and are left out.
     """
     with connected(opening.path, opening.settings, read_only=opening.read_only) as store:
-        check_version(store, opening.path)
+        check_version(store, opening.path, read_only=opening.read_only)
         show(store, whole=whole)
         yield store
 
@@ -99,7 +111,7 @@ def current(opening: Opening, *, whole: bool = False) -> Iterator[Store]:
 def open_copy(path: Path, settings: Settings, *, read_only: bool = True) -> Iterator[Store]:
     """Open a copy of a store to look at it, with what is there of the archive that it lists."""
     with connected(path, settings, read_only=read_only) as store:
-        check_version(store, path)
+        check_version(store, path, read_only=read_only)
         show(store, whole=False)
         yield store
 
@@ -166,6 +178,37 @@ def _make(opening: Opening, draft: Path) -> None:
     copying.check_whole(draft)
 
 
+def lacking(opening: Opening) -> list[Migration]:
+    """Return the migrations that `migrate_store` would apply."""
+    must_exist(opening.path)
+    with lock_for(opening), _readable(opening) as store:
+        return missing(store)
+
+
+def migrate_store(opening: Opening) -> list[Migration]:
+    """Bring a store to this version in one transaction; return what was applied.
+
+    What is archived is shown to migrations too.
+    """
+    must_exist(opening.path)
+    with lock_for(opening):
+        look_first(opening)
+        with _readable(opening) as store:
+            show(store)
+            with store.transaction():
+                return migrate(store, opening.now)
+
+
+@contextmanager
+def _readable(opening: Opening) -> Iterator[Store]:
+    """Open a store of any schema that this program knows, and that has lost nothing."""
+    where = opening.path, opening.settings
+    with connected(*where, read_only=opening.read_only) as store:
+        check_known(store, opening.path)
+        journal.check(store, opening.path)
+        yield store
+
+
 def must_exist(path: Path) -> None:
     """Raise `NoStore` where there is no file."""
     if path.exists():
@@ -217,21 +260,38 @@ def connected(path: Path, settings: Settings, *, read_only: bool = False) -> Ite
         store.close()
 
 
-def check_ours(store: Store, path: Path) -> int:
-    """Return the newest migration of a store; raise `StoreVersion` where it is none of ours."""
-    records = applied(store)
-    if not records:
-        raise StoreVersion(
-            f"{path} is a DuckDB file, but not a cardoffers store.",
-            code="store_foreign",
-            hint="Name the right file with --store, or make a store with `cardoffers init`.",
-        )
-    return int(records[-1]["version"])
+def check_ours(store: Store, path: Path) -> tuple[int, str]:
+    """Return the schema of a store and its digest; raise `StoreVersion` where it is none of ours.
+
+    The records are simply read: to ask the engine for its tables first takes ten times as long, and
+    every opening of a store comes by here.
+    """
+    with suppress(SchemaUnknown):
+        newest = applied(store)[-1]
+        return newest["version"], newest["digest"]
+    with suppress(SchemaUnknown):
+        if store.rows("store/too_old:migrations"):
+            raise too_old(path)
+    raise StoreVersion(
+        f"{path} is a DuckDB file, but not a cardoffers store.",
+        code="store_foreign",
+        hint="Name the right file with --store, or make a store with `cardoffers init`.",
+    )
+
+
+def too_old(path: Path) -> StoreVersion:
+    """Return the error of a store, or a backup of one, from before schema 1."""
+    return StoreVersion(
+        f"{path} was made by a version that was never released: make a new store and import the "
+        "files again.",
+        code="store_too_old",
+        hint="`cardoffers init --store PATH` makes a new store; this file was not changed.",
+    )
 
 
 def check_known(store: Store, path: Path) -> int:
     """Return the schema of a store; raise `StoreVersion` where this program does not know it."""
-    version, newest = check_ours(store, path), newest_version()
+    (version, digest), newest = check_ours(store, path), newest_version()
     if version > newest:
         raise StoreVersion(
             f"{path} has schema {version}; this program knows {newest} at most.",
@@ -239,11 +299,16 @@ def check_known(store: Store, path: Path) -> int:
             found=version,
             expected=newest,
         )
+    if newest == BASELINE.version and digest != digest_of(BASELINE.stem):
+        raise too_old(path)  # schema 1 changed, as it may until it is released
     return version
 
 
-def check_version(store: Store, path: Path) -> None:
-    """Raise `StoreVersion` unless the schema is the one this program works with."""
+def check_version(store: Store, path: Path, *, read_only: bool = True) -> None:
+    """Raise `StoreVersion` unless a store has the tables and views that this program works with.
+
+    Where a store may be written, views and macros of another version are made anew.
+    """
     version, newest = check_known(store, path), newest_version()
     if version < newest:
         raise StoreVersion(
@@ -252,3 +317,12 @@ def check_version(store: Store, path: Path) -> None:
             found=version,
             expected=newest,
         )
+    if has_views(store):
+        return
+    if read_only:
+        raise StoreVersion(
+            f"{path} has the views of another version of cardoffers.",
+            hint="Run `cardoffers store migrate`, which changes nothing else here.",
+        )
+    with store.transaction():
+        make_views(store)

@@ -91,7 +91,7 @@ def content(folder: Path, only: str = "*") -> Content:
 
 
 def _tables(folder: Path, path: Path, shown: str) -> Tables:
-    """Return the tables of a store, whatever its journal says; of an older one there are none."""
+    """Return the tables of a store, whatever its journal says; none of another version."""
     read = [path, *path.parent.glob(f"{path.name}.wal*"), *sorted(folder.rglob("*.parquet"))]
     digest = b"".join(hashlib.blake2b(file.read_bytes()).digest() for file in read)
     if digest not in _READ:

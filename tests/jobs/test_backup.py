@@ -382,6 +382,10 @@ def of_another_version(file: Path, made: Job) -> None:
     changed(file, made, schema_version=newest_version() + 1)
 
 
+def from_before_schema_1(file: Path, made: Job) -> None:
+    changed(file, made, form="cardoffers backup 1", schema_version=34)
+
+
 def cut_off(file: Path, made: Job) -> None:  # noqa: ARG001 - like the others
     file.write_bytes(file.read_bytes()[:-4096])
 
@@ -406,6 +410,7 @@ def with_a_log(file: Path, made: Job) -> None:  # noqa: ARG001 - like the others
         (another_checksum, "FileUnusable backup_foreign"),
         (of_another_program, "FileUnusable backup_foreign"),
         (of_another_version, "StoreVersion backup_version"),
+        (from_before_schema_1, "StoreVersion store_too_old"),
         (cut_off, "FileUnusable backup_damaged"),
         (one_bit, "FileUnusable backup_damaged"),
         (with_a_log, "FileUnusable backup_damaged"),

@@ -13,10 +13,7 @@ from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.jobs.river.export import export
 from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.storage.stores import migrate
 from cardoffers_cli.pipeline.publish import publish
-from cardoffers_cli.store.migrations import apply, migrations
-from cardoffers_cli.store.opening import connected
 from tables import NOON, given, put, select, uid
 from work import file_of, found, job, new_store, taken, tell, with_catalogue
 
@@ -80,22 +77,6 @@ def test_an_event_knows_the_reference_of_a_purchase_that_is_in_the_history(tmp_p
     assert ("r-1", "GBP") == (loads(text)["transaction_ref"], loads(text)["currency"])
 
 
-def test_an_event_of_before_is_sent_as_it_was_written(tmp_path: Path) -> None:
-    made = job(tmp_path / "older.duckdb")
-    later = [each.version for each in migrations() if each.version > 7]
-    with connected(made.path, made.settings) as store:
-        with store.transaction():
-            apply(store, NOON, have=later)
-        given(store, "institutions", "institution\nalder")
-        store.connection.execute(
-            "insert into outbox values (1, uuid(), $1, '{\"event\":1}', $2, 'due', 0, 0, $2, null,"
-            " null)",
-            [uid("alder"), NOON],
-        )
-    migrate(made)
-    assert [('{"event":1}',)] == found(made, "select body from outbox")
-
-
 @pytest.mark.parametrize("currency", ["JPY", "GBP", "KWD", "CLF"])
 def test_the_amount_has_the_decimals_of_its_currency(store: Store, currency: str) -> None:
     redeem(store, currency=currency)
@@ -146,21 +127,3 @@ def test_a_dry_run_announces_nothing(tmp_path: Path) -> None:
     assert [] == found(made, "from outbox")
     match_purchases(made)
     assert [(1,)] == found(made, "select count(*) from outbox")
-
-
-def test_a_store_of_before_gets_the_events_of_its_redemptions(store: Store) -> None:
-    redeem(store)
-    written = select(store, "select * exclude (body) from outbox"), loads(body(store))
-    store.execute("migrations/0004_webhooks:redemption_events")  # as it was then
-    earlier = "migrations/0004_webhooks:events_of_earlier_redemptions"
-    select(store, "delete from outbox")
-    store.execute(earlier)
-    came_later = {"transaction_ref": "1", "currency": "GBP"}
-    assert written == (
-        select(store, "select * exclude (body) from outbox"),
-        loads(body(store)) | came_later,
-    )
-    select(store, "delete from outbox")
-    select(store, "update ledger_entries set status = 'reversed'")
-    store.execute(earlier)
-    assert [] == select(store, "from outbox")

@@ -19,11 +19,18 @@ from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.jobs.storage.stores import accept_loss, info, migrate
+from cardoffers_cli.jobs.storage.stores import accept_loss, info, init, migrate
 from cardoffers_cli.store import copying, identity, journal, opening
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.journal_file import last_line
-from cardoffers_cli.store.layout import draft_path, journal_path, kept_name, lock_path, log_path
+from cardoffers_cli.store.layout import (
+    draft_path,
+    folder_of,
+    journal_path,
+    kept_name,
+    lock_path,
+    log_path,
+)
 from cardoffers_cli.store.lock import Lock, store_lock
 from cardoffers_cli.store.signing_secrets import write_secrets
 from cardoffers_cli.store.store import Store
@@ -102,6 +109,57 @@ def test_a_copy_in_the_place_of_a_second_name_is_let_in(made: Job) -> None:
     shutil.copy(second, second.with_name("copy"))
     second.with_name("copy").replace(second)
     buy(made)
+
+
+# A folder is of its own store
+
+
+def moved(made: Job, name: str) -> Job:
+    """Move a store with its folder."""
+    other = job(made.path.with_name(name))
+    folder_of(made.path).rename(folder_of(other.path))
+    made.path.rename(other.path)
+    return other
+
+
+def test_a_store_moves_with_its_folder(made: Job) -> None:
+    before = kept(made), journal_path(made.path).read_bytes()
+    other = moved(made, "other.duckdb")
+    assert before == (kept(other), journal_path(other.path).read_bytes())
+    buy(other)
+
+
+def test_a_store_that_is_copied_to_the_folder_of_another_is_refused(made: Job) -> None:
+    other = job(made.path.with_name("other.duckdb"))
+    init(other)
+    for _ in range(20):
+        buy(other)
+    told = journal_path(other.path).read_bytes()
+    shutil.copy(made.path, other.path)
+    assert ["folder_foreign"] * 2 == [refusal(work, other).code for work in (buy, info)]
+    assert not doctor(other)["ok"]
+    assert told == journal_path(other.path).read_bytes()
+    folder = folder_of(other.path)
+    folder.rename(folder.with_name("apart"))  # as the hint says
+    buy(other)
+
+
+def linked_folder(folder: Path) -> None:
+    folder.rename(folder.with_name("elsewhere"))
+    folder.symlink_to("elsewhere")
+
+
+def a_file(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.touch()
+
+
+@pytest.mark.parametrize("instead", [linked_folder, a_file])
+def test_a_folder_that_is_none_of_its_own_is_refused(
+    made: Job, instead: Callable[[Path], None]
+) -> None:
+    instead(folder_of(made.path))
+    assert ["folder_foreign"] * 2 == [refusal(work, made).code for work in (buy, info)]
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import draft_path, journal_path, lock_path
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.store import guarded
+from commands import in_a_pipe
 from sizes import one_in
 from tables import select
 from work import job, new_store
@@ -50,13 +51,27 @@ def ours(path: Path) -> None:
 
 
 def of_version(version: int) -> Callable[[Path], None]:
+    return after("update schema_versions set version = $1", version)
+
+
+def after(change: str, *parameters: object) -> Callable[[Path], None]:
+    """Return what makes a store and changes it."""
+
     def make(path: Path) -> None:
         init(job(path))
         with duckdb.connect(str(path)) as connection:
-            connection.execute("delete from migrations where version < $1", [newest_version()])
-            connection.execute("update migrations set version = $1", [version])
+            connection.execute(change, parameters)
 
     return make
+
+
+def from_before_schema_1(path: Path) -> None:
+    """Make what is read of such a store: the records of its migrations."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "create table migrations as select 34 as version, 'merchant_answers' as name,"
+            " 'd34' as digest, '2.0.0' as engine_version, now()::timestamp as applied_at"
+        )
 
 
 def of_somebody_else(path: Path) -> None:
@@ -107,6 +122,8 @@ def _checksum_part(content: bytes | bytearray) -> int:
         (nothing, "store_missing"),
         (of_version(newest_version() + 1), "store_version"),
         (of_version(newest_version() - 1), "store_version"),
+        (from_before_schema_1, "store_too_old"),
+        (after("update schema_versions set digest = 'other tables'"), "store_too_old"),
         (of_somebody_else, "store_foreign"),
         (of_somebody_else_with_migrations, "store_foreign"),
         (empty_database, "store_foreign"),
@@ -122,6 +139,29 @@ def test_only_a_store_of_this_version_opens(
     path = tmp_path / "store.duckdb"
     make(path)
     assert code == open_it(path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("status", "doctor", "doctor --strict", "store info", "store migrate"),
+        *("store migrate --dry-run", "store compact", "store backup copy.duckdb", "match"),
+        *("store recover --yes", "store accept-loss --yes", "offer list -i alder"),
+    ],
+)
+@one_in(4)
+def test_every_command_refuses_a_store_from_before_schema_1_and_leaves_it(
+    tmp_path: Path, words: str
+) -> None:
+    path = tmp_path / "store.duckdb"
+    from_before_schema_1(path)
+    before = path.read_bytes()
+    with chdir(tmp_path):
+        refused = in_a_pipe(["--store", str(path), *words.split(), "--format", "json"])
+    assert (12, "store_too_old") == (refused.exit_code, refused.error["code"])
+    said = "by a version that was never released: make a new store and import the files again."
+    assert said in refused.error["message"]
+    assert before == path.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -11,25 +11,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace
-from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.jobs.catalogue.importing import export_catalogue
 from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.river.compact import compact
 from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.storage.backup import backup, checksum_path
+from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.jobs.storage.stores import init, migrate
+from cardoffers_cli.jobs.storage.stores import init
 from cardoffers_cli.jobs.webhooks.deliver import resend, send
-from cardoffers_cli.store import copying
-from cardoffers_cli.store.folder import make_folder
-from cardoffers_cli.store.layout import kept_files, log_path
-from cardoffers_cli.store.leftovers import sweep
-from cardoffers_cli.store.migrations import apply, migrations
-from cardoffers_cli.store.opening import connected
+from cardoffers_cli.store.layout import kept_files
 from cardoffers_cli.store.signing_secrets import (
     add_secrets,
     forget_others,
@@ -41,18 +35,16 @@ from cardoffers_cli.store.snapshot import snapshot_path
 from killing import killed_everywhere
 from outbox import events, goes_to, redemption
 from sizes import at_the_gate, one_in, slow
-from tables import NOON, select, uid
+from tables import NOON
 from work import found, job, new_store, once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.settings import Settings
 
 URL = "https://hooks.alder.example/redemptions"
 OLD, NEXT = "whsec_" + "4fj2" * 10, "whsec_" + "kanarie" * 6
-LAST_WITH_SECRETS_INSIDE = 7
 
 
 @pytest.fixture
@@ -266,12 +258,6 @@ from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret
 def work(folder):
     rotate_secret(job(folder / "store.duckdb"), "alder")
 """
-MIGRATE = """
-from work import job
-from cardoffers_cli.jobs.storage.stores import migrate
-def work(folder):
-    migrate(job(folder / "store.duckdb"))
-"""
 RESTORE = """
 from work import job
 from cardoffers_cli.jobs.storage.restore import restore
@@ -319,88 +305,6 @@ def test_killed_while_it_is_restored_a_store_has_the_secrets_that_it_names(
         assert before in texts(again)
 
 
-# A store of before
-
-
-def older(path: Path) -> Job:
-    """Make a store that still has its signing secrets inside, one to come among them."""
-    made = job(path)
-    have = [each.version for each in migrations() if each.version > LAST_WITH_SECRETS_INSIDE]
-    with connected(made.path, made.settings) as store, store.transaction():
-        apply(store, NOON, have=have)
-    with connected(made.path, made.settings) as store:
-        for number, secret in enumerate((OLD, NEXT), start=1):
-            store.connection.execute(
-                "insert into webhook_secrets values ($1, $2, $3, $4, $5)",
-                [number, uid("alder"), secret, NOON, NOON + timedelta(days=number - 1)],
-            )
-    return made
-
-
-def test_the_secrets_of_an_older_store_move_out_of_it(tmp_path: Path) -> None:
-    made = older(tmp_path / "store.duckdb")
-    make_folder(made.path)
-    snapshot_path(made.path).write_bytes(made.path.read_bytes())  # as it was taken
-    inside = ["store.duckdb", "store.duckdb.d/snapshot"]
-    assert [inside, inside] == [holders(tmp_path, each) for each in (OLD, NEXT)]
-    migrate(made)
-    assert sorted([OLD, NEXT]) == texts(made)
-    assert {"store.duckdb.d/secrets"} == {*holders(tmp_path, OLD), *holders(tmp_path, NEXT)}
-    named = "select secret_no, secret_sha256 from signing_secrets(timestamp '2026-06-01 12:00')"
-    assert [(1, secret_sha256(OLD))] == found(made, named)
-    publish(made)
-    assert ["store.duckdb.d/secrets"] == holders(tmp_path, OLD)
-
-
-def test_a_log_that_nothing_is_read_of_keeps_no_older_store_from_being_migrated(
-    tmp_path: Path,
-) -> None:
-    made = older(tmp_path / "store.duckdb")
-    log_path(made.path).write_bytes(bytes(4096))
-    migrate(made)
-    assert sorted([OLD, NEXT]) == texts(made)
-    assert [4096] == [path.stat().st_size for path in tmp_path.glob("*.wal.*.kept")]
-
-
-@slow
-def test_an_older_store_of_which_a_copy_differs_is_left_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = older(tmp_path / "store.duckdb")
-    copy = copying.copy_store
-
-    def losing(source: Path, draft: Path, settings: Settings) -> None:
-        copy(source, draft, settings)
-        if source == made.path:
-            with connected(draft, settings) as store:
-                store.connection.execute("delete from webhook_secrets where secret_no = 1")
-
-    with monkeypatch.context() as harmed:
-        harmed.setattr(copying, "copy_store", losing)
-        assert "copy_differs" == code_of(lambda: migrate(made))
-    assert "store.duckdb" in holders(tmp_path, OLD)
-    migrate(made)
-    assert sorted([OLD, NEXT]) == texts(made)
-
-
-@at_the_gate
-def test_killed_while_it_is_migrated_a_store_is_as_before_or_done(tmp_path: Path) -> None:
-    (tmp_path / "template").mkdir()
-    made = older(tmp_path / "template" / "store.duckdb")
-    left = killed_everywhere(made.path.parent, tmp_path / "killed", MIGRATE, f"{OURS}|clean")
-    for folder in left:
-        again = job(folder / made.path.name)
-        sweep(again.path)
-        if "store.duckdb" in holders(folder, OLD):
-            with connected(again.path, again.settings) as store:
-                rows = select(store, "select secret from webhook_secrets order by secret_no")
-            assert [(OLD,), (NEXT,)] == rows
-        migrate(again)
-        assert sorted([OLD, NEXT]) == texts(again)
-        assert ["store.duckdb.d/secrets"] == holders(folder, OLD)
-        _whole(again)
-
-
 # Backups
 
 
@@ -442,16 +346,6 @@ def test_secrets_that_are_not_those_of_the_backup_are_refused(
     backup(made, tmp_path / "b")
     harm(tmp_path / "b.secrets")
     assert "backup_damaged" == code_of(lambda: restore(made, tmp_path / "b"))
-
-
-def test_a_checksum_from_before_there_were_files_of_secrets_is_still_read(
-    made: Job, tmp_path: Path
-) -> None:
-    backup(made, tmp_path / "b")
-    told = json.loads(checksum_path(tmp_path / "b").read_text())
-    assert told.pop("secrets_sha256")
-    checksum_path(tmp_path / "b").write_text(json.dumps(told | {"schema_version": 7}))
-    assert "backup_version" == code_of(lambda: restore(made, tmp_path / "b"))
 
 
 def test_a_backup_of_a_store_without_secrets_is_two_files(tmp_path: Path) -> None:

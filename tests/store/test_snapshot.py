@@ -19,7 +19,6 @@ from cardoffers_cli.domain.errors import (
 from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.store.layout import draft_path, snapshot_path
 from cardoffers_cli.store.lock import store_lock
-from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.snapshot import open_snapshot, taken_at, withdraw
 from tables import NOON, select
 from tables import snapshot as rows_of
@@ -118,9 +117,14 @@ def test_a_withdrawn_snapshot_is_gone(made: Job) -> None:
     assert "snapshot_missing" == caught.value.code
 
 
-def of_an_older_schema(path: Path) -> None:
+def of_a_newer_schema(path: Path) -> None:
     with duckdb.connect(str(path)) as connection:
-        connection.execute("delete from migrations where version = $1", [newest_version()])
+        connection.execute("update schema_versions set version = version + 1")
+
+
+def with_other_views(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("update store_views set digest = 'of another version'")
 
 
 def cut_off(path: Path) -> None:
@@ -128,7 +132,12 @@ def cut_off(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "kind"), [(of_an_older_schema, StoreVersion), (cut_off, StoreDamaged)]
+    ("spoil", "kind"),
+    [
+        (of_a_newer_schema, StoreVersion),
+        (with_other_views, StoreVersion),
+        (cut_off, StoreDamaged),
+    ],
 )
 def test_a_snapshot_that_cannot_be_used_is_refused(
     made: Job, spoil: Callable[[Path], None], kind: type[CardoffersError]

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
-FORM = "cardoffers backup 1"
-"""By which a checksum is known to be one of ours."""
+FORM, OLD_FORM = "cardoffers backup 2", "cardoffers backup 1"
+"""By which a checksum is known to be one of ours, and to be from before schema 1."""
 
 STEPS = ("copy", "compare", "audit", "checksum")
 

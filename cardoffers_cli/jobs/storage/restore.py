@@ -23,6 +23,7 @@ from cardoffers_cli.files.disks import check_room
 from cardoffers_cli.jobs.context.erasures import erase_again, missing_erasures
 from cardoffers_cli.jobs.storage.backup import (
     FORM,
+    OLD_FORM,
     Checksum,
     archive_place,
     checksum_path,
@@ -40,7 +41,7 @@ from cardoffers_cli.store.layout import (
     snapshot_path,
 )
 from cardoffers_cli.store.migrations import newest_version
-from cardoffers_cli.store.opening import lock_for, open_copy, opened
+from cardoffers_cli.store.opening import lock_for, open_copy, opened, too_old
 from cardoffers_cli.store.signing_secrets import (
     add_secrets,
     missing,
@@ -142,7 +143,7 @@ def _erase_again(job: Job, draft: Path) -> tuple[JournalLine | None, int]:
     The copy is written anew then, as freed blocks would hold what was erased. Its newest run is
     returned as it came: by that the journal finds the store ahead, which does no harm.
     """
-    with open_copy(draft, job.settings) as store:
+    with open_copy(draft, job.settings, read_only=False) as store:
         newest = journal.newest(store)
         if not missing_erasures(store, job):
             return newest, 0
@@ -236,6 +237,8 @@ def _read_checksum(file: Path) -> Checksum:
         ) from None
     except (ValueError, TypeError):
         raise _foreign(file) from None
+    if checksum.form == OLD_FORM:
+        raise too_old(file)
     if checksum.form != FORM:
         raise _foreign(file)
     if checksum.schema_version != newest_version():

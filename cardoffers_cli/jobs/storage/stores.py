@@ -10,18 +10,18 @@ from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.parts import TABLES
 from cardoffers_cli.domain.errors import Refused, StoreBusy
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.services.counts import recount
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import snapshot_path
-from cardoffers_cli.store.migrating import migrate_store, to_migrate
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.opening import (
     check_creation,
     check_known,
     connected,
     create_store,
+    lacking,
     lock_for,
+    migrate_store,
 )
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ class MadeStore(Record):
 class MigratedStore(Record):
     """A store of this version, and the migrations that brought it there.
 
-    `moved` are the files in its folder that were beside it before. `left` is what nothing was done
-    with: an archive, which stays in its place, and what was put aside as it could not be told whose
-    it is.
+    `moved` and `left` are files that a version moved, or did not: this one moves none.
     """
 
     store: str
@@ -125,24 +123,18 @@ def init(job: Job, *, dry_run: bool = False) -> MadeStore:
 
 
 def migrate(job: Job, *, dry_run: bool = False) -> MigratedStore:
-    """Apply the migrations this store lacks, and move what is beside it into its folder.
+    """Apply the migrations this store lacks; one of this version is left as it is.
 
-    A current store is left as it is. What is kept of a migrated one is counted anew, here where its
-    archive is read as well. With `dry_run`, what is told is what would be.
+    With `dry_run`, what is told is what would be.
     """
-    if dry_run:
-        done, moved = to_migrate(job.opening(read_only=True))
-    else:
-        done, moved = migrate_store(job.opening())
-        if done:  # what is not counted yet costs time, and nothing else
-            with job.store() as store, store.transaction():
-                recount(store)
+    opening = job.opening(read_only=dry_run)
+    done = lacking(opening) if dry_run else migrate_store(opening)
     return MigratedStore(
         store=str(job.path),
         schema_version=newest_version(),
         applied=[f"{migration.version:04} {migration.name}" for migration in done],
-        moved=[str(file) for file in moved.files],
-        left=[str(file) for file in moved.left],
+        moved=[],
+        left=[],
         dry_run=dry_run,
     )
 

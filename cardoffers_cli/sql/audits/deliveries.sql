@@ -1,7 +1,7 @@
 -- name: one_event_per_redemption
--- Redemptions without exactly one redemption.completed, and such events without their redemption. A store that is older
--- than its outbox has none of redemptions that were reversed before. Where hashes add up, as in
--- one_entry_per_redemption, nothing more is looked at. Grain: one row per redemption.
+-- Redemptions without exactly one redemption.completed, and such events without their redemption.
+-- Where hashes add up, as in one_entry_per_redemption, nothing more is looked at. Grain: one row per
+-- redemption.
 with hashed as (
     select
         (select sum(hash(redemptions.redemption_no)) from redemptions) as numbers,
@@ -41,23 +41,10 @@ counted as (
         sum(both_sides.redemptions) as redemptions, sum(both_sides.events) as events
     from both_sides
     group by both_sides.redemption_no, both_sides.redemption_id
-),
-outbox_is_younger as (
-    select min(migrations.applied_at) < max(migrations.applied_at) as is_younger
-    from migrations
-    where migrations.version in (1, 4)
 )
 select counted.redemption_id, counted.redemptions, counted.events
 from counted
-cross join outbox_is_younger
-left join ledger_entries on ledger_entries.redemption_no = counted.redemption_no
-where (counted.redemptions <> 1 or counted.events <> 1)
-    and not (
-        outbox_is_younger.is_younger
-        and counted.redemptions = 1
-        and counted.events = 0
-        and coalesce(ledger_entries.status, '') = 'reversed'
-    )
+where counted.redemptions <> 1 or counted.events <> 1
 order by counted.redemption_no;
 
 -- name: events_agree_with_the_ledger

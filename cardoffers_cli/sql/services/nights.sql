@@ -42,8 +42,8 @@ with earlier as (
     from nights
 ),
 store as (
-    select min(migrations.applied_at) as made_at
-    from migrations
+    select min(schema_versions.applied_at) as made_at
+    from schema_versions
 )
 select
     earlier.night_no + 1 as night_no, cast(earlier.of_date + 1 as integer) as number,

@@ -1,14 +1,24 @@
 -- name: migrations
--- The migrations applied, oldest first; a file without this table and these columns is no store of
--- ours. Grain: one row per migration.
+-- The schemas that a store was brought to, oldest first. A file without this table is no store, or
+-- one from before schema 1. Grain: one row per schema.
 select version, name, digest, engine_version, applied_at
-from migrations
+from schema_versions
 order by version;
 
 -- name: record_migration
 -- Writes the record of one migration, in the transaction that applied it, or made a new store.
-insert into migrations (version, name, digest, engine_version, applied_at)
+insert into schema_versions (version, name, digest, engine_version, applied_at)
 values ($version, $name, $digest, $engine_version, $applied_at);
+
+-- name: views_digest
+-- The digest of the views and macros that a store has. Grain: one row.
+select digest
+from store_views;
+
+-- name: keep_views
+-- Writes the digest of the views and macros of a store in place of the one before.
+insert or replace into store_views (only_row, digest)
+values (true, $digest);
 
 -- name: add_currencies
 -- Adds the currencies this store does not know yet ($currencies, beside each its $minor_units).

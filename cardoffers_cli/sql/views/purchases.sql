@@ -1,5 +1,5 @@
 -- Purchases and what was decided of them. The first four are what every reader reads: a store that
--- has a history shows more by these names, for as long as it is open (`store/history.py`).
+-- has a history shows more by these names, for as long as it is open (`archive/archive.py`).
 
 -- name: purchases
 -- Grain: one row per accepted transaction event.
