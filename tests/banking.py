@@ -2,14 +2,15 @@
 
 A statement is a row of `institution`, `payable`, `closed_at` and `payments`, each of these with its
 `id` and the day it is `due`; an entry of a bank has `named`, `status`, `direction`, `amount` and
-`currency`. Both are numbered from 1 on, as they came.
+`currency`, and the `message` that says it. Both are numbered from 1 on, as they came.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid5
 
 from cardoffers_cli.domain.bank_accounts import payment_id
@@ -26,29 +27,51 @@ if TYPE_CHECKING:
 UNEXPLAINED = {"returned", "rejected"}
 
 
+def counting(entries: list[Row]) -> list[Row]:
+    """Return the entries that count: of equals as many as the message has that says most."""
+    found, seen, turns = [], set(), Counter[tuple[Any, ...]]()
+    for each in entries:
+        alike = tuple(each[name] for name in ("named", "status", "direction", "amount", "currency"))
+        turns[*alike, each["message"]] += 1
+        turn = (*alike, turns[*alike, each["message"]])
+        found += [] if turn in seen else [each]
+        seen.add(turn)
+    return found
+
+
 def verdict(statement: Row, entries: list[Row]) -> Verdict:
     """Return the verdict of a statement, of the entries that name one of its payments."""
     payments, paid, is_in_another, came_back, count = 0, NOTHING, False, False, 0
+    is_told, is_withdrawn_told, kept = False, False, NOTHING
     for payment in statement["payments"]:  # the newest comes last
-        own = [each for each in entries if each["named"] == payment["id"]]
+        own = counting([each for each in entries if each["named"] == payment["id"]])
         signs = [sign(each) for each in own]
+        moved = sum((each["amount"] * by for each, by in zip(own, signs, strict=True)), NOTHING)
         came_back = any(each["status"] in UNEXPLAINED for each in own)
         count += len(own)
+        is_withdrawn_told |= bool(own) and payment.get("is_withdrawn", False)
         if sum(signs) >= 1:
             payments += sum(signs)
-            paid += sum(each["amount"] * by for each, by in zip(own, signs, strict=True))
+            paid += moved
+            is_told |= came_back
             is_in_another |= any(
                 each["status"] in {"booked", "returned"} and each["currency"] != "GBP"
                 for each in own
             )
-    if payments and is_in_another:
-        code = "paid_differs"
-    elif payments and paid == statement["payable"]:
-        code = "paid"
-    elif payments >= 2 and paid > statement["payable"]:
+        elif -1 in signs:
+            kept += moved + (NOTHING if 1 in signs else statement["payable"])
+    if payments >= 2 and paid > statement["payable"] and not is_in_another:
         code = "paid_twice"
-    elif payments:
+    elif is_withdrawn_told:
+        code = "withdrawn_told"
+    elif payments and (is_in_another or paid != statement["payable"]):
         code = "paid_differs"
+    elif payments and is_told:
+        code = "return_unbooked"
+    elif kept:
+        code = "return_differs"
+    elif payments:
+        code = "paid"
     else:
         code = "returned" if came_back else "unpaid"
     return code, paid, count
@@ -64,8 +87,9 @@ def verdicts(statements: list[Row], entries: list[Row]) -> dict[str, Verdict]:
     """Return every verdict by its subject: `s1` the first statement, `e1` the first entry."""
     found = {f"s{number}": verdict(each, entries) for number, each in enumerate(statements, 1)}
     ids = {payment["id"] for each in statements for payment in each["payments"]}
+    count = [id(each) for each in counting(entries)]
     for number, each in enumerate(entries, 1):
-        if each["named"] not in ids:
+        if each["named"] not in ids and id(each) in count:
             is_unknown = each["status"] in UNEXPLAINED or sign(each) == 1
             code = "bank_unknown" if is_unknown else "bank_other"
             found[f"e{number}"] = (code, each["amount"], 1)
@@ -141,7 +165,7 @@ class Months:
         self.store.connection.execute(
             "insert into payouts select coalesce(max(payout_no), 0) + 1, $owner, $number, $attempt,"
             " $key, null, $amount, 'GBP', 'csv', 'X', $key, sha256($key), $due, $now, $run_no, 't',"
-            " 'why' from payouts",
+            " 'why', null, null, null, null from payouts",
             {
                 "owner": uid(statement["institution"]),
                 "number": named(number),
@@ -154,6 +178,17 @@ class Months:
             },
         )
         statement["payments"].append({"id": key, "due": due})
+
+    def withdraw(self, number: int, now: datetime) -> None:
+        """Withdraw the newest payment of a statement."""
+        statement = self.statements[number - 1]
+        run_no = write_run(self.store, kind="payout_withdraw", now=now, actor="t", counts={})
+        self.store.connection.execute(
+            "update payouts set withdrawn_at = $now, withdrawn_by = 't', withdrawn_reason = 'why',"
+            " withdrawn_run_no = $run_no where payment_id = $key",
+            {"now": now, "run_no": run_no, "key": statement["payments"][-1]["id"]},
+        )
+        statement["payments"][-1]["is_withdrawn"] = True
 
     def _said(self, _: int) -> Row:
         """Return an entry: mostly of a payment, also of one that is made later, or of none."""
@@ -170,6 +205,7 @@ class Months:
             "direction": way if chance.random() < 0.9 else "credit",
             "amount": usual,
             "currency": "GBP" if chance.random() < 0.95 else "EUR",
+            "message": chance.choice(["camt.053", "camt.053", "camt.054"]),
         }
 
     def answer(self, now: datetime, said: list[Row]) -> None:
@@ -192,6 +228,7 @@ class Months:
                 "booked_at": now.isoformat(),
                 "code": None,
                 "bank_ref": None,
+                "message": each["message"],
             }
             keep_entries(self.store, file, [row])
 

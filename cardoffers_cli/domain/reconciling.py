@@ -76,6 +76,22 @@ MEANINGS = {
         "cardoffers payout export --statement NUMBER --form FORM --again --reason TEXT -o FILE,"
         " once the cause is gone",
     ),
+    "return_unbooked": Meaning(
+        "paid, and the bank said too that a payment of it came back or was rejected",
+        "cardoffers payout show NUMBER, then ask the bank whether the money came back",
+    ),
+    "return_differs": Meaning(
+        "a payment came back with another sum than it had left with, such as less charges",
+        "cardoffers payout show NUMBER, ask the bank what the rest is, and accept what is a charge",
+    ),
+    "withdrawn_told": Meaning(
+        "the bank says something of a payment that was withdrawn",
+        "cardoffers payout show NUMBER, then ask the bank whether it paid it",
+    ),
+    "entry_not_explained": Meaning(
+        "an entry of the bank is not the sum of its details; this is the rest",
+        "cardoffers bank list --unknown, then ask the bank what it is of",
+    ),
     "bank_unknown": Meaning(
         "money left, or came back or was rejected, and no payout explains it",
         "cardoffers bank list --unknown, then ask the bank what it is of",

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class FoundBankEntry(Record):
     """What a bank said of one payment; `number` is the statement that it is of, if it is known.
 
-    `entries` says how many there are that were asked for.
+    One that does not count says what another message told before it. `entries` says how many there
+    are that were asked for.
     """
 
     entry_id: UUID
@@ -37,6 +38,8 @@ class FoundBankEntry(Record):
     file: str
     place: str
     received_at: datetime
+    message: str
+    counts: bool
     is_unknown: bool
     entries: int
 

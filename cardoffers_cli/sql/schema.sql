@@ -770,6 +770,10 @@ create table payouts (
     run_no bigint not null,
     actor varchar not null,
     reason varchar,  -- why it is paid again
+    withdrawn_at timestamp,  -- and who withdrew it why: then it is to be paid by another
+    withdrawn_by varchar,
+    withdrawn_reason varchar,
+    withdrawn_run_no bigint,
     unique (number, attempt)
 );
 
@@ -785,13 +789,14 @@ create table bank_files (
 );
 
 -- name: bank_entries
--- What a bank said of payments, whichever files say it: the same entry is here once. Whose payment
--- it is, view payout_entries tells. Grain: one row per entry. Append only.
+-- What a bank said of payments: the same entry of one kind of message is here once. Whose payment it
+-- is tells view told_entries, and which of them count view bank_bookings.
+-- Grain: one row per entry and kind of message. Append only.
 create table bank_entries (
     entry_id uuid not null,  -- derived from what it says
     bank_file_no bigint not null,  -- the first file that had it
     place varchar not null,  -- in that file
-    status varchar not null,  -- booked, returned, rejected, accepted, pending or notice
+    status varchar not null,  -- booked, returned, rejected, accepted, pending, notice, unexplained
     direction varchar not null,  -- credit or debit, of the service's own account
     payment_id varchar,
     trace varchar,
@@ -800,7 +805,8 @@ create table bank_entries (
     booked_at timestamp,
     code varchar,  -- as the bank gave it
     bank_ref varchar,
-    entry_no bigint  -- in the order in which they came; verdicts name it
+    entry_no bigint,  -- in the order in which they came; verdicts name it
+    message varchar  -- camt.053, camt.054, pain.002, nacha or csv
 );
 
 -- What the watch found, and what it looks at

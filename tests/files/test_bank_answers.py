@@ -23,6 +23,16 @@ TWO = (
     "</NtryDtls></Ntry>"
 )
 LATE = "11-04 00:30"
+LEFT_OVER = TWO.replace(">3.00<", ">9.25<").replace("</NtryDtls>", "<TxDtls/></NtryDtls>")
+FOREIGN = entry(ref="X-1", details='<Amt Ccy="GBP">9.00</Amt>')
+"""What stands in another namespace, or was added to the message, and is no word of it."""
+
+CAMT = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"
+_OF_1234 = (
+    "<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>"
+    '<Refs><AcctSvcrRef>D-2</AcctSvcrRef></Refs><Amt Ccy="GBP">1234.50</Amt>'
+)
+_EXCHANGED = '<AmtDtls><InstdAmt><Amt Ccy="EUR">9.00</Amt><CcyXchg/></InstdAmt></AmtDtls>'
 
 FILES = {
     "camt.053": (camt(entry()), [PAID]),
@@ -53,6 +63,46 @@ FILES = {
             ("booked", "debit", "A", "1.00", LATE, None, "B-3"),
             ("booked", "debit", "B", "2.00", LATE, None, "B-3"),
         ],
+    ),
+    "more than its details": (
+        camt(LEFT_OVER),
+        [
+            ("booked", "debit", "A", "1.00", LATE, None, "B-3"),
+            ("booked", "debit", "B", "2.00", LATE, None, "B-3"),
+            ("entry 1", "entry_not_explained"),
+            ("unexplained", "debit", None, "6.25", LATE, None, "B-3"),
+            ("entry 1", "bank_amount_invalid"),
+        ],
+    ),
+    "less than its details": (
+        camt(TWO.replace(">3.00<", ">2.50<")),
+        [
+            ("booked", "debit", "A", "1.00", LATE, None, "B-3"),
+            ("booked", "debit", "B", "2.00", LATE, None, "B-3"),
+            ("entry 1", "entry_not_explained"),
+            ("unexplained", "credit", None, "0.50", LATE, None, "B-3"),
+        ],
+    ),
+    "a return less its charges": (
+        camt(returned(amount="1224.50", details=_OF_1234)),
+        [
+            ("returned", "credit", NUMBER, "1234.50", AT, "AC04", "D-2"),
+            ("entry 1", "entry_not_explained"),
+            ("unexplained", "debit", None, "10.00", AT, None, "B-2"),
+        ],
+    ),
+    "in another currency": (
+        camt(entry(details=_EXCHANGED)),
+        [("booked", "debit", NUMBER, "9.00", *PAID[4:])],
+    ),
+    "of another namespace": (
+        camt(
+            FOREIGN.replace("<Ntry>", '<Ntry xmlns="urn:x">'),
+            f"<SplmtryData><Envlp>{FOREIGN}</Envlp></SplmtryData>",
+            f'<Other xmlns="urn:x"><More xmlns="{CAMT}">{FOREIGN}</More></Other>',
+            entry(details='<Amt xmlns="urn:x" Ccy="GBP">9.00</Amt>'),
+        ),
+        [PAID],
     ),
     "named in its text": (
         camt(entry(named="NOTPROVIDED", details=f"<RmtInf><Ustrd>{NUMBER}</Ustrd></RmtInf>")),
@@ -105,6 +155,12 @@ FILES = {
     ),
     "a return of NACHA": (
         nacha(),
+        [("returned", "credit", NUMBER[-15:], "1234.50", "11-05 00:00", "R02", "011401530000009")],
+    ),
+    "a return of a debit": (
+        nacha()
+        .replace(b"\n621", b"\n626")
+        .replace(b"000000000000000000123450", b"000000123450000000000000"),
         [("returned", "credit", NUMBER[-15:], "1234.50", "11-05 00:00", "R02", "011401530000009")],
     ),
     "a notice of change": (

@@ -70,8 +70,8 @@ day  file      open      resolved
 8    -         unpaid    -
 9    -         unpaid    -
 10   rejected  returned  unpaid
-11   paid      -         unpaid,returned
-12   back      returned  unpaid
+11   paid      return_unbooked  unpaid,returned
+12   back      returned  unpaid,return_unbooked
 """
 FILES = {
     "rejected": pain002((NUMBER, "RJCT", "AC01")),
@@ -100,7 +100,9 @@ def test_the_life_of_a_finding_of_the_bank(made: Job) -> None:
             assert expected == {each.code for each in rows if each.state == state}, line["day"]
         with then.store() as store:
             assert [0, 0, 0] == [offending(store, audit)[0] for audit in AUDITS]
-    assert {"unpaid": 1, "returned": 1} == {code: len(known) for code, known in ids.items()}
+    assert {"unpaid": 1, "returned": 1, "return_unbooked": 1} == {
+        code: len(known) for code, known in ids.items()
+    }
 
 
 # The bank's file, and each finding of it: verdict, what it is about, amount, paid, days on June 22
@@ -110,6 +112,9 @@ file      code          about              amount   paid     days
 rejected  returned      ALDER-2026-000001  1234.50  0.00     20
 less      paid_differs  ALDER-2026-000001  1234.50  1000.00  20
 twice     paid_twice    ALDER-2026-000001  1234.50  2469.00  20
+charged   return_differs  ALDER-2026-000001  1234.50  0.00   20
+unsure    return_unbooked  ALDER-2026-000001  1234.50  1234.50  20
+rest      entry_not_explained  B-1        -        8459.00  20
 rent      bank_unknown  RENT               -        5.00     20
 """
 SAID = {
@@ -117,6 +122,9 @@ SAID = {
     "less": camt(entry("1000.00", on=ON)),
     "twice": camt(PAID, entry(on=ON, ref="B-9")),
     "rent": camt(PAID, RENT, SALE),
+    "charged": camt(PAID, returned(amount="1224.50", on=ON)),
+    "unsure": camt(PAID, BACK, entry(on=ON, ref="B-9")),
+    "rest": camt(entry("9693.50", on=ON, details='<Amt Ccy="GBP">1234.50</Amt>')),
 }
 
 
@@ -321,9 +329,9 @@ nacha          -             unpaid        -
 rejected       second        paid          -
 paid,back      second        paid          -
 nacha          second        paid          -
-rejected       paid          paid          -
+rejected       paid          return_unbooked  AC01
 rejected       paid,second   paid_twice    -
-paid,back      second,late   paid_twice    -
+paid,back      second,late   paid_twice    AC04
 rejected       refused       returned      AC06
 paid,back      refused       returned      AC06
 paid,back      second,sent   returned      AM09

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from banks import BOSTON, LONDON, NEW_YORK, NUMBER, camt, entry, listed, nacha, pain002
+from banks import (
+    BOSTON,
+    LONDON,
+    NEW_YORK,
+    NUMBER,
+    camt,
+    entry,
+    listed,
+    nacha,
+    pain002,
+    returned,
+)
 from cardoffers_cli.domain.errors import (
     ConfigurationError,
     FileUnusable,
@@ -23,7 +34,7 @@ from cardoffers_cli.jobs.payouts.reading import bank_entries, payouts, show_payo
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
 from cardoffers_cli.jobs.statements.reading import show_statement
 from cardoffers_cli.store.audits import offending
-from paying import AGAIN, AUDITS, BACK, DUE, PAID, RUN_BY, close, exported, payable, taken
+from paying import AGAIN, AUDITS, BACK, DUE, ON, PAID, RUN_BY, close, exported, payable, taken
 from tables import NOON, select
 from work import kept, settings, with_catalogue
 
@@ -135,25 +146,55 @@ def test_a_payout_needs_a_second_person_where_approvals_are_on(made: Job) -> Non
 
 # What the bank says
 
+CHARGED = returned(amount="1224.50", on=ON)
+"""What came back, less charges of 10.00."""
+BACK_AS_DEBIT = (
+    b"payment_id,status,amount,currency,booked_at,code,direction\n"
+    + f"{NUMBER},returned,1234.50,GBP,{DUE},R02,debit\n".encode()
+)
+REJECTED = pain002((NUMBER, "RJCT", "AC01"))
+BATCH = (
+    '<Ntry><Amt Ccy="GBP">2469.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>'
+    f"<BookgDt>{ON}</BookgDt><AcctSvcrRef>B-1</AcctSvcrRef><NtryDtls>"
+    + "".join(
+        f"<TxDtls><Refs><AcctSvcrRef>{ref}</AcctSvcrRef><EndToEndId>{NUMBER}</EndToEndId></Refs>"
+        '<Amt Ccy="GBP">1234.50</Amt></TxDtls>'
+        for ref in ("D-1", "D-2")
+    )
+    + "</NtryDtls></Ntry>"
+)
+"""One payment that was booked twice, in one entry."""
+
 VERDICTS = [
     ("unpaid", None, []),
     ("paid", None, [camt(PAID)]),
     ("paid", None, [camt(PAID), camt(PAID, kind="camt.054")]),
     ("paid", None, [camt(PAID), camt(PAID)]),
-    ("paid", None, [camt(PAID, PAID)]),
     ("paid", None, [camt(entry("1000.00"), entry("234.50", ref="B-9"))]),
     ("paid", None, [listed(f"{NUMBER},booked,1234.50,GBP,{DUE},,B-1"), camt(PAID)]),
     ("paid", None, [pain002((NUMBER, "ACSC", "X")), camt(PAID)]),
-    ("paid", "AC04", [camt(PAID, BACK, AGAIN)]),
+    ("paid", None, [camt(PAID), camt(AGAIN, kind="camt.054")]),
+    ("paid", None, [camt(AGAIN, kind="camt.054"), pain002((NUMBER, "ACSC", "X")), camt(PAID)]),
+    ("return_unbooked", "AC04", [camt(PAID, BACK, AGAIN)]),
+    ("return_unbooked", "AC01", [camt(PAID), REJECTED]),
+    ("return_unbooked", "R02", [camt(PAID), BACK_AS_DEBIT]),
+    ("return_unbooked", "AC04", [camt(returned(side="DBIT"))]),
+    ("return_differs", "AC04", [camt(PAID, CHARGED)]),
+    ("return_differs", "AC04", [camt(CHARGED)]),
     ("paid_differs", None, [camt(entry("1234.00"))]),
     ("paid_differs", None, [camt(entry("2000.00"))]),
     ("paid_differs", None, [camt(entry(currency="EUR"))]),
     ("paid_twice", None, [camt(PAID, AGAIN)]),
-    ("paid_twice", None, [camt(PAID), camt(AGAIN, kind="camt.054")]),
+    ("paid_twice", None, [camt(PAID, PAID)]),
+    ("paid_twice", None, [camt(BATCH)]),
+    ("paid_twice", None, [camt(BATCH.replace("D-2", "D-1")), camt(PAID, kind="camt.054")]),
+    ("paid_twice", None, [camt(PAID), camt(PAID, AGAIN, kind="camt.054")]),
     ("paid_twice", None, [listed(*[f"{NUMBER},booked,1234.50,GBP,{DUE},,"] * 2)]),
     ("returned", "AC04", [camt(PAID, BACK)]),
     ("returned", "AC04", [camt(PAID), camt(BACK, kind="camt.054"), camt(BACK)]),
-    ("returned", "AC01", [pain002((NUMBER, "RJCT", "AC01"))]),
+    ("returned", "AC04", [camt(PAID), camt(AGAIN, kind="camt.054"), camt(BACK)]),
+    ("returned", "AC04", [camt(PAID, kind="camt.054"), camt(AGAIN), camt(BACK, kind="camt.054")]),
+    ("returned", "AC01", [REJECTED]),
     ("unpaid", None, [pain002((NUMBER, "ACSP", "X"))]),
     ("unpaid", None, [camt(entry(status="PDNG"))]),
     ("unpaid", None, [camt(entry(named="ALDER-2026-000009"))]),
@@ -181,7 +222,7 @@ def test_each_payout_has_one_verdict(
         told.control[name]
         for name in ("redemptions", "verdicts", "statements", "bank_entries", "bank_verdicts")
     )
-    assert len(kept(made)["bank_entries"]) == entries
+    assert entries == sum(each.counts for each in bank_entries(made, None))
     with made.store() as store:
         for audit in AUDITS:
             assert 0 == offending(store, audit)[0]

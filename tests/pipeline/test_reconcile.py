@@ -145,11 +145,14 @@ file_only                exhausted  c5.00@1          ref
 reference_differs        delivered  c5.00@1          both
 """
 OF_THE_BANK = """
-verdict       entries
-unpaid        -
-paid_differs  booked4.99
-paid_twice    booked5.00,booked5.00
-returned      booked5.00,returned5.00
+verdict          entries
+unpaid           -
+paid_differs     booked4.99
+paid_twice       booked5.00,booked5.00
+returned         booked5.00,returned5.00
+return_differs   booked5.00,returned4.00
+return_unbooked  booked5.00,rejected5.00
+withdrawn_told   booked5.00
 """
 CLEAN = {
     "verdict": "",
@@ -191,12 +194,15 @@ def plant_payments(store: Store) -> dict[str, str]:
     for number, line in lines.items():
         months.close("alder", "5.00", NOW, NOW - 20 * DAY)
         months.pay(number, NOW, NOW - 10 * DAY)
+        if line["verdict"] == "withdrawn_told":
+            months.withdraw(number, NOW)
         texts = line["entries"].split(",") if line["entries"] else []
         entries += [(text, months.statements[-1]["payments"][-1]["id"]) for text in texts]
-    entries += [("received7.00", "SALE"), ("booked5.00", "RENT")]
+    entries += [("received7.00", "SALE"), ("unexplained3.00", "-"), ("booked5.00", "RENT")]
     months.answer(NOW, [said_by_the_bank(*each) for each in entries])
     wrong = {f"s{number}": line["verdict"] for number, line in lines.items() if line["verdict"]}
-    return {**wrong, f"e{len(entries)}": "bank_unknown"}
+    alone = {f"e{len(entries) - 1}": "entry_not_explained", f"e{len(entries)}": "bank_unknown"}
+    return {**wrong, **alone}
 
 
 def said_by_the_bank(text: str, named: str) -> Row:
@@ -204,10 +210,11 @@ def said_by_the_bank(text: str, named: str) -> Row:
     word = text.rstrip("0123456789.")
     return {
         "named": named,
-        "status": "returned" if word == "returned" else "booked",
-        "direction": "debit" if word == "booked" else "credit",
+        "status": "booked" if word == "received" else word,
+        "direction": "credit" if word in {"received", "returned"} else "debit",
         "amount": Decimal(text.removeprefix(word)),
         "currency": "GBP",
+        "message": "camt.053",
     }
 
 
@@ -218,7 +225,7 @@ def test_each_planted_discrepancy_has_its_own_verdict_and_nothing_else_has(store
     told_ = run(store)
     found = {subject: code for subject, (code, *_) in told(store).items()}
     assert expected == {each: code for each, code in found.items() if code not in IN_ORDER}
-    assert len(amid(DISCREPANCIES)) + len(amid(OF_THE_BANK)) + 3 == len(found)
+    assert len(amid(DISCREPANCIES)) + len(amid(OF_THE_BANK)) + 4 == len(found)
     assert (len(expected), 0, 0) == (told_.open, told_.accepted, told_.resolved)
     findings = select(store, "select left(subject, 1), subject_no from reconciliation_findings")
     assert expected.keys() == {f"{subject}{number}" for subject, number in findings}

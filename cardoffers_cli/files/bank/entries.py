@@ -18,6 +18,9 @@ from cardoffers_cli.domain.money import MINOR_UNITS, quantize
 
 Direction = Literal["credit", "debit"]
 EntryStatus = Literal["booked", "returned", "rejected", "accepted", "pending", "notice"]
+Message = Literal["camt.053", "camt.054", "pain.002", "nacha", "csv"]
+UNEXPLAINED = "unexplained"
+"""The status of what an entry has beyond its details, or they beyond it."""
 
 _AMOUNT = re.compile(r"([0-9]{1,14})(\.([0-9]{1,5}))?")
 _NONE = {"NOTPROVIDED", "NONREF"}
@@ -31,11 +34,13 @@ class BankEntry:
 
     `booked` debits left the account; `returned` credits came back; `rejected` were not made;
     `accepted`, `pending` and `notice` moved no money. `payment_id` is the end-to-end id, `trace`
-    the trace number of NACHA, `bank_ref` the bank's own reference. `booked_at` is naive UTC.
+    the trace number of NACHA, `bank_ref` the bank's own reference, of a detail before that of its
+    entry. `booked_at` is naive UTC.
     """
 
+    message: Message
     place: str
-    status: EntryStatus
+    status: EntryStatus | Literal["unexplained"]
     direction: Direction
     payment_id: str | None
     trace: str | None = None

@@ -59,6 +59,7 @@ def _entry(row: Mapping[str, str], place: str) -> BankEntry:
         raise Unfit("bank_direction_unknown")
     currency = row["currency"].strip()
     return BankEntry(
+        message="csv",
         place=place,
         status=status,
         direction=direction,

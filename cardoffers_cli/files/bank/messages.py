@@ -1,14 +1,18 @@
 """Read what a bank says in messages of ISO 20022, every version of them alike.
 
 camt.053 and camt.054 tell of entries that it booked, pain.002 of payments that it took or rejected.
+An entry is the sum of its details: what is not stays a line of its own (rules.md#bank-entries).
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, cast
 
 from cardoffers_cli.files.bank.entries import (
+    UNEXPLAINED,
     BankEntry,
     BankFinding,
     Unfit,
@@ -19,6 +23,7 @@ from cardoffers_cli.files.bank.entries import (
 from cardoffers_cli.files.bank.xml_entries import (
     all_at,
     attribute_at,
+    message_of,
     name_of,
     read_elements,
     text_at,
@@ -26,11 +31,10 @@ from cardoffers_cli.files.bank.xml_entries import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from decimal import Decimal
     from typing import BinaryIO
     from xml.etree.ElementTree import Element
 
-    from cardoffers_cli.files.bank.entries import Direction, EntryStatus, Said
+    from cardoffers_cli.files.bank.entries import Direction, EntryStatus, Message, Said
 
 _ENTRY = "Ntry"
 _WANTED = {_ENTRY, "OrgnlGrpInfAndSts", "OrgnlPmtInfAndSts", "TxInfAndSts"}
@@ -67,11 +71,42 @@ def read_messages(file: BinaryIO) -> Iterator[Said]:
             yield BankFinding(place, str(unfit))
 
 
-def _booked(entry: Element, place: str) -> Iterator[BankEntry]:
-    """Yield the payments of an entry of an account: one of each, or the entry itself."""
-    payments = all_at(entry, "NtryDtls/TxDtls") or [entry]
-    for payment in payments:
-        yield _payment(entry, payment, place, is_alone=len(payments) == 1)
+def _booked(entry: Element, place: str) -> Iterator[Said]:
+    """Yield the payments of an entry of an account, or the entry itself; what they leave over."""
+    details = all_at(entry, "NtryDtls/TxDtls")
+    if not details:
+        yield _payment(entry, entry, place, is_alone=True)
+        return
+    read, unfit = [], set()
+    for detail in details:
+        try:
+            read.append(_payment(entry, detail, place, is_alone=len(details) == 1))
+        except Unfit as fault:
+            unfit.add(str(fault))
+    yield from read
+    is_exchanged = any(name_of(each) == "CcyXchg" for each in entry.iter())
+    if not is_exchanged and (read or len(details) > 1):
+        try:
+            yield from _left_over(entry, read, place)
+        except Unfit as fault:
+            unfit.add(str(fault))
+    yield from (BankFinding(place, code) for code in sorted(unfit))
+
+
+def _left_over(entry: Element, details: list[BankEntry], place: str) -> Iterator[Said]:
+    """Yield what an entry has beyond its details or they beyond it, such as charges; a finding."""
+    whole = replace(_payment(entry, entry, place, is_alone=True), payment_id=None, code=None)
+    sums = [
+        cast("Decimal", each.amount) * (1 if each.direction == whole.direction else -1)
+        for each in details
+        if each.currency == whole.currency
+    ]
+    over = cast("Decimal", whole.amount) - sum(sums, Decimal())
+    if over and whole.status in {"booked", "returned"}:
+        other: Mapping[Direction, Direction] = {"credit": "debit", "debit": "credit"}
+        direction = whole.direction if over > 0 else other[whole.direction]
+        yield BankFinding(place, "entry_not_explained")
+        yield replace(whole, status=UNEXPLAINED, direction=direction, amount=abs(over))
 
 
 def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) -> BankEntry:
@@ -87,6 +122,7 @@ def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) ->
     dated = text_at(entry, "BookgDt/DtTm", "BookgDt/Dt", "ValDt/DtTm", "ValDt/Dt")
     amount, currency = _amount(entry, payment, is_alone=is_alone)
     return BankEntry(
+        message=cast("Message", message_of(entry)),
         place=place,
         status=status,
         direction=direction,
@@ -95,8 +131,8 @@ def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) ->
         currency=currency,
         booked_at=moment_of(dated) if dated else None,
         code=text_at(payment, "RtrInf/Rsn/Cd", "RtrInf/Rsn/Prtry"),
-        bank_ref=reference_of(text_at(entry, "AcctSvcrRef"))
-        or reference_of(text_at(payment, "Refs/AcctSvcrRef")),
+        bank_ref=reference_of(text_at(payment, "Refs/AcctSvcrRef"))
+        or reference_of(text_at(entry, "AcctSvcrRef")),
     )
 
 
@@ -140,6 +176,7 @@ def _answered(answer: Element, place: str) -> Iterator[BankEntry]:
         amount = amount_of(text, currency)
     dated = text_at(answer, "AccptncDtTm")
     yield BankEntry(
+        message="pain.002",
         place=place,
         status=status,
         direction="debit",

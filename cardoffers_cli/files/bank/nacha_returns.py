@@ -148,10 +148,13 @@ def _differs(control: _Record, found: Counter[str]) -> bool:
 
 
 def _returned(entry: _Record, addenda: _Record, booked_at: datetime | None) -> BankEntry:
+    # what comes back by addenda 99 is ours whatever its transaction code: we send credits alone
+    is_back = addenda.text[:3] == _RETURNED
     return BankEntry(
+        message="nacha",
         place=f"line {addenda.line}",
-        status="returned" if addenda.text[:3] == _RETURNED else "notice",
-        direction="credit" if entry.text[2] in _CREDIT_CODES else "debit",
+        status="returned" if is_back else "notice",
+        direction="credit" if is_back or entry.text[2] in _CREDIT_CODES else "debit",
         payment_id=reference_of(entry.at(40, 54)),
         trace=reference_of(addenda.at(7, 21)),
         amount=Decimal(entry.number(30, 39)).scaleb(-2),

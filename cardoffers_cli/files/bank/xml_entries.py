@@ -27,6 +27,7 @@ MOST_DEPTH = 40
 
 _NAMESPACE = re.compile(r"\{([^}]*)\}Document")
 _MESSAGE = re.compile(r"(camt\.053|camt\.054|pain\.002)\.\d{3}\.\d{2}")
+_ADDED = "SplmtryData"
 _AGAIN = "Fetch the file again from the bank."
 
 
@@ -52,8 +53,9 @@ class _Metered:
 def read_elements(file: BinaryIO, wanted: Collection[str]) -> Iterator[Element]:
     """Yield the elements of some names, each as it ends.
 
-    Names are without namespaces, so that every version of a message is read. Raises `FileUnusable`
-    for what is not XML, is cut off, declares anything, or is another message.
+    Only elements of the message's own namespace count, of whichever version, and none of what a
+    bank adds to it. Raises `FileUnusable` for what is not XML, is cut off, declares anything, or is
+    another message.
     """
     metered = _Metered(file)
     try:
@@ -92,10 +94,16 @@ def _read(metered: _Metered, wanted: Collection[str]) -> Iterator[Element]:
                 )
             continue
         above.pop()
-        if name_of(element) in wanted:
+        if name_of(element) in wanted and _is_of_message(above, element):
             yield element
             metered.since = 0
             _let_go(element, above[-1], wanted)
+
+
+def _is_of_message(above: list[Element], element: Element) -> bool:
+    """Whether an element is of the namespace of the root, and in nothing that was added to it."""
+    own = _space(above[0])
+    return all(_space(each) == own and name_of(each) != _ADDED for each in (*above, element))
 
 
 def _let_go(element: Element, parent: Element, wanted: Collection[str]) -> None:
@@ -121,11 +129,22 @@ def name_of(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
+def message_of(element: Element) -> str:
+    """Return which message an element is of, such as camt.053."""
+    found = _MESSAGE.search(_space(element))
+    return found[1] if found else ""
+
+
+def _space(element: Element) -> str:
+    return str(element.tag).rpartition("}")[0]
+
+
 def all_at(element: Element, path: str) -> list[Element]:
-    """Return the elements at a path of names below one, whatever their namespace."""
+    """Return the elements at a path of names below one, of its namespace."""
     found = [element]
     for name in path.split("/"):
-        found = [child for each in found for child in each if name_of(child) == name]
+        tag = f"{_space(element)}}}{name}"
+        found = [child for each in found for child in each if child.tag == tag]
     return found
 
 

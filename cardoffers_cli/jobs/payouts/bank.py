@@ -1,8 +1,9 @@
-"""Take in a file of a bank: each entry once, whichever file tells it (rules.md#bank-entries).
+"""Take in a file of a bank: each entry once for each kind of message (rules.md#bank-entries).
 
-An entry is known again by the bank's own reference and what it says of a payment, so camt.053 and
-camt.054 of a day, or a file that comes twice, count it once. Where the bank gave no reference, or
-named no payment, equal entries of one file are told apart by their order in it.
+An entry is known again by the bank's finest reference, its day and what it says of a payment;
+equals of one file are told apart by their order in it. So a file that comes twice adds nothing, and
+a payment booked twice is there twice. What camt.053 and camt.054 both tell is kept of both: the
+view bank_bookings says which entries count.
 """
 
 from __future__ import annotations
@@ -102,8 +103,8 @@ class _Taking:
     def __init__(self, store: Store, bank_file_no: int) -> None:
         self._store = store
         self._number = bank_file_no
-        self._alike: Counter[str] = Counter()
-        self._page: dict[UUID, Mapping[str, Any]] = {}
+        self._alike: Counter[UUID] = Counter()
+        self._page: list[Mapping[str, Any]] = []
         self._places: dict[str, list[str]] = {}
         self._findings: Counter[str] = Counter()
         self.entries = self.new = 0
@@ -119,8 +120,7 @@ class _Taking:
                 continue
             self.entries += 1
             self.statuses[each.status] += 1
-            entry_id = self._id(each)
-            self._page.setdefault(entry_id, _row(each, entry_id))
+            self._page.append(_row(each, self._id(each)))
             if len(self._page) == _PAGE:
                 self._keep()
         self._keep()
@@ -141,20 +141,18 @@ class _Taking:
 
     def _keep(self) -> None:
         if self._page:
-            self.new += keep_entries(self._store, self._number, list(self._page.values()))
-        self._page = {}
+            self.new += keep_entries(self._store, self._number, self._page)
+        self._page = []
 
     def _id(self, entry: BankEntry) -> UUID:
         says = [
-            *(entry.bank_ref, entry.payment_id, entry.trace, entry.status, entry.direction),
-            *(entry.amount, entry.currency, entry.code),
+            *(entry.message, entry.bank_ref, entry.payment_id, entry.trace, entry.status),
+            *(entry.direction, entry.amount, entry.currency, entry.code),
+            entry.booked_at and entry.booked_at.date(),
         ]
-        text = "\x1f".join("" if each is None else str(each) for each in says)
-        if entry.bank_ref is None or (entry.payment_id or entry.trace) is None:
-            text += f"\x1f{entry.booked_at and entry.booked_at.date()}"
-            self._alike[text] += 1
-            text += f"\x1f{self._alike[text]}"
-        return uuid5(_IDS, text)
+        alike = uuid5(_IDS, "\x1f".join("" if each is None else str(each) for each in says))
+        self._alike[alike] += 1
+        return uuid5(alike, str(self._alike[alike]))
 
 
 def _row(entry: BankEntry, entry_id: UUID) -> Mapping[str, Any]:
@@ -170,4 +168,5 @@ def _row(entry: BankEntry, entry_id: UUID) -> Mapping[str, Any]:
         "booked_at": None if entry.booked_at is None else entry.booked_at.isoformat(),
         "code": entry.code,
         "bank_ref": entry.bank_ref,
+        "message": entry.message,
     }

@@ -1,7 +1,7 @@
 -- name: payouts_pay_their_statement
 -- Payouts that are not what their statement pays, or whose file is not the one whose digest was told;
--- those of another attempt whose payment before never came back; and entries of banks that stand there
--- twice. Grain: one row per payout, or entry.
+-- those of another attempt whose payment before never came back nor was withdrawn; and entries of banks
+-- that stand there twice. Grain: one row per payout, or entry.
 select payouts.number, payouts.amount, statements.payable
 from payouts
 left join statements
@@ -17,11 +17,14 @@ where statements.number is null
         and not exists (
             select 1
             from payouts as before
-            inner join payout_entries on payout_entries.payout_no = before.payout_no
+            left join bank_bookings on bank_bookings.payout_no = before.payout_no
             where before.number = payouts.number
                 and before.institution_id = payouts.institution_id
                 and before.attempt = payouts.attempt - 1
-                and payout_entries.status in ('returned', 'rejected')
+                and (
+                    before.withdrawn_at <= payouts.exported_at
+                    or bank_bookings.status in ('returned', 'rejected')
+                )
         )
     )
 union all

@@ -67,18 +67,12 @@ subjects as (
         and statements.payable > 0
         and reached.is_paid
     union all
-    select reached.institution_id, 'entry', bank_entries.entry_no, 1
-    from bank_entries
-    inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
+    select reached.institution_id, 'entry', bank_bookings.entry_no, 1
+    from bank_bookings
     inner join reached on reached.institution_id = no_institution()
-    where bank_files.run_no < reached.run_no
-        and not exists (
-            select 1
-            from payout_entries
-            inner join payouts on payouts.payout_no = payout_entries.payout_no
-            where payout_entries.entry_id = bank_entries.entry_id
-                and payouts.run_no < reached.run_no
-        )
+    left join payouts on payouts.payout_no = bank_bookings.payout_no
+    where bank_bookings.run_no < reached.run_no
+        and (payouts.payout_no is null or payouts.run_no >= reached.run_no)
     union all
     select
         current_verdicts.institution_id, current_verdicts.subject, current_verdicts.subject_no, -1

@@ -40,10 +40,10 @@ known as (
 known_by_now as (
     select current_verdicts.subject_no as entry_no
     from current_verdicts
-    inner join payout_entries on payout_entries.entry_no = current_verdicts.subject_no
+    inner join told_entries on told_entries.entry_no = current_verdicts.subject_no
     where current_verdicts.subject = 'entry'
         and current_verdicts.code <> 'known_now'
-        and payout_entries.institution_id = $institution_id
+        and told_entries.institution_id = $institution_id
 )
 select
     known.institution_id, known.currency, coalesce(known.credit_days, 7) as credit_days,
@@ -274,7 +274,7 @@ where moves.redemption_no not in (select several.redemption_no from several);
 -- makes: banked(institution_id, subject, subject_no, code, named, currency, amount, paid_amount,
 --     moved_amount, entries, since_at, bank_code)
 -- Makes banked: the verdict of each statement that pays anything, and of each entry of no payout
--- (rules.md#bank-verdicts); an entry whose payout is known by now ends. `named` is what a finding is
+-- (rules.md#bank-verdicts); one whose payout is known by now, or that counts no more, ends. `named` is what a finding is
 -- derived from: where it is null the verdict is none, as an unpaid one is that is younger than
 -- `days`. An entry without an amount stands with none, in a currency of the programs.
 -- Grain: one row per subject.
@@ -287,14 +287,15 @@ with alone as (
 ),
 entries as (
     select
-        bank_entries.entry_no, bank_entries.entry_id,
-        coalesce(bank_entries.currency, (select min(institutions.currency) from institutions))
+        told_entries.entry_no, told_entries.entry_id,
+        coalesce(told_entries.currency, (select min(institutions.currency) from institutions))
             as currency,
-        coalesce(bank_entries.amount, 0) as amount, bank_entries.status, bank_entries.direction,
-        bank_entries.code, coalesce(bank_entries.booked_at, bank_files.received_at) as since_at,
-        bank_entries.entry_no in (select payout_entries.entry_no from payout_entries) as is_known
-    from bank_entries
-    inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
+        coalesce(told_entries.amount, 0) as amount, told_entries.status, told_entries.direction,
+        told_entries.code, told_entries.told_at as since_at,
+        told_entries.payout_no is not null
+        or told_entries.entry_no not in (select bank_bookings.entry_no from bank_bookings)
+            as is_known
+    from told_entries
     where no_institution() in (select asked.institution_id from asked)
 )
 select
@@ -316,6 +317,7 @@ select
     no_institution(), 'entry', entries.entry_no,
     case
         when entries.is_known then 'known_now'
+        when entries.status = 'unexplained' then 'entry_not_explained'
         when is_unexplained(entries.status, entries.direction) then 'bank_unknown'
         else 'bank_other'
     end,
@@ -629,11 +631,10 @@ paid as (
 ),
 banked as (
     select
-        coalesce(payout_entries.institution_id, no_institution()) as institution_id,
+        coalesce(bank_bookings.institution_id, no_institution()) as institution_id,
         count(*) as entries
-    from bank_entries
-    left join payout_entries on payout_entries.entry_id = bank_entries.entry_id
-    group by coalesce(payout_entries.institution_id, no_institution())
+    from bank_bookings
+    group by coalesce(bank_bookings.institution_id, no_institution())
 ),
 counted as (
     select
@@ -694,16 +695,15 @@ with of_sides as (
     group by statements.institution_id, statements.currency
     union all
     select
-        coalesce(payout_entries.institution_id, no_institution()), true, null, 0, -count(*), 0,
+        coalesce(bank_bookings.institution_id, no_institution()), true, null, 0, -count(*), 0,
         -coalesce(
             sum(
-                moved_by_bank(bank_entries.status, bank_entries.direction, bank_entries.amount)
+                moved_by_bank(bank_bookings.status, bank_bookings.direction, bank_bookings.amount)
             ),
             0
         )
-    from bank_entries
-    left join payout_entries on payout_entries.entry_id = bank_entries.entry_id
-    group by coalesce(payout_entries.institution_id, no_institution())
+    from bank_bookings
+    group by coalesce(bank_bookings.institution_id, no_institution())
 ),
 both_sides as (
     select

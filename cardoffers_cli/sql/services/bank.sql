@@ -15,25 +15,25 @@ insert into bank_files (bank_file_no, file_name, form, sha256, received_at, run_
 values ($bank_file_no, $file_name, $form, $sha256, $received_at, $run_no);
 
 -- name: keep_entries
--- Writes the entries of a page of a file, but those that are there already, which any file may have
--- told (rules.md#bank-entries). Whoever runs it again writes nothing.
+-- Writes the entries of a page of a file, but those that are there already, which any file of its kind
+-- may have told (rules.md#bank-entries). Whoever runs it again writes nothing.
 insert into bank_entries (
     entry_no, entry_id, bank_file_no, place, status, direction, payment_id, trace, amount, currency,
-    booked_at, code, bank_ref
+    booked_at, code, bank_ref, message
 )
 select
     (select coalesce(max(bank_entries.entry_no), 0) from bank_entries)
     + row_number() over (order by said.entry_id),
     said.entry_id, $bank_file_no, said.place, said.status, said.direction, said.payment_id,
     said.trace, cast(said.amount as decimal(38, 4)), said.currency,
-    cast(said.booked_at as timestamp), said.code, said.bank_ref
+    cast(said.booked_at as timestamp), said.code, said.bank_ref, said.message
 from (
     select unnest(
         cast(
             $said as struct(
                 entry_id uuid, place varchar, status varchar, direction varchar,
                 payment_id varchar, trace varchar, amount varchar, currency varchar,
-                booked_at varchar, code varchar, bank_ref varchar
+                booked_at varchar, code varchar, bank_ref varchar, message varchar
             )[]
         ),
         recursive := true
@@ -48,26 +48,31 @@ where not exists (
 -- name: listed
 -- What banks said, of payouts and of others, the newest first: of an institution, of a statement,
 -- one entry, or what is of no payout. Money that left, or came back or was rejected, and that no payout
--- explains is `unknown` (rules.md#bank-verdicts). Grain: one row per entry.
+-- explains is `unknown` (rules.md#bank-verdicts); `counts` tells what does (rules.md#bank-entries).
+-- Grain: one row per entry.
 select
-    bank_entries.entry_id, bank_entries.status, bank_entries.direction, payout_entries.number,
+    bank_entries.entry_id, bank_entries.status, bank_entries.direction, told_entries.number,
     institutions.slug as institution, bank_entries.payment_id, bank_entries.trace,
     bank_entries.amount, bank_entries.currency, bank_entries.booked_at, bank_entries.code,
     bank_entries.bank_ref, bank_files.file_name as file, bank_entries.place, bank_files.received_at,
-    payout_entries.number is null
+    bank_entries.message, counting.entry_no is not null as counts,
+    counting.entry_no is not null
+    and told_entries.number is null
     and is_unexplained(bank_entries.status, bank_entries.direction) as is_unknown,
     count(*) over () as entries
 from bank_entries
 inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
-left join payout_entries on payout_entries.entry_id = bank_entries.entry_id
-left join institutions on institutions.institution_id = payout_entries.institution_id
-where ($institution_id is null or payout_entries.institution_id = $institution_id)
-    and ($number is null or payout_entries.number = $number)
+inner join told_entries on told_entries.entry_no = bank_entries.entry_no
+left join bank_bookings as counting on counting.entry_no = bank_entries.entry_no
+left join institutions on institutions.institution_id = told_entries.institution_id
+where ($institution_id is null or told_entries.institution_id = $institution_id)
+    and ($number is null or told_entries.number = $number)
     and ($entry_no is null or bank_entries.entry_no = $entry_no)
     and (
         not $unknown
         or (
-            payout_entries.number is null
+            counting.entry_no is not null
+            and told_entries.number is null
             and is_unexplained(bank_entries.status, bank_entries.direction)
         )
     )

@@ -28,7 +28,7 @@ select
     credits.credit_ref, page.amount, page.credited_amount, page.currency,
     greatest(date_sub('day', page.since_at, coalesce(ended.as_of, $now)), 0) as age_days,
     page.state, institutions.slug as institution, page.bank_code,
-    coalesce(statements.number, bank_entries.payment_id) as paid_as,
+    coalesce(statements.number, bank_entries.payment_id, bank_entries.bank_ref) as paid_as,
     page.subject, page.subject_no, page.since_at, first_runs.as_of as first_found_at,
     newest_runs.as_of as last_found_at, ended.as_of as resolved_at, page.accepted_by,
     page.accepted_reason, page.accepted_at, page.findings

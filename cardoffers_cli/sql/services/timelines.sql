@@ -498,9 +498,9 @@ told as (
         and statements.institution_id = settled_amounts.institution_id
     union all
     select
-        payout_entries.booked_at, null, 11, 'bank: ' || payout_entries.status,
-        'statement ' || payout_entries.number || coalesce(', ' || payout_entries.code, ''), null,
-        payout_entries.amount, payout_entries.currency
+        bank_bookings.booked_at, null, 11, 'bank: ' || bank_bookings.status,
+        'statement ' || bank_bookings.number || coalesce(', ' || bank_bookings.code, ''), null,
+        bank_bookings.amount, bank_bookings.currency
     from (
         select distinct statement_settlements.statement_no
         from earned
@@ -513,10 +513,10 @@ told as (
     inner join statements
         on statements.statement_no = stated.statement_no
         and statements.institution_id = $institution_id
-    inner join payout_entries
-        on payout_entries.number = statements.number
-        and payout_entries.institution_id = statements.institution_id
-    where payout_entries.booked_at is not null
+    inner join bank_bookings
+        on bank_bookings.number = statements.number
+        and bank_bookings.institution_id = statements.institution_id
+    where bank_bookings.booked_at is not null
     union all
     select
         invoice_periods.closed_at, invoice_periods.run_no, 10, 'invoiced',

@@ -1,37 +1,71 @@
 -- Payouts: what the bank said of each, and what is paid of a statement.
 
--- name: payout_entries
--- What a bank said of payouts: an entry is of the payout that it names, else of the one whose trace
--- number it has. Grain: one row per entry that is of a payout.
-create or replace view payout_entries as
+-- name: told_entries
+-- What banks said, each entry with the payout that it names, or else the one whose trace number it
+-- has, if there is one. `named` is what it names its payment by. Grain: one row per entry.
+create or replace view told_entries as
 select
-    payouts.payout_no, payouts.institution_id, payouts.number, bank_entries.entry_no,
-    bank_entries.entry_id, bank_entries.status, bank_entries.direction, bank_entries.amount, bank_entries.currency,
+    bank_entries.entry_no, bank_entries.entry_id, bank_entries.bank_file_no, bank_entries.message,
+    bank_entries.status, bank_entries.direction, bank_entries.amount, bank_entries.currency,
     bank_entries.booked_at, bank_entries.code,
-    coalesce(bank_entries.booked_at, bank_files.received_at) as told_at
+    coalesce(bank_entries.booked_at, bank_files.received_at) as told_at,
+    bank_files.run_no,
+    coalesce(by_id.payout_no, by_trace.payout_no) as payout_no,
+    coalesce(by_id.institution_id, by_trace.institution_id) as institution_id,
+    coalesce(by_id.number, by_trace.number) as number,
+    coalesce(by_trace.payment_id, bank_entries.payment_id, bank_entries.trace) as named
 from bank_entries
 inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
-inner join payouts on payouts.payment_id = bank_entries.payment_id
-union all
+left join payouts as by_id on by_id.payment_id = bank_entries.payment_id
+left join payouts as by_trace
+    on by_trace.trace = bank_entries.trace
+    and by_id.payout_no is null;
+
+-- name: bank_bookings
+-- The entries that count (rules.md#bank-entries): of those that say the same of one payment as many as
+-- the message has that says it most often, each as it was told first. What names no payment is the
+-- same only on one day. Grain: one row per booking.
+create or replace view bank_bookings as
+with numbered as (
+    select
+        told_entries.entry_no, told_entries.entry_id, told_entries.status, told_entries.direction,
+        told_entries.amount, told_entries.currency, told_entries.booked_at, told_entries.code,
+        told_entries.told_at, told_entries.run_no, told_entries.payout_no,
+        told_entries.institution_id, told_entries.number, told_entries.named,
+        case when told_entries.named is null then cast(told_entries.told_at as date) end as day,
+        row_number() over (
+            partition by
+                told_entries.named,
+                case when told_entries.named is null then cast(told_entries.told_at as date) end,
+                told_entries.status, told_entries.direction, told_entries.amount,
+                told_entries.currency, told_entries.message
+            order by told_entries.entry_no
+        ) as turn_no
+    from told_entries
+)
 select
-    payouts.payout_no, payouts.institution_id, payouts.number, bank_entries.entry_no,
-    bank_entries.entry_id, bank_entries.status, bank_entries.direction, bank_entries.amount, bank_entries.currency,
-    bank_entries.booked_at, bank_entries.code,
-    coalesce(bank_entries.booked_at, bank_files.received_at) as told_at
-from bank_entries
-inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
-inner join payouts on payouts.trace = bank_entries.trace
-where not exists (
-    select 1
-    from payouts as named
-    where named.payment_id = bank_entries.payment_id
+    numbered.entry_no, numbered.entry_id, numbered.status, numbered.direction, numbered.amount,
+    numbered.currency, numbered.booked_at, numbered.code, numbered.told_at, numbered.run_no,
+    numbered.payout_no, numbered.institution_id, numbered.number
+from numbered
+qualify numbered.entry_no = min(numbered.entry_no) over (
+    partition by
+        numbered.named, numbered.day, numbered.status, numbered.direction, numbered.amount,
+        numbered.currency, numbered.turn_no
 );
 
 -- name: is_unexplained
--- Whether an entry of no payout tells of money that left, or that came back or was rejected
--- (rules.md#bank-verdicts).
+-- Whether an entry of no payout tells of money that left, or that came back or was rejected, or that no
+-- detail of its entry explains (rules.md#bank-verdicts).
 create or replace macro is_unexplained(status, direction) as
-    status in ('returned', 'rejected') or (status = 'booked' and direction = 'debit');
+    status in ('returned', 'rejected', 'unexplained')
+    or (status = 'booked' and direction = 'debit');
+
+-- name: tells_return
+-- Whether an entry says that a payment came back or was rejected, as a code with which it left does too.
+create or replace macro tells_return(status, direction, code) as
+    status in ('returned', 'rejected')
+    or (status = 'booked' and direction = 'debit' and code is not null);
 
 -- name: moved_by_bank
 -- What an entry adds to what is paid: what left, less what came back.
@@ -43,8 +77,9 @@ end;
 
 -- name: paid_statements
 -- What is paid of each statement that pays anything (rules.md#bank-verdicts), by all its payments. Of a
--- payment that came back nothing counts, also where the bank told of the return alone; whether it came
--- back, the code of the bank and the day it was due are of the newest payment.
+-- payment that came back nothing counts, also where the bank told of the return alone; `kept_amount` is
+-- what did not come back of it. Whether it came back and the day it was due are of the newest payment,
+-- the code of the bank too, unless an older one stands. A payment that was withdrawn is due no more.
 -- Grain: one row per statement that pays anything.
 create or replace view paid_statements as
 with payments as (
@@ -53,46 +88,71 @@ with payments as (
         payouts.institution_id,
         payouts.payout_no,
         payouts.due_on,
-        count(payout_entries.entry_id) as entries,
+        payouts.withdrawn_at is not null as is_withdrawn,
+        count(bank_bookings.entry_id) as entries,
         coalesce(
-            sum(moved_by_bank(payout_entries.status, payout_entries.direction, 1)), 0
+            sum(moved_by_bank(bank_bookings.status, bank_bookings.direction, 1)), 0
         ) as payments,
         coalesce(
             sum(
                 moved_by_bank(
-                    payout_entries.status, payout_entries.direction, payout_entries.amount
+                    bank_bookings.status, bank_bookings.direction, bank_bookings.amount
                 )
             ),
             0
         ) as moved_amount,
-        bool_or(payout_entries.status in ('returned', 'rejected')) as came_back,
+        case
+            when bool_or(bank_bookings.status = 'booked' and bank_bookings.direction = 'debit')
+                then 0
+            else any_value(payouts.amount)
+        end as untold_amount,
+        bool_or(bank_bookings.status = 'returned' and bank_bookings.direction = 'credit') as is_back,
+        bool_or(bank_bookings.status in ('returned', 'rejected')) as came_back,
         bool_or(
-            payout_entries.status in ('booked', 'returned')
-            and payout_entries.currency <> payouts.currency
+            tells_return(bank_bookings.status, bank_bookings.direction, bank_bookings.code)
+        ) as is_return_told,
+        bool_or(
+            bank_bookings.status in ('booked', 'returned')
+            and bank_bookings.currency <> payouts.currency
         ) as is_in_another,
-        max(payout_entries.booked_at) filter (payout_entries.status in ('booked', 'returned'))
+        max(bank_bookings.booked_at) filter (bank_bookings.status in ('booked', 'returned'))
             as booked_at,
-        max_by(payout_entries.code, (payout_entries.told_at, payout_entries.entry_no)) filter (
-            payout_entries.status in ('returned', 'rejected', 'notice')
+        max_by(bank_bookings.code, (bank_bookings.told_at, bank_bookings.entry_no)) filter (
+            bank_bookings.status = 'notice'
+            or tells_return(bank_bookings.status, bank_bookings.direction, bank_bookings.code)
         ) as bank_code
     from payouts
-    left join payout_entries on payout_entries.payout_no = payouts.payout_no
-    group by payouts.number, payouts.institution_id, payouts.payout_no, payouts.due_on
+    left join bank_bookings on bank_bookings.payout_no = payouts.payout_no
+    group by
+        payouts.number, payouts.institution_id, payouts.payout_no, payouts.due_on,
+        payouts.withdrawn_at
 ),
 told as (
     select
         payments.number,
         payments.institution_id,
         max(payments.payout_no) as payout_no,
-        max_by(payments.due_on, payments.payout_no) as due_on,
+        arg_max_null(
+            case when not payments.is_withdrawn then payments.due_on end, payments.payout_no
+        ) as due_on,
         sum(payments.entries) as entries,
         sum(greatest(payments.payments, 0)) as payments,
         sum(payments.moved_amount) filter (where payments.payments >= 1) as paid_amount,
         sum(payments.moved_amount) as moved_amount,
+        coalesce(
+            sum(payments.untold_amount + payments.moved_amount)
+                filter (where payments.payments < 1 and payments.is_back),
+            0
+        ) as kept_amount,
         arg_max_null(payments.came_back, payments.payout_no) as came_back,
+        bool_or(payments.is_withdrawn and payments.entries > 0) as is_withdrawn_told,
+        bool_or(payments.is_return_told) filter (where payments.payments >= 1) as is_return_told,
         bool_or(payments.is_in_another) filter (where payments.payments >= 1) as is_in_another,
         max(payments.booked_at) as booked_at,
-        arg_max_null(payments.bank_code, payments.payout_no) as bank_code
+        coalesce(
+            arg_max_null(payments.bank_code, payments.payout_no),
+            max_by(payments.bank_code, payments.payout_no) filter (where payments.payments >= 1)
+        ) as bank_code
     from payments
     group by payments.number, payments.institution_id
 )
@@ -104,15 +164,23 @@ select
     statements.currency,
     statements.closed_at,
     case
-        when told.payments >= 1 and told.is_in_another then 'paid_differs'
-        when told.payments >= 1 and told.paid_amount = statements.payable then 'paid'
-        when told.payments >= 2 and told.paid_amount > statements.payable then 'paid_twice'
-        when told.payments >= 1 then 'paid_differs'
+        when told.payments >= 2 and told.paid_amount > statements.payable
+            and not told.is_in_another
+            then 'paid_twice'
+        when told.is_withdrawn_told then 'withdrawn_told'
+        when told.payments >= 1
+            and (told.is_in_another or told.paid_amount <> statements.payable)
+            then 'paid_differs'
+        when told.payments >= 1 and told.is_return_told then 'return_unbooked'
+        when told.kept_amount <> 0 then 'return_differs'
+        when told.payments >= 1 then 'paid'
         when told.came_back then 'returned'
         else 'unpaid'
     end as state,
+    coalesce(told.payments, 0) = 0 and coalesce(told.came_back, false) as is_back,
     coalesce(told.paid_amount, 0) as paid_amount,
     coalesce(told.moved_amount, 0) as moved_amount,
+    coalesce(told.kept_amount, 0) as kept_amount,
     coalesce(told.entries, 0) as entries,
     told.bank_code,
     told.booked_at,
