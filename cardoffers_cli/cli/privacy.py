@@ -8,11 +8,19 @@ import typer
 
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Institution, Yes, option
+from cardoffers_cli.cli.kernel.options import (
+    AnyInstitution,
+    DryRun,
+    ErasureFile,
+    Institution,
+    Yes,
+    option,
+)
 from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.moments import format_minute
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.privacy.erase import Erased
@@ -111,16 +119,32 @@ def erase(
 
 
 @app.command()
-def reapply(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
-    """Do the erasures again that the list knows and the store has lost, as by a loss of commits."""
+def reapply(
+    ctx: typer.Context,
+    *,
+    erasures: ErasureFile = None,
+    none_since: Annotated[
+        bool, option("Say that nobody was erased whom the list does not name.", "--none-since")
+    ] = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Do the erasures again that a list names and the store does not know, as after a restore."""
     from cardoffers_cli.jobs.privacy.erase import reapply as again
     from cardoffers_cli.jobs.river.compact import compact
 
     desk = Desk.of(ctx)
-    done = again(desk.job, dry_run=dry_run)
+    if none_since and not dry_run:
+        desk.confirm("Is nobody missing in the list of erasures?", yes=yes)
+    done = again(desk.job, erasures, none_since=none_since, dry_run=dry_run)
     if done.erasures and not dry_run:
         compact(desk.job)
-    desk.show(done)
+    if done.erasures_unknown_since:
+        desk.note(
+            f"Who was erased after {format_minute(done.erasures_unknown_since)} may be back: name "
+            "a newer list with --erasures FILE, or say --none-since."
+        )
+    desk.show(done, exit_code=3 if done.erasures_unknown_since else 0)
 
 
 def _token(given: str) -> str:

@@ -10,9 +10,10 @@ import typer
 from cardoffers_cli.cli.catalog import file_sheets
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import DryRun, Yes, argument, option
+from cardoffers_cli.cli.kernel.options import DryRun, ErasureFile, Yes, argument, option
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.moments import format_minute
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.river.compact import Compacted
@@ -140,6 +141,7 @@ def restore(
     ctx: typer.Context,
     file: Annotated[Path, argument("FILE", "A file of `store backup`.")],
     *,
+    erasures: ErasureFile = None,
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
@@ -148,13 +150,15 @@ def restore(
 
     desk = Desk.of(ctx)
     with _steps(desk, "Restoring", restores.STEPS) as tell:
-        done = restores.restore(desk.job, file, accept_loss=yes, dry_run=dry_run, tell=tell)
+        done = restores.restore(
+            desk.job, file, erasures=erasures, accept_loss=yes, dry_run=dry_run, tell=tell
+        )
     desk.show(
         done,
         Sheet("restored", RESTORED, [done]),
         *_lost(done),
         Text([*_erased(done), *_archive(done), *_secrets(done), *_faults(done)]),
-        exit_code=3 if done.faults or done.secrets_missing else 0,
+        exit_code=3 if done.faults or done.secrets_missing or done.erasures_unknown_since else 0,
     )
 
 
@@ -293,11 +297,20 @@ def _archive(told: "MadeBackup | Restored") -> Iterator[str]:
 def _kept(made: "MadeBackup") -> Iterator[str]:
     if made.secrets:
         yield f"The signing secrets are in {made.secrets}: keep it as safe as they are."
+    if made.erasures:
+        yield f"The list of erasures is in {made.erasures}: keep it beside the backup."
 
 
 def _erased(done: "Restored") -> Iterator[str]:
     if done.erased_again:
         yield f"{counted(done.erased_again, 'cardholder')} erased since the backup: erased again."
+    if done.erasures_unknown_since:
+        yield (
+            f"Who was erased after {format_minute(done.erasures_unknown_since)} is not known here "
+            "and may be back. Run `cardoffers privacy reapply --erasures FILE` with a newer list "
+            "of erasures; if there is none, ask the institutions who was erased since, erase them "
+            "again, then run `cardoffers privacy reapply --none-since --yes`."
+        )
 
 
 def _secrets(done: "Restored") -> Iterator[str]:

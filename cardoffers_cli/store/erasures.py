@@ -1,9 +1,9 @@
 """The list of erasures, `erasures` in the folder of a store, and the key by which it names people.
 
-Each line says of which institution a cardholder was erased, by the keyed hash of the token
-(HMAC-SHA256), never by the token. The key, `erasure-key` beside it, is drawn once; both are their
-owner's only. The list is written before the store is: a restore of an older backup, or a crash, is
-so made good (rules.md#erasure). Lose the key, and nobody can tell any more who was erased.
+Its first line has the key, drawn once. Each other line says of which institution a cardholder was
+erased, by the keyed hash of the token (HMAC-SHA256), never by the token. It is its owner's only.
+The list is written before the store is: a restore of an older backup, or a crash, is
+so made good (rules.md#erasure). The same file stands beside each backup, as `FILE.erasures`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import hmac
 import json
 import os
 import stat
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
@@ -22,16 +23,16 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.store.folder import make_folder, needing_room, replace_whole, sync_folder
 from cardoffers_cli.store.layout import (
     draft_path,
-    erasure_key_path,
     erasures_path,
     unwritten_path,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
     from pathlib import Path
 
+FORM = "cardoffers erasures 1"
+"""By which such a file is known to be one of ours."""
 KEY_BYTES = 32
 """How long the key is."""
 _BLOCK_BYTES = 64
@@ -48,6 +49,31 @@ class ListedErasure(Record):
     reason: str
     erased_at: datetime
     actor: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErasureList:
+    """A list of erasures and its key, None while nobody was erased.
+
+    Of a store that was restored without its newest list, erasures after `unknown_since` may be
+    missing, until somebody answers.
+    """
+
+    key: bytes | None = field(default=None, repr=False)
+    unknown_since: datetime | None = None
+    erasures: tuple[ListedErasure, ...] = ()
+
+    def joined(self, other: ErasureList) -> ErasureList:
+        """Return this list with the erasures of another; raise `Refused` where the keys differ."""
+        if self.key and other.key and self.key != other.key:
+            raise Refused(
+                "Two lists of erasures have different keys: they are of two stores.",
+                code="erasures_of_other_store",
+                hint="Name the list of this store; restore a backup of another one elsewhere, with "
+                "`--store PATH`.",
+            )
+        more = (each for each in other.erasures if each not in self.erasures)
+        return replace(self, key=self.key or other.key, erasures=(*self.erasures, *more))
 
 
 def erasure_id(institution_id: UUID, token_hash: str, number: int) -> UUID:
@@ -67,75 +93,78 @@ def pads_of(key: bytes) -> dict[str, bytes]:
     return {"inner": bytes(b ^ 0x36 for b in block), "outer": bytes(b ^ 0x5C for b in block)}
 
 
-def read_key(store: Path) -> bytes | None:
-    """Return the key of a store, or None where nobody was erased yet.
+def read_list(path: Path) -> ErasureList:
+    """Return the list in a file, of a store or beside a backup; an empty one where there is none.
 
-    Raises `Refused` where others may read it, or where it is gone and the list is not, and
-    `StoreDamaged` where it is no key.
+    Raises `Refused` where others may read it, and `StoreDamaged` where it is not what was written.
     """
-    path = erasure_key_path(store)
     try:
         with path.open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
                 raise Refused(
-                    f"Others may read {path}, the key of erasures.",
-                    code="erasure_key_open",
+                    f"Others may read {path}, which has the key of erasures.",
+                    code="erasures_open",
                     hint=f"Run `chmod 600 {path}`.",
                 )
-            key = bytes.fromhex(file.read().decode("ascii", "replace").strip())
+            head, *lines = file.read().decode("utf-8").splitlines()
     except FileNotFoundError:
-        if erasures_path(store).exists():
-            raise Refused(
-                f"{path} is gone, and {erasures_path(store).name} beside it names people by it.",
-                code="erasure_key_missing",
-                hint="Put it back from where the folder of the store is kept.",
-            ) from None
-        return None
+        return ErasureList()
     except ValueError:
-        key = b""
-    if len(key) != KEY_BYTES:
-        raise StoreDamaged(
-            f"{path} is no key of erasures.",
-            code="erasure_key_damaged",
-            hint="Put it back from where the folder of the store is kept.",
-        )
-    return key
+        head, lines = "{}", []
+    try:
+        told = json.loads(head)
+        key, since = bytes.fromhex(told["key"]), told["unknown_since"]
+        if told["form"] == FORM and len(key) in {0, KEY_BYTES}:
+            return ErasureList(
+                key=key or None,
+                unknown_since=parse_moment(since) if since else None,
+                erasures=tuple(map(_parsed, lines)),
+            )
+    except (ValueError, TypeError, KeyError):
+        pass
+    raise StoreDamaged(
+        f"{path} is not what this program wrote.",
+        code="erasures_damaged",
+        hint="Put it back from the copy beside the newest backup, `FILE.erasures`.",
+    )
+
+
+def own_list(store: Path) -> ErasureList:
+    """Return the list of a store."""
+    return read_list(erasures_path(store))
+
+
+def keep(store: Path, erasures: ErasureList) -> None:
+    """Make this the list of a store, on the disk before this returns."""
+    if erasures != own_list(store):
+        make_folder(store)
+        _write(erasures_path(store), _text(erasures), draft_path(store, "erased"))
 
 
 def keep_key(store: Path, drawn: bytes) -> bytes:
     """Return the key of a store: one that was drawn, on the disk now, if it had none."""
-    key = read_key(store)
-    if key is None:
-        key = drawn
-        _write(store, erasure_key_path(store), f"{key.hex()}\n")
-    return key
-
-
-def listed(store: Path) -> list[ListedErasure]:
-    """Return the list of a store, the oldest first; raise `StoreDamaged` for what is none."""
-    path = erasures_path(store)
-    try:
-        return [_parsed(line) for line in path.read_text("utf-8").splitlines()]
-    except FileNotFoundError:
-        return []
-    except (ValueError, TypeError, KeyError):
-        raise StoreDamaged(
-            f"{path} holds a line that is none of ours.",
-            code="erasures_damaged",
-            hint="Put it back from where the folder of the store is kept.",
-        ) from None
+    own = own_list(store)
+    keep(store, replace(own, key=own.key or drawn))
+    return own.key or drawn
 
 
 def add(store: Path, erasure: ListedErasure) -> None:
-    """Put an erasure on the list, on the disk before this returns; once, however often."""
-    known = listed(store)
-    if erasure.erasure_id not in {each.erasure_id for each in known}:
-        _write(store, erasures_path(store), _text([*known, erasure]))
+    """Put an erasure on the list of a store, on the disk before this returns; once."""
+    known = own_list(store)
+    if erasure.erasure_id not in {each.erasure_id for each in known.erasures}:
+        keep(store, replace(known, erasures=(*known.erasures, erasure)))
+
+
+def copy_to(store: Path, path: Path, draft: Path) -> None:
+    """Add the list of a store to the one at a path, as it is when this returns, whoever erases."""
+    while (both := own_list(store).joined(there := read_list(path))) != there:
+        _write(path, _text(both), draft)
 
 
 def mark(store: Path) -> None:
     """Mark, on the disk, that freed blocks of the store's file may hold tokens that were erased."""
-    _write(store, unwritten_path(store), "")
+    make_folder(store)
+    _write(unwritten_path(store), "", draft_path(store, "erased"))
 
 
 def unmark(store: Path) -> None:
@@ -150,9 +179,7 @@ def is_marked(store: Path) -> bool:
     return unwritten_path(store).exists()
 
 
-def _write(store: Path, path: Path, text: str) -> None:
-    make_folder(store)
-    draft = draft_path(store, "erased")
+def _write(path: Path, text: str, draft: Path) -> None:
     try:
         with needing_room(path, "Free some space and run it again: nothing was changed."):
             replace_whole(path, text.encode(), draft)
@@ -160,9 +187,15 @@ def _write(store: Path, path: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _text(erasures: Iterable[ListedErasure]) -> str:
-    documents = ({**each, "erased_at": format_moment(each.erased_at)} for each in erasures)
-    return "".join(f"{json.dumps(each, default=str)}\n" for each in documents)
+def _text(listed: ErasureList) -> str:
+    since = listed.unknown_since
+    head = {
+        "form": FORM,
+        "key": (listed.key or b"").hex(),
+        "unknown_since": format_moment(since) if since else None,
+    }
+    lines = ({**each, "erased_at": format_moment(each.erased_at)} for each in listed.erasures)
+    return "".join(f"{json.dumps(each, default=str)}\n" for each in (head, *lines))
 
 
 def _parsed(line: str) -> ListedErasure:

@@ -6,8 +6,8 @@ folder, one lock and one journal.
 
 The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
 `night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the
-`secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with its
-`erasure-key` and the mark `erased-since`, the `snapshot`, the `archive`, the list of `backups`,
+`secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with
+the mark `erased-since`, the `snapshot`, the `archive`, the list of `backups`,
 drafts (`.new`), and what is kept under a dated name (`.kept`). Beside the store itself are what the
 engine puts there (`.wal`, with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint,
 and `.tmp`), a store that was replaced (`.kept`), and what the nights tell people: `runs/` and
@@ -80,11 +80,9 @@ snapshot_path = _path_of("snapshot")
 backups_path = _path_of("backups")
 """The list of folders that backups were put in."""
 erasures_path = _path_of("erasures")
-"""The list of cardholders who were erased."""
+"""The list of cardholders who were erased, with the key by which it names them."""
 unwritten_path = _path_of("erased-since")
 """The mark that somebody was erased since the store's file was last written anew."""
-erasure_key_path = _path_of("erasure-key")
-"""The key by which that list names them."""
 
 
 def usage_logs(usage: Path) -> tuple[Path, Path]:
@@ -150,6 +148,11 @@ def backup_name(store: Path, now: datetime) -> str:
 def backup_secrets_path(backup: Path) -> Path:
     """Return the path of the signing secrets of a backup, which stand beside it."""
     return _beside(backup, ".secrets")
+
+
+def backup_erasures_path(backup: Path) -> Path:
+    """Return the path of the list of erasures of a backup, which stands beside it."""
+    return _beside(backup, ".erasures")
 
 
 def kept_name(path: Path, since: datetime) -> Path:

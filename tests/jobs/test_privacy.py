@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import stat
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,8 +39,8 @@ from cardoffers_cli.jobs.storage.restore import restore
 from cardoffers_cli.services.personal_data import EXPORTED, NOT_EXPORTED
 from cardoffers_cli.services.watch import record_findings
 from cardoffers_cli.sql import statements
-from cardoffers_cli.store.erasures import erasures_path, listed
-from cardoffers_cli.store.layout import erasure_key_path, folder_of
+from cardoffers_cli.store.erasures import erasures_path, own_list
+from cardoffers_cli.store.layout import folder_of
 from killing import killed_everywhere
 from sizes import slow
 from tables import NOON, select, uid
@@ -46,7 +48,6 @@ from work import file_of, found, job, kept, new_store, next_run, once, taken, te
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
 
@@ -208,7 +209,6 @@ def test_a_dry_run_changes_nothing_and_draws_no_key(alder: Job) -> None:
     done = erase(alder, dry_run=True)
     assert (2, None) == (done.purchases, done.token_hash)
     assert before == kept(alder)
-    assert not erasure_key_path(alder.path).exists()
     assert not erasures_path(alder.path).exists()
 
 
@@ -226,7 +226,7 @@ def test_who_returns_is_somebody_new(alder: Job, tmp_path: Path) -> None:
     assert 3 == len(dict_of(alder))
     again = erase(alder)
     assert (1, False) == (again.purchases, again.was_erased)
-    assert 2 == len(listed(alder.path)) == len(kept(alder)["erasures"])
+    assert 2 == len(own_list(alder.path).erasures) == len(kept(alder)["erasures"])
     assert doctor(alder, strict=True).ok
 
 
@@ -296,7 +296,7 @@ def test_a_legal_hold_wins(alder: Job) -> None:
 )
 def test_what_cannot_be_erased_is_refused(alder: Job, code: str, token: str, reason: str) -> None:
     assert code == code_of(lambda: erase_cardholder(alder, "alder", token, reason))
-    assert [] == listed(alder.path)
+    assert [] == [*own_list(alder.path).erasures]
 
 
 @slow
@@ -304,7 +304,7 @@ def test_two_persons_erase_where_approvals_are_on(alder: Job) -> None:
     set_institution(alder, "alder", {}, four_eyes={"approvals": "on"})
     ann, bob = replace(alder, actor="ann as ops"), replace(alder, actor="bob as ops")
     assert "approval_required" == code_of(lambda: erase(ann))
-    assert [] == listed(alder.path)
+    assert [] == [*own_list(alder.path).erasures]
     ((request,),) = found(alder, "select approval_id from approvals where answer is null")
     assert TOKEN[:4] not in str(kept(alder)["approvals"])
     approvals.give(bob, str(request))
@@ -381,6 +381,93 @@ def test_who_returned_is_left_alone_by_a_restore(alder: Job, tmp_path: Path) -> 
     assert TOKEN in dict_of(alder).values()
 
 
+def lost(made: Job, folder: Path) -> Job:
+    """Lose the machine of a store, with all in its folder; return one on another."""
+    shutil.rmtree(folder_of(made.path))
+    made.path.unlink()
+    folder.mkdir()
+    return job(folder / "store.duckdb")
+
+
+MOVED, BESIDE = "moved before the erasure", "where the store knows it"
+LIST, NONE = "newest list", "no list"
+
+
+@slow
+@pytest.mark.parametrize(
+    ("where", "given", "expected"),
+    [
+        (MOVED, NONE, (None, True)),
+        (BESIDE, NONE, (1, True)),
+        (MOVED, LIST, (1, False)),
+    ],
+)
+def test_who_was_erased_does_not_come_back_elsewhere_without_a_word(
+    alder: Job, tmp_path: Path, where: str, given: str, expected: tuple[int | None, bool]
+) -> None:
+    """As after the loss of a machine; each restore that knows no newest list says so."""
+    (backups := tmp_path / "backups").mkdir()
+    file = Path(backup(alder, backups).backup)
+    if where == MOVED:
+        file = Path(shutil.copytree(backups, tmp_path / "safe")) / file.name
+    erase(alder)
+    shutil.copy(erasures_path(alder.path), tmp_path / "newest")
+    elsewhere = lost(alder, tmp_path / "elsewhere")
+    newest = tmp_path / "newest" if given == LIST else None
+    done = restore(elsewhere, file, erasures=newest)
+    is_unknown = done.get("erasures_unknown_since") is not None
+    assert expected == (done.get("erased_again"), is_unknown)
+    assert (expected[0] is None) == ("store.duckdb" in holding(tmp_path / "elsewhere"))
+    assert is_unknown == (not doctor(elsewhere, strict=True).ok)
+    assert is_unknown == ("erasures_unknown_since" in reapply(elsewhere))
+    reapply(elsewhere, tmp_path / "newest")
+    compact(elsewhere)
+    assert [] == holding(tmp_path / "elsewhere")
+    assert doctor(elsewhere, strict=True).ok
+
+
+@slow
+def test_somebody_may_say_that_the_list_is_whole(alder: Job, tmp_path: Path) -> None:
+    file = Path(backup(alder, tmp_path / "before.duckdb").backup)
+    elsewhere = lost(alder, tmp_path / "elsewhere")
+    assert NOON == restore(elsewhere, file).erasures_unknown_since
+    assert NOON == restore(elsewhere, file).erasures_unknown_since
+    reapply(elsewhere, none_since=True)
+    assert ["erasures_known"] == [
+        event for (event,) in found(elsewhere, "select event from security_log")
+    ]
+    assert "erasures_unknown_since" not in restore(elsewhere, file, accept_loss=True)
+
+
+@slow
+def test_a_list_of_another_store_is_refused(alder: Job, tmp_path: Path) -> None:
+    backup(alder, tmp_path / "before.duckdb")
+    erase(alder)
+    other = with_two(tmp_path / "other")
+    erase(other)
+    theirs = erasures_path(other.path)
+    assert "erasures_of_other_store" == code_of(
+        lambda: restore(alder, tmp_path / "before.duckdb", erasures=theirs, accept_loss=True)
+    )
+    assert 1 == len(own_list(alder.path).erasures)
+
+
+@slow
+def test_what_cannot_have_the_list_beside_it_is_named(alder: Job, tmp_path: Path) -> None:
+    for name in ("open", "gone"):
+        (tmp_path / name).mkdir()
+    made = backup(alder, tmp_path / "open" / "b.duckdb").backup
+    backup(alder, tmp_path / "gone" / "b.duckdb")
+    shutil.rmtree(tmp_path / "gone")
+    (tmp_path / "open" / "b.duckdb.erasures").mkdir()
+    expected = {
+        (made, "copy_of_before"),
+        (made, "list_not_beside"),
+        (str(tmp_path / "gone"), "folder_missing"),
+    }
+    assert expected == {(each.file, each.why) for each in erase(alder).files}
+
+
 @slow
 def test_a_store_that_lost_an_erasure_is_noticed(alder: Job) -> None:
     before = alder.path.read_bytes()
@@ -439,7 +526,7 @@ def test_killed_anywhere_and_run_again_it_is_erased_once(tmp_path: Path) -> None
         left = job(each / "store.duckdb")
         erase(left)
         assert [] == holding(each)
-        assert 1 == len(kept(left)["erasures"]) == len(listed(left.path))
+        assert 1 == len(kept(left)["erasures"]) == len(own_list(left.path).erasures)
         assert doctor(left, strict=True).ok
 
 

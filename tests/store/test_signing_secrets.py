@@ -15,6 +15,7 @@ from cardoffers_cli.jobs.catalogue.importing import export_catalogue
 from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.privacy.erase import reapply
 from cardoffers_cli.jobs.river.compact import compact
 from cardoffers_cli.jobs.river.export import export
 from cardoffers_cli.jobs.storage.backup import backup
@@ -316,6 +317,7 @@ def test_a_restored_store_signs_as_it_did(made: Job, tmp_path: Path) -> None:
     moved = job(tmp_path / "moved.duckdb")
     assert [] == restore(moved, tmp_path / "b")["secrets_missing"]
     assert [secret] == texts(moved)
+    reapply(moved, none_since=True)
     assert doctor(moved)["ok"]
 
 

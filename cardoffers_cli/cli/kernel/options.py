@@ -155,6 +155,9 @@ AskedInstitution = Annotated[
     ),
 ]
 AllInstitutions = Annotated[bool, option("Look at every institution.", "--all-institutions")]
+ErasureFile = Annotated[
+    Path | None, option("The newest list of erasures.", "--erasures", exists=True, dir_okay=False)
+]
 DryRun = Annotated[bool, option("Show what would be done; write nothing.", "--dry-run")]
 """Stands on everything that writes (rules.md#dry-runs)."""
 Engine = Annotated[

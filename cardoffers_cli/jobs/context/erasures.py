@@ -11,36 +11,32 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.erasures import erase, unknown_to
-from cardoffers_cli.store.erasures import listed, read_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.erasures import ListedErasure
+    from cardoffers_cli.store.erasures import ErasureList, ListedErasure
     from cardoffers_cli.store.store import Store
 
 KIND = "erase"
 """The kind of the run that erases."""
 
 
-def missing_erasures(store: Store, job: Job) -> Sequence[ListedErasure]:
-    """Return the erasures on the list of the job's store that an open store does not know."""
-    return unknown_to(store, listed(job.path))
+def missing_erasures(store: Store, listed: ErasureList) -> list[ListedErasure]:
+    """Return the erasures on a list that an open store does not know."""
+    return unknown_to(store, listed.erasures)
 
 
-def erase_again(store: Store, job: Job) -> int:
+def erase_again(store: Store, job: Job, listed: ErasureList) -> int:
     """Do what `missing_erasures` tells, in a transaction; return how many cardholders there were.
 
     The store that is open may be another than the job's: a copy that is to take its place.
     """
-    missing = missing_erasures(store, job)
-    key = read_key(job.path) if missing else None
-    if key is None:
+    missing = missing_erasures(store, listed)
+    if not missing or listed.key is None:
         return 0
     with store.transaction():
         with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
-            found = erase(store, missing, key, run_no=run.run_no)
+            found = erase(store, missing, listed.key, run_no=run.run_no)
             run.counts.update(found, again=len(missing))
         for each in missing:
             log_erasure(store, each, job, is_again=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import Refused, UsageError
@@ -19,7 +20,8 @@ from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.erasures import KIND, erase_again, log_erasure, missing_erasures
 from cardoffers_cli.jobs.context.runs import run_record
-from cardoffers_cli.jobs.privacy.traces import Trace, traces
+from cardoffers_cli.jobs.privacy.traces import Trace, put_beside_backups, traces
+from cardoffers_cli.services import security_log
 from cardoffers_cli.services.cardholders import CardholderUnknown, find_cardholder
 from cardoffers_cli.services.erasures import (
     ErasedCounts,
@@ -40,15 +42,18 @@ from cardoffers_cli.store.erasures import (
     ListedErasure,
     add,
     erasure_id,
+    keep,
     keep_key,
     mark,
-    read_key,
+    own_list,
+    read_list,
     token_hash,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.institutions import Institution
@@ -97,9 +102,13 @@ class Erased(Record):
 
 
 class ErasedAgain(Record):
-    """How many erasures of the list the store did not know, and knows now."""
+    """How many erasures of the list the store did not know, and knows now.
+
+    Of a restored store, erasures after `erasures_unknown_since` may be missing in the list.
+    """
 
     erasures: int
+    erasures_unknown_since: datetime | None = if_any()
     dry_run: bool
 
 
@@ -118,7 +127,8 @@ def erase_cardholder(
         )
     with approvable(job, dry_run=dry_run) as store:
         owner = find_institution(store, institution)
-        key = read_key(job.path) if dry_run else keep_key(job.path, token_bytes(KEY_BYTES))
+        drawn = None if dry_run else token_bytes(KEY_BYTES)
+        key = keep_key(job.path, drawn) if drawn else own_list(job.path).key
         named = _named(store, job, owner, token, reason, key=key or _NO_KEY)
         number = find_cardholder(store, owner.id, token)
         if number is None:
@@ -132,20 +142,49 @@ def erase_cardholder(
         tokens = [each for each in tokens if len(each) > TOLD_APART]
         places = [] if dry_run else _places(store, tokens)
         files = traces(store, job, owner.slug, tokens, before_run_no=before_run_no)
+        if not dry_run:  # before the commit: killed, it is done again
+            files += put_beside_backups(job.path)
     hashed = named.token_hash if key else None
     return Erased(**{**erased, "token_hash": hashed, "places": places, "files": files})
 
 
-def reapply(job: Job, *, dry_run: bool = False) -> ErasedAgain:
-    """Do the erasures of the list that the store does not know, as after a loss of commits."""
+def reapply(
+    job: Job, given: Path | None = None, *, none_since: bool = False, dry_run: bool = False
+) -> ErasedAgain:
+    """Do the erasures of the list that the store does not know, as after a loss of commits.
+
+    `given` is a newer list, which is joined to the one beside the store; with `none_since` somebody
+    says that there is none. Either answers for a restored store whose list may not be whole.
+    """
     with job.store(read_only=dry_run) as store:
-        count = len(missing_erasures(store, job))
-        if count and not dry_run:
-            mark(job.path)
-            erase_again(store, job)
+        own = own_list(job.path)
+        listed = own.joined(read_list(given)) if given else own
+        if given or none_since:
+            listed = replace(listed, unknown_since=None)
+        count = len(missing_erasures(store, listed))
+        if not dry_run:
+            if own.unknown_since and not listed.unknown_since:
+                _log_answer(store, job, given, own.unknown_since)
+            keep(job.path, listed)
+            if count:
+                mark(job.path)
+                erase_again(store, job, listed)
     if count and not dry_run:
         snapshot.withdraw(job.path)
-    return ErasedAgain(erasures=count, dry_run=dry_run)
+    return ErasedAgain(erasures=count, erasures_unknown_since=listed.unknown_since, dry_run=dry_run)
+
+
+def _log_answer(store: Store, job: Job, given: Path | None, since: datetime) -> None:
+    """Keep in the security log by what the list is known to be whole."""
+    with store.transaction():
+        security_log.append(
+            store,
+            "erasures_known",
+            event_id=uuid4(),
+            details={"since": format_moment(since), "list": str(given) if given else None},
+            now=job.now,
+            actor=job.actor,
+        )
 
 
 def _named(

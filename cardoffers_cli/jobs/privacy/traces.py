@@ -11,13 +11,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.processed import DONE, FAILED, TAKEN
 from cardoffers_cli.files.traces import holds_any
 from cardoffers_cli.services.taken_files import kept_folders
-from cardoffers_cli.store import backup_places
+from cardoffers_cli.store import backup_places, journal
+from cardoffers_cli.store.erasures import copy_to
 from cardoffers_cli.store.layout import (
     LOCKS,
+    backup_erasures_path,
     folder_of,
     history_root,
     kept_files,
@@ -37,7 +40,11 @@ _BACKUP = ".checksum"
 
 
 class Trace(Record):
-    """A file, and why it is named: `holds_token`, or `copy_of_before`, of the store as it was."""
+    """A file, and why it is named.
+
+    `holds_token`; `copy_of_before`, of the store as it was; `list_not_beside`, a copy beside which
+    the list of erasures could not be put; `folder_missing`, a folder of backups that is not there.
+    """
 
     file: str
     why: str
@@ -59,32 +66,38 @@ def traces(
     the institution are kept. The store's own file is not: compacting it is what cleans it.
     """
     found = sorted({path for path in _looked_at(store, job, institution) if path.is_file()})
-    holding = [
-        Trace(file=str(path), why="holds_token") for path in found if holds_any(path, tokens)
+    holding = [path for path in found if holds_any(path, tokens)]
+    before = [
+        *(path for path, run_no in backups(job.path) if run_no < (before_run_no or run_no + 1)),
+        *kept_files(job.path),
+        *kept_files(snapshot_path(job.path)),
+        *kept_files(log_path(job.path)),
     ]
-    before = _copies(job.path, before_run_no)
-    return [*holding, *(Trace(file=str(path), why="copy_of_before") for path in before)]
+    folders = [each for each in backup_places.known(job.path) if not each.is_dir()]
+    named = {"holds_token": holding, "copy_of_before": sorted(before), "folder_missing": folders}
+    return [Trace(file=str(path), why=why) for why, paths in named.items() for path in paths]
 
 
-def _copies(store: Path, before_run_no: int | None) -> list[Path]:
-    """Return the copies of a store that are kept: aside, and in folders of backups."""
-    backups = (
-        path.with_suffix("")
-        for folder in backup_places.known(store)
-        for path in folder.glob(f"*{_BACKUP}")
-        if _is_backup(path, before_run_no)
-    )
-    aside = [*kept_files(store), *kept_files(snapshot_path(store)), *kept_files(log_path(store))]
-    return sorted({path for path in (*aside, *backups) if path.exists()})
+def put_beside_backups(path: Path) -> list[Trace]:
+    """Add the list of a store to those beside its backups; return those where that cannot be."""
+    failed = []
+    for file, _ in backups(path):
+        try:
+            copy_to(path, backup_erasures_path(file), backup_places.draft_in(file.parent))
+        except (OSError, CardoffersError):
+            failed.append(Trace(file=str(file), why="list_not_beside"))
+    return failed
 
 
-def _is_backup(checksum: Path, before_run_no: int | None) -> bool:
-    """Return whether this is the checksum of a backup of ours, made before a run."""
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        told = json.loads(checksum.read_bytes())
-        is_before = before_run_no is None or int(told["run_no"]) < before_run_no
-        return is_before and str(told["form"]).startswith("cardoffers backup")
-    return False
+def backups(path: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the backups of a store in the folders that are known, and their newest runs."""
+    ids = {str(each) for each in journal.all_ids(path)}
+    for folder in backup_places.known(path):
+        for checksum in sorted(folder.glob(f"*{_BACKUP}")):
+            with suppress(OSError, ValueError, TypeError, KeyError):
+                told, file = json.loads(checksum.read_bytes()), checksum.with_suffix("")
+                if file.exists() and str(told["run_id"]) in ids:
+                    yield file, int(told["run_no"])
 
 
 def _looked_at(store: Store, job: Job, institution: str) -> Iterator[Path]:

@@ -2,8 +2,9 @@
 
 It is copied through the engine, opened, compared with the store table by table, audited, and only
 then given its name; what tells it from any other file stands in `FILE.checksum`. Signing
-secrets, which are in no copy of a store, are in `FILE.secrets` where there are any. Nothing is ever
-overwritten. Killed, it leaves a draft in that folder, and what is to stand beside the name that it
+secrets, which are in no copy of a store, are in `FILE.secrets` where there are any, and the list of
+erasures is in `FILE.erasures`, to which later erasures are added. Nothing else is ever overwritten.
+Killed, it leaves a draft in that folder, and what is to stand beside the name that it
 did not come to; the next backup there removes both. The checksum comes first, and claims the name.
 `restore.py` is the way back.
 """
@@ -26,9 +27,14 @@ from cardoffers_cli.files.disks import check_room
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.storage.doctor import Audit, examine
 from cardoffers_cli.services import security_log
-from cardoffers_cli.store import backup_places, copying, journal, signing_secrets
+from cardoffers_cli.store import backup_places, copying, erasures, journal, signing_secrets
 from cardoffers_cli.store.folder import sync_folder
-from cardoffers_cli.store.layout import backup_name, backup_secrets_path
+from cardoffers_cli.store.layout import (
+    backup_erasures_path,
+    backup_name,
+    backup_secrets_path,
+    erasures_path,
+)
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
@@ -68,7 +74,8 @@ class MadeBackup(Record):
     """A backup, with what its checksum says of it (`Checksum`).
 
     `history` is the folder that is not in the copy, `secrets` the file with the signing secrets,
-    which nobody else may read. `faults` are audits that the copy fails, as the store does.
+    which nobody else may read, and `erasures` that with the list of erasures. `faults` are audits
+    that the copy fails, as the store does.
     """
 
     backup: str
@@ -83,6 +90,7 @@ class MadeBackup(Record):
     secrets_sha256: str | None
     history: str | None
     secrets: str | None
+    erasures: str | None
     faults: Sequence[Audit]
     dry_run: bool
 
@@ -125,21 +133,26 @@ def backup(
         secrets = signing_secrets.text_of(found.secrets) if found.secrets else None
         checksum = _checksum(draft, secrets, **found.head, made_at=job.now)
         with ExitStack() as made:
-            made.enter_context(_claimed(file, draft, checksum))
+            made.enter_context(_claimed(file, draft, checksum))  # erasures find the name by it
+            erasures.copy_to(job.path, backup_erasures_path(file), checksum_path(draft))
             if secrets:
                 made.enter_context(new_private_file(backup_secrets_path(file), secrets))
             _give_name(draft, file)
     finally:
         copying.discard(draft)
-    return _report(file, checksum, found, dry_run=False)
+    return _report(job, file, checksum, found, dry_run=False)
 
 
-def _report(file: Path, checksum: Checksum, found: _Copied, *, dry_run: bool) -> MadeBackup:
+def _report(
+    job: Job, file: Path, checksum: Checksum, found: _Copied, *, dry_run: bool
+) -> MadeBackup:
+    has_list = erasures_path(job.path).exists()
     return MadeBackup(
         backup=str(file),
         **asdict(checksum),
         history=found.history,
         secrets=str(backup_secrets_path(file)) if found.secrets else None,
+        erasures=str(backup_erasures_path(file)) if has_list else None,
         faults=found.faults,
         dry_run=dry_run,
     )
@@ -163,7 +176,7 @@ def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> MadeBackup:
         made_at=format_moment(job.now),
         **found.head,
     )
-    return _report(file, checksum, found, dry_run=True)
+    return _report(job, file, checksum, found, dry_run=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,6 +216,7 @@ def _claimed(file: Path, draft: Path, checksum: Checksum) -> Iterator[None]:
     try:
         yield
     except BaseException:
+        backup_erasures_path(file).unlink(missing_ok=True)
         claim.unlink(missing_ok=True)
         raise
 
@@ -211,7 +225,7 @@ def _remove(draft: Path) -> None:
     """Remove what a killed backup left: its draft and what is beside the name it did not come to.
 
     Whose a checksum without its file is, its digest tells: others stand for files that were moved,
-    as one does of which the draft is a second name. The secrets beside a checksum of ours were
+    as one does of which the draft is a second name. What else is beside a checksum of ours was
     written after it.
     """
     checksum_path(draft).unlink(missing_ok=True)
@@ -219,6 +233,7 @@ def _remove(draft: Path) -> None:
         file = path.with_suffix("")
         if not file.exists() and _is_of(path, draft):
             backup_secrets_path(file).unlink(missing_ok=True)
+            backup_erasures_path(file).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
     copying.discard(draft)
 
@@ -241,7 +256,8 @@ def archive_place(store: Store) -> str | None:
 def _named(job: Job, target: Path) -> Path:
     """Return the file of a backup that is not there yet."""
     file = target / backup_name(job.path, job.now) if target.is_dir() else target
-    for each in (file, checksum_path(file), backup_secrets_path(file)):
+    beside = checksum_path(file), backup_secrets_path(file), backup_erasures_path(file)
+    for each in (file, *beside):
         if each.exists():
             raise _taken(each)
     must_be_folder(file.parent)

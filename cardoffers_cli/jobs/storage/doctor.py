@@ -22,7 +22,7 @@ from cardoffers_cli.services.erasures import unknown_to
 from cardoffers_cli.store import backup_places, journal, signing_secrets, usage_journal
 from cardoffers_cli.store.audits import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.store.blocks import damaged_blocks
-from cardoffers_cli.store.erasures import is_marked, listed
+from cardoffers_cli.store.erasures import is_marked, own_list
 from cardoffers_cli.store.leftovers import leftovers
 from cardoffers_cli.store.opening import current, lock_for, must_exist
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 TAKEN_FILES = "taken_files_are_as_read"
 _AGAIN = "cardoffers privacy reapply"
+_ANSWER = "cardoffers privacy reapply --erasures FILE"
 _COMPACT = "cardoffers store compact"
 
 QUICK = frozenset(
@@ -218,14 +219,17 @@ def _usage_journal(_store: Store, path: Path) -> Found:
 
 
 def _erasures(store: Store, path: Path) -> Found:
-    """Find erasures that the store lost, or whose tokens freed blocks of its file may hold yet."""
+    """Find erasures that the store lost, or may have lost, or that freed blocks may hold yet."""
     try:
-        missing = unknown_to(store, listed(path))
-    except StoreDamaged as error:
+        listed = own_list(path)
+    except (Refused, StoreDamaged) as error:
         return 1, {"fault": error.code}
+    missing = unknown_to(store, listed.erasures)
     found = [{"erasure_id": each.erasure_id, "next": _AGAIN} for each in missing]
+    since = listed.unknown_since
+    unknown = [{"fault": "erasures_unknown", "since": since, "next": _ANSWER}] if since else []
     unwritten = [{"fault": "not_compacted", "next": _COMPACT}] if is_marked(path) else []
-    return _listed([*found, *unwritten])
+    return _listed([*found, *unknown, *unwritten])
 
 
 def _taken_files(store: Store, _path: Path) -> Found:

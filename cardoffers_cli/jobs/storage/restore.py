@@ -5,18 +5,22 @@ under another name, with a journal which says that it is a store no more, and th
 that the store is at an earlier run on purpose. Signing secrets come from the file beside the
 backup, and those that were here stay; where that file is gone, the report says whose webhooks
 cannot be signed. Nothing is ever overwritten or deleted. Cardholders who were erased since the
-backup was made are erased in it again, before anything else is done with it (rules.md#erasure).
+backup was made are erased in it again, before anything else is done with it (rules.md#erasure): by
+the list beside the store that was here, the one beside the backup, and one that is named. Whether
+that is all of them, the first knows, or a person; otherwise the report says since when it is not
+known.
 """
 
 from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, Refused, StoreVersion
+from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.files.digests import copy_with_digest, digest_of
 from cardoffers_cli.files.disks import check_room
@@ -33,7 +37,9 @@ from cardoffers_cli.jobs.storage.backup import (
 from cardoffers_cli.jobs.storage.doctor import Audit, examine
 from cardoffers_cli.store import copying, journal
 from cardoffers_cli.store.aside import put_aside, put_logs_aside
+from cardoffers_cli.store.erasures import ErasureList, keep, own_list, read_list
 from cardoffers_cli.store.layout import (
+    backup_erasures_path,
     backup_secrets_path,
     draft_path,
     kept_name,
@@ -52,6 +58,7 @@ from cardoffers_cli.store.signing_secrets import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
@@ -70,7 +77,8 @@ class Restored(Record):
     `next` are the commands that run the lost nights again, `kept_aside` is the store of before.
     `history` is the folder that the backup reads and does not hold, `secrets_missing` are the
     institutions whose signing secrets are neither here nor beside it, `faults` audits it fails.
-    `erased_again` are cardholders who were erased since, and are now in this store too.
+    `erased_again` are cardholders who were erased since, and are now in this store too; who was
+    erased after `erasures_unknown_since` may be back.
     """
 
     store: str
@@ -84,6 +92,7 @@ class Restored(Record):
     secrets_missing: Sequence[str]
     faults: Sequence[Audit]
     erased_again: int | None = if_any()
+    erasures_unknown_since: datetime | None = if_any()
     dry_run: bool
 
 
@@ -91,13 +100,15 @@ def restore(
     job: Job,
     file: Path,
     *,
+    erasures: Path | None = None,
     accept_loss: bool = False,
     dry_run: bool = False,
     tell: Callable[[str], None] = _nobody,
 ) -> Restored:
     """Put a backup in the place of the store; return what it is, and what is lost by it.
 
-    With `dry_run` the backup is looked at all the same. Raises `FileUnusable` for what is no whole
+    `erasures` is the newest list of erasures, where the store's own is lost. With `dry_run` the
+    backup is looked at all the same. Raises `FileUnusable` for what is no whole
     backup of this product, `StoreVersion` for one of another version, `NoSpace`, and `Refused` for
     one that is older than the journal, unless the loss is accepted.
     """
@@ -114,13 +125,16 @@ def restore(
             if copy_with_digest(file, draft) != checksum.sha256:
                 raise _damaged(file)
             tell("erase")
-            newest, erased_again = _erase_again(job, draft)
+            with open_copy(draft, job.settings, read_only=False) as store:
+                newest = journal.newest(store)  # as it came: the journal then finds it behind
+            listed = _known_erasures(job, newest, file, checksum, erasures)
+            erased_again = _erase_again(job, draft, listed)
             tell("audit")
             look = _looked_at(job, draft, newest, secrets)
             if look.lost and not (accept_loss or dry_run):
                 raise _older(job.path, file, look)
             tell("swap")
-            aside = None if dry_run else _swap(job, draft, look.newest, secrets)
+            aside = None if dry_run else _swap(job, draft, look.newest, secrets, listed)
         finally:
             copying.discard(draft)
     return Restored(
@@ -133,24 +147,45 @@ def restore(
         secrets_missing=look.secrets_missing,
         faults=look.faults,
         erased_again=erased_again or None,
+        erasures_unknown_since=listed.unknown_since,
         dry_run=dry_run,
     )
 
 
-def _erase_again(job: Job, draft: Path) -> tuple[JournalLine | None, int]:
-    """Erase in a copy of a backup whom the list of the store names; return how many.
+def _known_erasures(
+    job: Job, newest: JournalLine | None, file: Path, checksum: Checksum, given: Path | None
+) -> ErasureList:
+    """Join the lists there are, and say since when there may be more erasures.
 
-    The copy is written anew then, as freed blocks would hold what was erased. Its newest run is
-    returned as it came: by that the journal finds the store ahead, which does no harm.
+    The list of the store that was here is the newest, if its journal knows the backup's run, and
+    the one that somebody put here before there was a store.
     """
-    with open_copy(draft, job.settings, read_only=False) as store:
-        newest = journal.newest(store)
-        if not missing_erasures(store, job):
-            return newest, 0
+    own, beside = own_list(job.path), read_list(path := backup_erasures_path(file))
+    listed, told = own.joined(beside), journal.all_ids(job.path) - {None}
+    is_here = newest is not None and newest.run_id in told if told else own.key is not None
+    since = own.unknown_since
+    if not is_here or len(listed.erasures) > len(own.erasures):
+        until = beside.unknown_since or parse_moment(checksum.made_at)
+        since = max(until, since or until)
+    if given:
+        listed = listed.joined(read_list(given))
+    if newest is None or (given and not (path.exists() and given.samefile(path))):
+        since = None
+    return replace(listed, unknown_since=since)
+
+
+def _erase_again(job: Job, draft: Path, listed: ErasureList) -> int:
+    """Erase in a copy of a backup whom a list names; return how many.
+
+    The copy is written anew then, as freed blocks would hold what was erased.
+    """
+    with open_copy(draft, job.settings) as store:
+        if not missing_erasures(store, listed):
+            return 0
     clean = draft_path(job.path, "erased")
     try:
         with open_copy(draft, job.settings, read_only=False) as store:
-            count = erase_again(store, job)
+            count = erase_again(store, job, listed)
             original = copying.contents(store)
         copying.copy_store(draft, clean, job.settings)
         with open_copy(clean, job.settings) as store:
@@ -158,7 +193,7 @@ def _erase_again(job: Job, draft: Path) -> tuple[JournalLine | None, int]:
         copying.put_in_place(clean, draft)
     finally:
         copying.discard(clean)
-    return newest, count
+    return count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,13 +232,17 @@ def _looked_at(
 
 
 def _swap(
-    job: Job, draft: Path, newest: JournalLine | None, secrets: Mapping[str, str]
+    job: Job,
+    draft: Path,
+    newest: JournalLine | None,
+    secrets: Mapping[str, str],
+    listed: ErasureList,
 ) -> Path | None:
     """Keep the store of before aside and put the draft in its place; return where it is kept.
 
     The journal comes first: killed before the last step, the store is ahead of it, or noticed. The
     second name is taken back then by whoever takes the lock next (`store/identity.py`). The secrets
-    come before the store that names them.
+    and the list of erasures come before the store that needs them.
     """
     since = job.opening().since or job.now
     aside = kept_name(job.path, since) if job.path.exists() else None
@@ -211,10 +250,12 @@ def _swap(
         copying.keep_aside(job.path, aside)
         if before := read_secrets(job.path):
             write_secrets(aside, before)
+        keep(aside, own_list(job.path))
         journal.mark_replaced(aside, job.path, now=job.now)
     put_logs_aside(job.path, since)
     put_aside(snapshot_path(job.path), since)  # it may show what will be lost, and nobody knew then
     add_secrets(job.path, secrets.values())
+    keep(job.path, listed)
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
     copying.put_in_place(draft, job.path)
     return aside
