@@ -62,7 +62,11 @@ class RowKind:
 
 TOKENS = ("cardholder_token", "card_token", "instrument_token")
 IDENTIFIERS = ("card_acceptor_id", "merchant_identifier")
-FREE_TEXTS = ("mcc", "merchant_descriptor", "network")
+FREE_TEXTS = (
+    "mcc",
+    "merchant_descriptor",
+    "network",
+)
 IDS = ("merchant_id", "redemption_id")
 """Fields that are UUIDs: small and capital letters are the same in them."""
 

@@ -146,10 +146,13 @@ where not exists (
 );
 
 -- name: purchase_details
--- reads: staged_details(line, instrument_type, mcc, merchant_descriptor, network)
+-- reads: staged_details(
+--     line, instrument_type, mcc, merchant_descriptor,
+--     network)
 -- Writes the optional fields of the purchases of these imports that carry any.
 insert into recent_purchase_details (
-    purchase_no, institution_id, instrument_type, mcc, merchant_descriptor, network
+    purchase_no, institution_id, instrument_type, mcc, merchant_descriptor,
+    network
 )
 select
     purchases.purchase_no,

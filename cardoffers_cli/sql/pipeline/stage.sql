@@ -80,14 +80,21 @@ select frame.line, frame.field, frame.length, frame.head, frame.transaction_ref
 from frame;
 
 -- name: details
--- makes: staged_details(line, instrument_type, mcc, merchant_descriptor, network)
+-- makes: staged_details(
+--     line, instrument_type, mcc, merchant_descriptor,
+--     network)
 -- Reads frame (optional fields of some rows) and makes staged_details of those that carry any.
 -- Grain: one row per such row.
 create temp table staged_details as
-select frame.line, frame.instrument_type, frame.mcc, frame.merchant_descriptor, frame.network
+select
+    frame.line, frame.instrument_type, frame.mcc, frame.merchant_descriptor,
+    frame.network
 from frame
-where coalesce(frame.instrument_type, frame.mcc, frame.merchant_descriptor, frame.network)
-    is not null;
+where
+    frame.instrument_type is not null
+    or frame.mcc is not null
+    or frame.merchant_descriptor is not null
+    or frame.network is not null;
 
 -- name: tokens
 -- makes: staged_tokens(payer, cardholder_token, instrument_token)

@@ -1,0 +1,98 @@
+"""What holds of a checkout in which somebody followed a recipe: `test_recipes.py` runs it there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.main import get_command
+
+from cardoffers_cli.cli import main
+from cardoffers_cli.cli.help_topics import KNOWN, page_text
+from cardoffers_cli.domain.row_kinds import FREE_TEXTS
+from cardoffers_cli.files.schemas.formats import kinds
+from cardoffers_cli.settings import Settings
+from commands import every_command, in_a_pipe
+from work import file_of, found, new_store, once, taken, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+COMMANDS = [*every_command(get_command(main.app))]
+ROW = "cardholder identifier ref\nann M0 r-1"
+NUMBER = "paid with 4111 1111 1111 1111"
+
+
+@once
+def matched(folder: Path) -> Job:
+    made = new_store(folder)
+    tell(
+        made,
+        institutions="institution\nalder",
+        merchants="merchant\nbakery",
+        identifiers="identifier merchant\nM0 bakery",
+        offers="offer merchant\nof-1 bakery",
+        programs="offer\nof-1",
+        links="cardholder offer\nann of-1",
+    )
+    path = file_of(folder / "purchases.csv", ROW)
+    header, row = path.read_text().splitlines()
+    path.write_text(f"{header},{','.join(FREE_TEXTS[1:])}\n{row}{',chip' * len(FREE_TEXTS[1:])}\n")
+    assert 1 == taken(made, path)["accepted"]
+    assert 0 == in_a_pipe(["match", "--store", made.path]).exit_code
+    return made
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_its_help(command: str) -> None:
+    assert 0 == in_a_pipe([*command.split(), "--help"]).exit_code
+
+
+@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("form", ["jsonschema", "markdown"])
+def test_every_kind_of_files_is_described(kind: str, form: str) -> None:
+    ended = in_a_pipe(["schema", "--kind", kind, "--form", form])
+    assert 0 == ended.exit_code, ended
+
+
+def test_every_finding_is_explained() -> None:
+    assert 0 == in_a_pipe(["help", "findings"]).exit_code
+    ended = {code: in_a_pipe(["help", "findings", code]).exit_code for code in KNOWN}
+    assert dict.fromkeys(KNOWN, 0) == ended
+
+
+def test_every_setting_is_described() -> None:
+    page = page_text("environment")
+    assert [] == [name for name in Settings.model_fields if name not in page]
+
+
+def test_every_text_of_a_purchase_is_kept_and_every_card_number_in_it_masked(
+    tmp_path: Path,
+) -> None:
+    made = matched(tmp_path)
+    words = ["--store", made.path]
+    columns = ", ".join(FREE_TEXTS[1:])
+    kept = f"select {columns} from purchase_details"  # noqa: S608
+    assert [("chip",) * len(FREE_TEXTS[1:])] == found(made, kept)
+    assert 0 == in_a_pipe(["doctor", "--strict", *words]).exit_code
+    for column in FREE_TEXTS:
+        with made.store() as store:
+            store.connection.execute(
+                f"update recent_purchase_details set {column} = $1",  # noqa: S608
+                [NUMBER],
+            )
+        assert 3 == in_a_pipe(["doctor", "--strict", *words]).exit_code, column
+        ended = in_a_pipe(["store", "mask-card-numbers", "--yes", *words])
+        assert 0 == ended.exit_code, ended
+        ((text,),) = found(made, f"select {column} from purchase_details")  # noqa: S608
+        assert "1111 1111" not in text, column
+    assert 0 == in_a_pipe(["doctor", "--strict", *words]).exit_code
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each.startswith("report ")])
+def test_every_report_of_an_institution_is_shown(tmp_path: Path, command: str) -> None:
+    made = matched(tmp_path)
+    ended = in_a_pipe([*command.split(), "-i", "alder", "--format", "json", "--store", made.path])
+    assert 0 == ended.exit_code, ended
