@@ -76,6 +76,27 @@ def export(
         )
 
 
+@app.command()
+def withdraw(
+    ctx: typer.Context,
+    number: Annotated[str, argument("NUMBER", "The number of the statement.")],
+    *,
+    reason: Annotated[str, option("Why; kept with the payment.", metavar="TEXT")],
+    dry_run: DryRun = False,
+) -> None:
+    """Withdraw a payment of which the bank said nothing yet: the next export pays by another."""
+    from cardoffers_cli.jobs.payouts.exporting import withdraw_payout
+
+    desk = Desk.of(ctx)
+    done = withdraw_payout(desk.job, number, reason, dry_run=dry_run)
+    desk.show(done)
+    if not dry_run:
+        desk.note(
+            f"Destroy the file with {done.payment_id}, then `cardoffers payout export --statement"
+            f" {number} --form {done.form} -o FILE` pays it by another."
+        )
+
+
 @app.command("list")
 def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
     """List the statements that pay anything, and what the bank says of each."""
@@ -83,7 +104,7 @@ def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
 
     desk = Desk.of(ctx)
     rows = payouts(desk.job, institution)
-    desk.show(rows, Sheet("payouts", STATES, rows, totals_by=("currency",)))
+    desk.show(rows, Sheet("payouts", STATES, rows, totals_by=("currency", "state")))
 
 
 @app.command("show")
@@ -95,9 +116,10 @@ def show_(
 
     desk = Desk.of(ctx)
     found = show_payout(desk.job, number)
-    fields = {name: value for name, value in found.items() if name != "bank"}
+    fields = {name: value for name, value in found.items() if name not in {"bank", "withdrawn"}}
     desk.show(
         found,
         Sheet.of_fields("payout", fields),
         Sheet("bank", ENTRIES, found.bank, title="What the bank said"),
+        *([Sheet("withdrawn", STATES, found.withdrawn, title="Withdrawn")] * bool(found.withdrawn)),
     )

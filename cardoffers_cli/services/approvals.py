@@ -102,6 +102,15 @@ def newest_alike(
     return found[0] if found else None
 
 
+def newest_of(
+    store: Store, moment: datetime, institution_id: UUID, action: str, subject: str
+) -> Approval | None:
+    """Return the newest request for an action on a subject that waits or was given, if any."""
+    of = {"institution_id": institution_id, "action": action, "subject": subject}
+    known = _known(store, moment, **of)
+    return next((each for each in known if each.state in {"pending", "given"}), None)
+
+
 def next_request(
     known: Approval | None, *, institution_id: UUID, digest: str, now: datetime, **asked: Any
 ) -> AskedApproval:
@@ -180,7 +189,8 @@ def _text(value: Any) -> str | None:
 
 
 def _known(store: Store, moment: datetime, **asked: Any) -> list[Approval]:
-    bounds = dict.fromkeys(("institution_id", "state", "digest", "approval_id", "limit"))
+    names = ("institution_id", "state", "digest", "approval_id", "action", "subject", "limit")
+    bounds = dict.fromkeys(names)
     rows = store.rows("services/approvals:known", moment=moment, **{**bounds, **asked})
     return [
         Approval.of({**row, "details": json.loads(row["details"], parse_float=Decimal)})

@@ -29,7 +29,8 @@ class PayableStatement(Record):
 class KeptPayout(Record):
     """The newest payment of a statement as it was exported; `content` is the file.
 
-    `attempt` is 1 of the first, and more of those that were made because the one before came back.
+    `attempt` is 1 of the first, and more of those that were made because the one before came back
+    or was withdrawn. `entries` counts what the bank said of it.
     """
 
     number: str
@@ -44,13 +45,17 @@ class KeptPayout(Record):
     due_on: date
     exported_at: datetime
     actor: str
+    withdrawn_at: datetime | None
+    entries: int
 
 
 class PayoutState(Record):
     """What is paid of a statement; `state` is its verdict (rules.md#bank-verdicts).
 
     `bank_code` is as the bank gave it, of the newest payment, as all that says how it was made;
-    without a `form` none was exported. `age_days` count from the day it was due, or closed.
+    without a `form` none was exported, or it was withdrawn. `age_days` count from the day it was
+    due, or closed. `kept_amount` did not come back of what did. A payment that was withdrawn is
+    also there by itself, as `withdrawn`, where these are asked for.
     """
 
     number: str
@@ -69,6 +74,9 @@ class PayoutState(Record):
     exported_at: datetime | None
     closed_at: datetime
     attempt: int | None
+    kept_amount: Amount
+    came_back: bool
+    withdrawn_reason: str | None
 
 
 def payable_statement(store: Store, number: str) -> PayableStatement:
@@ -105,14 +113,32 @@ def payout_states(
     *,
     institution_id: UUID | None = None,
     number: str | None = None,
+    withdrawn: bool = False,
     limit: int | None = None,
 ) -> list[PayoutState]:
-    """Return what is paid of statements, of an institution or of all, the newest first."""
+    """Return what is paid of statements, of an institution or of all, the newest first.
+
+    With `withdrawn` payments follow their statement that were.
+    """
     return store.records(
         PayoutState,
         "services/payouts:states",
         moment=moment,
         institution_id=institution_id,
         number=number,
+        withdrawn=withdrawn,
         limit=limit,
     )
+
+
+def payouts_of_day(store: Store, form: str, day: date) -> int:
+    """Return how many payments were exported in a form on a day (UTC)."""
+    return int(store.value("services/payouts:of_day", form=form, day=day))
+
+
+def withdraw(
+    store: Store, institution_id: UUID, payout: KeptPayout, *, now: datetime, **by: Any
+) -> None:
+    """Write that a payment was withdrawn; `by` has actor, reason and run_no."""
+    of = {"institution_id": institution_id, "payment_id": payout.payment_id}
+    store.execute("services/payouts:withdraw", **of, now=now, **by)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from banks import BERLIN, LONDON
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
 from cardoffers_cli.jobs.approvals import give, list_approvals, refuse, show_approval
+from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
 from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
 from cardoffers_cli.jobs.context.approvals import (
     NEEDED,
@@ -253,6 +255,23 @@ def test_a_clock_that_is_set_back_makes_no_approval_valid_again(made: Job) -> No
 def set_(job: Job, institution: str = "brook", **values: Any) -> list[tuple[str, Any, Any]]:
     done = set_institution(job, institution, {}, four_eyes=values)
     return [(each.field, each.old_value, each.new_value) for each in done.changes]
+
+
+def test_an_account_needs_a_second_person_who_sees_it_whole(made: Job) -> None:
+    given = GivenAccount(account=BERLIN, holder="Alder plc")
+    with pytest.raises(ApprovalNeeded) as caught:
+        set_institution(by(made, "alice"), "alder", {}, account=given)
+    request = str(caught.value.details["approval_id"])
+    assert {"account": [None, BERLIN], "holder": [None, "Alder plc"]} == dict(
+        show_approval(made, request).details
+    )
+    assert [] == found(made, "from institution_accounts")
+    give(by(made, "bob"), request)
+    other = GivenAccount(account=LONDON, holder="Alder plc")
+    with pytest.raises(ApprovalNeeded):
+        set_institution(by(made, "alice"), "alder", {}, account=other)
+    done = set_institution(by(made, "alice"), "alder", {}, account=given)
+    assert ("used", "DE89…3000") == (done.approval, done.account)
 
 
 def test_turning_on_is_one_command_and_is_told(made: Job) -> None:

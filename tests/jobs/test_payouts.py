@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from banks import (
+    BERLIN,
     BOSTON,
     LONDON,
     NEW_YORK,
@@ -29,14 +32,16 @@ from cardoffers_cli.domain.errors import (
 )
 from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.payouts.exporting import export_payout
+from cardoffers_cli.jobs.keys.security import list_security
+from cardoffers_cli.jobs.payouts.exporting import export_payout, withdraw_payout
 from cardoffers_cli.jobs.payouts.reading import bank_entries, payouts, show_payout
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
 from cardoffers_cli.jobs.statements.reading import show_statement
 from cardoffers_cli.store.audits import offending
 from paying import AGAIN, AUDITS, BACK, DUE, ON, PAID, RUN_BY, close, exported, payable, taken
-from tables import NOON, select
-from work import kept, settings, with_catalogue
+from sizes import slow, tries
+from tables import NOON, read, select
+from work import found, kept, settings, with_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,6 +147,198 @@ def test_a_payout_needs_a_second_person_where_approvals_are_on(made: Job) -> Non
         select(store, GIVEN)
     assert NUMBER.encode() in exported(replace(made, now=NOON + timedelta(hours=1)))
     assert exported(made) == exported(made)
+
+
+# What is changed after the approval, and what is said of it
+CHANGED = [
+    ("payer was Offers & Co and is Others Ltd", {"payer_name": "Others Ltd"}, {}, {}),
+    (f"payer_account was {LONDON} and is {LONDON[:22]}", {"payer_account": LONDON[:22]}, {}, {}),
+    (f"account was {BERLIN} and is {BERLIN}/COBADEFF", {}, {"account": f"{BERLIN}/COBADEFF"}, {}),
+    ("holder was Alder plc and is Alder Ltd", {}, {"holder": "Alder Ltd"}, {}),
+    ("due_on was 2026-06-02 and is 2030-01-01", {}, {}, {"due_on": date(2030, 1, 1)}),
+]
+
+
+@pytest.mark.parametrize(("differs", "payer", "account", "more"), CHANGED)
+def test_an_approval_is_of_all_that_is_written(
+    made: Job, differs: str, payer: Any, account: Any, more: Any
+) -> None:
+    """rules.md#four-eyes: who pays, both accounts in full, and the day."""
+    with made.store() as store:
+        select(store, "update institutions set approvals = 'on'")
+    with pytest.raises(Refused):
+        exported(made)
+    with made.store() as store:
+        select(store, GIVEN)
+        for name, value in account.items():
+            select(store, f"update institution_accounts set {name} = '{value}'")  # noqa: S608 - of ours
+    other = replace(made, settings=settings(**{**RUN_BY, **payer}))
+    with pytest.raises(Refused) as error:
+        exported(other, **more)
+    assert "approval_required" == error.value.code
+    assert f"What was approved before is another: {differs}." in str(error.value)
+    assert [] == kept(made)["payouts"]
+    if not account:
+        later = replace(made, now=NOON + timedelta(hours=13))
+        assert b"<Dt>2026-06-02</Dt>" in exported(later), "the day that was approved"
+
+
+@pytest.mark.parametrize("form", ["pain.001", "nacha", "csv"])
+def test_a_day_that_has_passed_is_refused(made: Job, form: str) -> None:
+    with pytest.raises(Refused) as error:
+        exported(made, form, due_on=date(2026, 5, 31))
+    assert "due_passed" == error.value.code
+    assert [] == kept(made)["payouts"]
+
+
+def in_dollars(folder: Path, many: int = 1) -> Job:
+    """Return a store with statements that are paid between two American banks."""
+    made = replace(
+        with_catalogue(folder),
+        settings=settings(payer_name="Offers", payer_account=NEW_YORK, payer_id="1234567890"),
+    )
+    set_institution(made, "alder", {}, account=GivenAccount(account=BOSTON, holder="Alder Bank"))
+    for number in range(1, many + 1):
+        close(made, f"ALDER-2026-{number:06}", currency="USD")
+    return made
+
+
+@slow
+def test_files_of_nacha_of_one_minute_differ(tmp_path: Path) -> None:
+    """The file id modifier is A to Z, then 0 to 9, of the files of a day; batches count on."""
+    made = in_dollars(tmp_path, 37)
+    for number, modifier in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 1):
+        records = exported(made, "nacha", f"ALDER-2026-{number:06}").decode().splitlines()
+        assert (modifier, f"{number:07}") == (records[0][33], records[1][87:94])
+        assert records[1][87:94] == records[4][87:94]
+    with pytest.raises(Refused, match="a day has 36 files"):
+        exported(made, "nacha", "ALDER-2026-000037")
+    tomorrow = replace(made, now=NOON + timedelta(days=1))
+    assert "A" == exported(tomorrow, "nacha", "ALDER-2026-000037").decode()[33]
+
+
+# Withdrawing
+
+WHY = "the account was an old one"
+
+
+def test_what_was_withdrawn_is_paid_by_another(made: Job) -> None:
+    """rules.md#payouts: to the account that is set then, under another id."""
+    exported(made)
+    before = kept(made)
+    dry = withdraw_payout(made, NUMBER, WHY, dry_run=True)
+    assert before == kept(made)
+    assert {**dry, "dry_run": False} == withdraw_payout(made, NUMBER, WHY)
+    assert [("unpaid", None), ("withdrawn", NUMBER)] == states(made)
+    set_institution(made, "alder", {}, account=GivenAccount(account=LONDON, holder="Alder plc"))
+    content = exported(made)
+    assert content == exported(made)
+    for part in (f"<EndToEndId>{NUMBER}-2<", f"<MsgId>{NUMBER}-2<", f"<IBAN>{LONDON[:22]}<"):
+        assert part.encode() in content
+    assert [("unpaid", f"{NUMBER}-2"), ("withdrawn", NUMBER)] == states(made)
+    assert [WHY] == [each.withdrawn_reason for each in show_payout(made, NUMBER).withdrawn]
+    taken(made, camt(PAID.replace(f">{NUMBER}<", f">{NUMBER}-2<")))
+    assert [("paid", f"{NUMBER}-2"), ("withdrawn", NUMBER)] == states(made)
+    reconcile(made)
+    with made.store() as store:
+        assert [0, 0, 0] == [offending(store, audit)[0] for audit in AUDITS]
+
+
+def states(made: Job) -> list[tuple[str, str | None]]:
+    return [(each.state, each.payment_id) for each in payouts(made, None)]
+
+
+# What was done before, and why a payment is not withdrawn
+KEPT = """
+before            code
+-                 payout_not_exported
+export,withdraw   payout_withdrawn
+export,accepted   payout_told
+export,paid       payout_told
+"""
+
+
+@pytest.mark.parametrize("line", read(KEPT), ids=str)
+def test_what_the_bank_knows_of_is_not_withdrawn(made: Job, line: dict[str, str]) -> None:
+    do(made, *(line["before"] or "").split(","))
+    before = kept(made)
+    with pytest.raises(Refused) as error:
+        withdraw_payout(made, NUMBER, WHY)
+    assert line["code"] == error.value.code
+    assert before == kept(made)
+
+
+@pytest.mark.parametrize("said", ["accepted", "paid"])
+@pytest.mark.parametrize("is_paid_again", [False, True])
+def test_what_a_bank_says_of_a_withdrawn_payment_is_a_finding(
+    made: Job, said: str, is_paid_again: bool
+) -> None:
+    """rules.md#bank-verdicts: and no other file is written that would pay twice."""
+    do(made, "export", "withdraw", *["export"] * is_paid_again, said)
+    assert ("withdrawn_told", "withdrawn") == tuple(state for state, _ in states(made))
+    assert ["withdrawn_told"] == [each.code for each in reconcile(made).bank or ()]
+    if said == "paid" or not is_paid_again:
+        with pytest.raises(Refused) as error:
+            exported(made)
+        assert "payout_withdrawn_told" == error.value.code
+
+
+def test_withdrawing_needs_a_second_person_where_approvals_are_on(made: Job) -> None:
+    do(made, "export")
+    with made.store() as store:
+        select(store, "update institutions set approvals = 'on'")
+    with pytest.raises(Refused) as error:
+        withdraw_payout(made, NUMBER, WHY)
+    assert "approval_required" == error.value.code
+    assert [("unpaid", NUMBER)] == states(made)
+    with made.store() as store:
+        select(store, GIVEN)
+    assert "used" == withdraw_payout(made, NUMBER, WHY).approval
+    assert ["payout_withdrawn", "approval_used"] == [each.event for each in list_security(made)][:2]
+
+
+SAID_OF = {
+    "paid": lambda named: camt(entry(on=ON, named=named, ref=f"P-{named}")),
+    "accepted": lambda named: pain002((named, "ACSP", "X")),
+    "rejected": lambda named: pain002((named, "RJCT", "AC01")),
+    "back": lambda named: camt(returned(on=ON, named=named, ref=f"R-{named}")),
+}
+
+
+def do(made: Job, *acts: str, named: str = NUMBER) -> None:
+    """Do what is named, one after the other; what the bank says is of the payment that is named."""
+    for act in filter(None, acts):
+        if act == "withdraw":
+            withdraw_payout(made, NUMBER, WHY)
+        elif act.startswith("export"):
+            exported(made, again=WHY if act == "export again" else None)
+        else:
+            taken(made, SAID_OF[act](named))
+
+
+@slow
+@pytest.mark.parametrize("seed", range(tries(4, 30)))
+def test_no_order_of_what_happens_pays_twice(made: Job, seed: int) -> None:
+    """Of all files that were written at most one is not withdrawn, rejected or returned."""
+    chance = random.Random(seed)  # noqa: S311 - examples, not secrets
+    acts = ["export", "export again", "withdraw", *SAID_OF]
+    for _ in range(8):
+        ids = [each for (each,) in found(made, "select payment_id from payouts")] or [NUMBER]
+        with suppress(Refused):
+            do(made, chance.choice(acts), named=chance.choice(ids))
+        with made.store() as store:
+            assert 1 >= select(store, ALIVE)[0][0]
+            assert 0 == offending(store, "payouts_pay_their_statement")[0]
+
+
+ALIVE = """
+select count(*) from payouts
+where withdrawn_at is null
+    and payout_no not in (
+        select payout_no from told_entries
+        where payout_no is not null and status in ('returned', 'rejected')
+    )
+"""
 
 
 # What the bank says
@@ -272,17 +469,11 @@ def test_the_audit_finds_a_payout_that_was_changed(made: Job, change: str) -> No
 
 
 def test_a_return_of_nacha_is_known_by_its_trace_number(tmp_path: Path) -> None:
-    made = replace(
-        with_catalogue(tmp_path),
-        settings=settings(payer_name="Offers", payer_account=NEW_YORK, payer_id="1234567890"),
-    )
-    given = GivenAccount(account=BOSTON, holder="Alder Bank")
-    set_institution(made, "alder", {}, account=given)
-    close(made, currency="USD")
+    made = in_dollars(tmp_path)
     trace = exported(made, "nacha").splitlines()[2][79:94].decode()
     assert "021000020000001" == trace
     taken(made, nacha("C01", trace=trace, named="another"))
-    (row,) = payouts(made, "alder")
+    row = payouts(made, "alder")[-1]
     assert ("unpaid", "C01", "the account number is wrong") == (
         *(row.state, row.bank_code),
         row.meaning,

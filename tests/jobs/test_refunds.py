@@ -201,6 +201,17 @@ def test_a_dismissed_refund_is_left_alone(made: Job) -> None:
     assert "refund_not_waiting" == caught.value.code
 
 
+def test_a_dismissal_needs_a_second_person_where_approvals_are_on(made: Job) -> None:
+    """rules.md#four-eyes"""
+    with made.store() as store:
+        select(store, "update institutions set approvals = 'on', approval_limit = 19.99")
+    with pytest.raises(CardoffersError) as caught:
+        dismiss_refund(made, "alder", "named", "sent twice")
+    assert "approval_required" == caught.value.code
+    assert "waiting" == show_refund(made, "alder", "named").state
+    assert None is dismiss_refund(made, "alder", "part", "below the limit").approval
+
+
 def test_a_reason_is_needed(made: Job) -> None:
     with pytest.raises(UsageError):
         dismiss_refund(made, "alder", "named", " ")

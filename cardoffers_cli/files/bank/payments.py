@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, time
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.bank_accounts import plain_name
@@ -15,7 +16,7 @@ from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.moments import format_moment
 
 if TYPE_CHECKING:
-    from datetime import date, datetime
+    from datetime import date
     from decimal import Decimal
 
     from cardoffers_cli.domain.bank_accounts import Account
@@ -39,7 +40,8 @@ class Party:
 class Payment:
     """One payment of a statement: `payment_id` comes back with what the bank says of it.
 
-    `amount` is in `currency`, `made_at` naive UTC; `trace_no` tells payments of one payer apart.
+    `amount` is in `currency`, `made_at` naive UTC; `trace_no` tells payments of one payer apart,
+    and `file_no`, from 0 on, the files of a day.
     """
 
     payment_id: str
@@ -51,6 +53,11 @@ class Payment:
     trace_no: int
     made_at: datetime
     due_on: date
+    file_no: int = 0
+
+    def decided(self) -> Payment:
+        """Return it without what only writing it decides: when, and its place among others."""
+        return replace(self, trace_no=0, file_no=0, made_at=datetime.combine(self.due_on, time()))
 
 
 COLUMNS = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.bank_accounts import parse_account, plain_name
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.jobs.catalogue.logging_changes import log_changes
+from cardoffers_cli.jobs.context.approvals import require_approval
 from cardoffers_cli.services.accounts import KeptAccount, find_account, keep_account
 
 if TYPE_CHECKING:
@@ -28,14 +29,30 @@ class GivenAccount:
 
 
 def change_account(
-    store: Store, institution: Institution, given: GivenAccount, run: Run
-) -> list[FieldChange]:
+    store: Store, institution: Institution, given: GivenAccount, run: Run, *, dry_run: bool
+) -> tuple[list[FieldChange], str | None]:
     """Change the account, and write that into both logs; return each change, masked.
 
-    Without a holder it is the institution's. Raises `UsageError` for an account that cannot be
-    right, and where there is a holder alone.
+    And the state of the approval that this needs where they are on. Without a holder it is the
+    institution's. Raises `UsageError` for an account that cannot be right, and where there is a
+    holder alone, and `ApprovalNeeded`.
     """
-    now = _wanted(given, find_account(store, institution.id), institution)
+    before = find_account(store, institution.id)
+    now = _wanted(given, before, institution)
+    if now == before:
+        return [], None
+    approval = require_approval(
+        store,
+        run,
+        institution,
+        action="account_set",
+        subject=now.masked if now else NONE,
+        details={
+            name: [getattr(before, name, None), getattr(now, name, None)]
+            for name in ("account", "holder")
+        },
+        dry_run=dry_run,
+    )
     changed = keep_account(
         store,
         institution.id,
@@ -45,7 +62,7 @@ def change_account(
         now=run.as_of,
         actor=run.actor,
     )
-    return log_changes(store, "account_changed", institution, changed, run)
+    return log_changes(store, "account_changed", institution, changed, run), approval
 
 
 def _wanted(

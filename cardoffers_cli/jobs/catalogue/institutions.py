@@ -176,7 +176,10 @@ def set_institution(
             if refunds:
                 changes = [*changes, *_change_refunds(store, institution, refunds, run)]
             if account:
-                changes = [*changes, *change_account(store, institution, account, run)]
+                more, approval = change_account(
+                    store, institution, account, run, dry_run=dry_run
+                )
+                changes = [*changes, *more]
             if watch is not None:
                 changes = [*changes, *_change_watch(store, institution, run, is_on=watch)]
             if calendar:
@@ -184,10 +187,10 @@ def set_institution(
             if legal_hold:
                 changes = [*changes, *change_hold(store, institution, legal_hold, run)]
             if four_eyes:
-                more, approval = _change_four_eyes(
+                more, policy = _change_four_eyes(
                     store, institution, four_eyes, run, dry_run=dry_run
                 )
-                changes = [*changes, *more]
+                changes, approval = [*changes, *more], approval or policy
             run.counts["changed"] = len(changes)
         after = _whole(store, find_institution(store, institution.slug))
     return ChangedInstitution(**after, changes=changes, approval=approval, dry_run=dry_run)

@@ -39,14 +39,17 @@ NEEDED = "needed"
 class ApprovalNeeded(Refused):
     """The action needs the approval of a second person.
 
-    `known` is the newest request that is alike: the request itself, where it waits already.
+    `known` is the newest request that is alike: the request itself, where it waits already; `other`
+    one for the same that says something else.
     """
 
-    def __init__(self, request: AskedApproval, known: Approval | None) -> None:
+    def __init__(
+        self, request: AskedApproval, known: Approval | None, other: Approval | None = None
+    ) -> None:
         self.request, self.is_new = request, request is not known
         super().__init__(
             f"{ACTIONS[request.action].title} needs the approval of a second person:"
-            f" {_about(request)}. {_how_far(request, known)}",
+            f" {_about(request)}. {_how_far(request, known)}{_difference(request, other)}",
             code="approval_required",
             hint=f"Until {format_minute(request.expires_at)} somebody else than {request.maker}"
             f" types `cardoffers approve give {request.approval_id}`; then type the same command"
@@ -115,10 +118,24 @@ def require_approval(
             maker=run.actor,
             now=moment,
         )
-        raise ApprovalNeeded(request, known)
+        other = asked_before(store, run, institution, action=action, subject=subject)
+        raise ApprovalNeeded(request, known, other)
     approvals.use(store, known, run_no=run.run_no, now=moment, actor=run.actor)
     log_approval(store, "approval_used", known, now=moment, actor=run.actor)
     return "used"
+
+
+def asked_before(
+    store: Store, run: Run, institution: Institution, *, action: str, subject: str
+) -> Approval | None:
+    """Return the newest request for an action on a subject that waits or was given, whatever else.
+
+    None where approvals are off.
+    """
+    if institution.approvals != ON:
+        return None
+    moment = approval_moment(store, run.as_of)
+    return approvals.newest_of(store, moment, institution.id, action, subject)
 
 
 def approval_moment(store: Store, now: datetime) -> datetime:
@@ -184,6 +201,21 @@ def _how_far(request: AskedApproval, known: Approval | None) -> str:
         return f"It is asked for again: {known.answered_by} refused it before ({known.reason})."
     before = "was used" if known.state == "used" else "has expired"
     return f"It is asked for again: the last one {before}."
+
+
+def _difference(request: AskedApproval, other: Approval | None) -> str:
+    """Say in what a request differs from one for the same that waits or was given."""
+    if other is None:
+        return ""
+    was, now = (
+        {**each.details, **({"amount": _money(each)} if each.amount else {})}
+        for each in (other, request)
+    )
+    names = [name for name in {**was, **now} if was.get(name) != now.get(name)]
+    told = [name for name in names if not name.endswith("_sha256")] or names
+    parts = [f"{name} was {was.get(name)} and is {now.get(name)}" for name in told]
+    verb = "approved" if other.state == "given" else "asked for"
+    return f" What was {verb} before is another: {'; '.join(parts)}."
 
 
 def _money(request: AskedApproval) -> str | None:

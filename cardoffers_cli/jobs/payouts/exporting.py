@@ -4,23 +4,24 @@ What is written is kept, so that whoever asks again gets the same bytes, whateve
 statement is paid under another id only where somebody wants it `again`, with a reason, and the bank
 returned or rejected the payment before; the file of the one that came back is not written any more.
 The file is written when the record of it is committed: where that fails, asking again writes it.
+What is withdrawn, before the bank said anything of it, the next export pays under another id.
 """
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from cardoffers_cli.domain.bank_accounts import parse_account, payment_id
-from cardoffers_cli.domain.errors import ConfigurationError, Refused
+from cardoffers_cli.domain.errors import ConfigurationError, Refused, UsageError
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.files.bank.forms import FORMS
 from cardoffers_cli.files.bank.nacha import trace_of
 from cardoffers_cli.files.bank.payments import Party, Payment
 from cardoffers_cli.files.exports import OWNER_ONLY, replacing
-from cardoffers_cli.jobs.context.approvals import approvable, require_approval
+from cardoffers_cli.jobs.context.approvals import approvable, asked_before, require_approval
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.accounts import find_account
@@ -31,10 +32,12 @@ from cardoffers_cli.services.payouts import (
     next_payout,
     payable_statement,
     payout_states,
+    payouts_of_day,
+    withdraw,
 )
 
 if TYPE_CHECKING:
-    from datetime import date, datetime
+    from datetime import datetime
     from pathlib import Path
 
     from cardoffers_cli.domain.records import Amount
@@ -87,8 +90,8 @@ def export_payout(
     `again` is why it is paid once more, where the bank returned or rejected that payment; asked
     again while the bank says nothing of the new one, that is written. Raises `NotFound`, `Refused`
     where nothing is to be paid, or nothing came back, where its payment did and nobody said
-    `again`, where it was exported in another form or where the form cannot say it,
-    `ConfigurationError` without a payer, and `ApprovalNeeded`.
+    `again`, where it was exported in another form, where the form cannot say it or the day has
+    passed, `ConfigurationError` without a payer, and `ApprovalNeeded`.
     """
     approval = None
     with approvable(job, dry_run=dry_run) as store:
@@ -124,6 +127,86 @@ def export_payout(
     )
 
 
+class WithdrawnPayout(Record):
+    """A payment of a statement that was withdrawn: the statement is to be paid by another."""
+
+    number: str
+    institution: str
+    payment_id: str
+    form: str
+    amount: Amount
+    currency: str
+    sha256: str
+    withdrawn_at: datetime
+    reason: str
+    approval: str | None = if_any()
+    dry_run: bool
+
+
+def withdraw_payout(
+    job: Job, number: str, reason: str, *, dry_run: bool = False
+) -> WithdrawnPayout:
+    """Withdraw the newest payment of a statement, of which the bank said nothing yet.
+
+    Raises `NotFound`, `Refused` where none was exported, or it was withdrawn, or the bank said
+    anything of it, and `ApprovalNeeded`.
+    """
+    if not reason.strip():
+        raise UsageError("A withdrawal needs a reason.", hint='Say why: --reason "old account".')
+    with approvable(job, dry_run=dry_run) as store:
+        statement = payable_statement(store, number)
+        owner = institution_of(store, statement.institution_id)
+        known = find_payout(store, owner.id, number)
+        if known is None or known.withdrawn_at or known.entries:
+            raise _not_withdrawn(number, known)
+        with run_record(store, kind="payout_withdraw", now=job.now, actor=job.actor) as run:
+            told = {"payment_id": known.payment_id, "sha256": known.sha256}
+            approval = require_approval(
+                store,
+                run,
+                owner,
+                action="payout_withdraw",
+                subject=number,
+                details={**told, "reason": reason.strip()},
+                amount=known.amount,
+                currency=known.currency,
+                dry_run=dry_run,
+            )
+            by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
+            withdraw(store, owner.id, known, now=job.now, **by)
+            security_log.append(
+                store,
+                "payout_withdrawn",
+                event_id=uuid4(),
+                institution_id=owner.id,
+                details={"statement": number, **told, "reason": reason.strip()},
+                now=job.now,
+                actor=job.actor,
+            )
+            run.counts["statement"] = number
+    return WithdrawnPayout.part(
+        known,
+        institution=owner.slug,
+        withdrawn_at=job.now,
+        reason=reason.strip(),
+        approval=approval,
+        dry_run=dry_run,
+    )
+
+
+def _not_withdrawn(number: str, known: KeptPayout | None) -> Refused:
+    """Say why a payment cannot be withdrawn."""
+    shown = f"`cardoffers payout show {number}` shows what is known of it."
+    if known is None:
+        said, code = f"The statement {number} was not exported yet.", "payout_not_exported"
+    elif known.withdrawn_at:
+        said, code = f"The payment {known.payment_id} was withdrawn before.", "payout_withdrawn"
+    else:
+        said = f"The bank said something of the payment {known.payment_id}: it is not withdrawn."
+        code = "payout_told"
+    return Refused(said, code=code, hint=shown)
+
+
 def _known(
     store: Store, job: Job, statement: PayableStatement, *, again: str | None
 ) -> KeptPayout | None:
@@ -141,7 +224,18 @@ def _known(
         store, job.now, institution_id=statement.institution_id, number=statement.number
     )
     shown = f"`cardoffers payout show {statement.number}` shows it."
-    if again is None and found.state == "returned":
+    is_withdrawn = newest.withdrawn_at is not None
+    if (is_withdrawn or found.state == "withdrawn_told") and not found.came_back:
+        if found.paid_amount or (is_withdrawn and newest.entries):
+            raise Refused(
+                f"The bank says something of a payment of {statement.number} that was withdrawn, or"
+                " came back: another file would pay twice.",
+                code="payout_withdrawn_told",
+                hint=f"{shown} Ask the bank; `cardoffers bank import FILE` takes in its answer.",
+            )
+        if is_withdrawn:
+            return None
+    if again is None and found.came_back:
         raise Refused(  # whoever uploads it pays into what the bank could not pay into
             f"The payment {newest.payment_id} came back or was rejected: its file is not written"
             " again.",
@@ -151,9 +245,9 @@ def _known(
         )
     if again is None:
         return newest
-    if found.state == "returned":
+    if found.came_back:
         return None
-    if newest.attempt > 1 and found.state == "unpaid":
+    if newest.attempt > 1 and not found.paid_amount:
         return newest
     raise Refused(
         f"The statement {statement.number} is {found.state}: it is paid again only where the bank"
@@ -191,6 +285,10 @@ def _make(
     payout_no = next_payout(store)
     newest = find_payout(store, owner.id, statement.number)
     attempt = newest.attempt + 1 if newest else 1
+    of = {"action": "payout_export", "subject": statement.number}
+    asked = asked_before(store, run, owner, **of)
+    if due_on is None and asked and date.fromisoformat(asked.details["due_on"]) >= job.now.date():
+        due_on = date.fromisoformat(asked.details["due_on"])  # what is approved is that day
     payment = _payment(
         *(store, job, owner, statement), due_on=due_on, payout_no=payout_no, attempt=attempt
     )
@@ -201,14 +299,15 @@ def _make(
         store,
         run,
         owner,
-        action="payout_export",
-        subject=statement.number,
+        **of,
         details={
             "form": form,
-            "account": payee.masked,
-            "account_sha256": sha256(payee.text.encode()).hexdigest(),
+            "payer": payment.payer.name,
+            "payer_account": payer.text,
             "holder": payment.payee.name,
-            "payer": payer.masked,
+            "account": payee.text,
+            "due_on": payment.due_on.isoformat(),
+            "decided_sha256": sha256(FORMS[form](payment.decided())).hexdigest(),
             **({"attempt": attempt, "reason": again} if newest else {}),
         },
         amount=statement.amount,
@@ -262,6 +361,12 @@ def _payment(
     payout_no: int,
     attempt: int,
 ) -> Payment:
+    if due_on and due_on < job.now.date():
+        raise Refused(
+            f"The day {due_on} has passed: no bank pays on it.",
+            code="due_passed",
+            hint=f"Leave --due out, or name a day from {job.now.date()} on.",
+        )
     if statement.amount <= 0:
         raise Refused(
             f"The statement {statement.number} pays nothing.",
@@ -285,6 +390,7 @@ def _payment(
         trace_no=payout_no,
         made_at=job.now,
         due_on=due_on or _next_weekday(job.now.date()),
+        file_no=payouts_of_day(store, "nacha", job.now.date()),
     )
 
 

@@ -30,17 +30,22 @@ class ListedBankEntry(FoundBankEntry):
 
 
 class ShownPayout(ListedPayout):
-    """What is paid of a statement, with all that the bank said of it."""
+    """What is paid of a statement, with all that the bank said of it, and what was withdrawn."""
 
     bank: Sequence[ListedBankEntry]
+    withdrawn: Sequence[ListedPayout]
 
 
 def payouts(job: Job, institution: str | None, *, limit: int | None = None) -> list[ListedPayout]:
-    """Return what is paid of statements, of an institution or of all, the newest first."""
+    """Return what is paid of statements, of an institution or of all, the newest first.
+
+    Payments that were withdrawn follow their statement.
+    """
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution).id if institution else None
-        found = payout_states(store, job.now, institution_id=owner, limit=limit)
+        of = {"institution_id": owner, "limit": limit}
+        found = payout_states(store, job.now, withdrawn=True, **of)
     return [_listed(each) for each in found]
 
 
@@ -49,7 +54,8 @@ def show_payout(job: Job, number: str) -> ShownPayout:
     with reading(job) as source:
         statement = payable_statement(source.store, number)
         owner = statement.institution_id
-        found = payout_states(source.store, job.now, institution_id=owner, number=number)
+        of = {"institution_id": owner, "number": number}
+        found = payout_states(source.store, job.now, withdrawn=True, **of)
         said = list_entries(source.store, institution_id=owner, number=number)
     if not found:
         raise Refused(
@@ -57,7 +63,8 @@ def show_payout(job: Job, number: str) -> ShownPayout:
             code="nothing_payable",
             hint=f"`cardoffers statement show {number}` shows what it says.",
         )
-    return ShownPayout(**_listed(found[0]), bank=[_entry(each) for each in said])
+    first, *withdrawn = map(_listed, found)
+    return ShownPayout(**first, bank=[_entry(each) for each in said], withdrawn=withdrawn)
 
 
 def bank_entries(

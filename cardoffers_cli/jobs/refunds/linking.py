@@ -11,7 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.jobs.refunds.apply import settle_claims
 from cardoffers_cli.pipeline.refund import find_open, find_said, refusals
@@ -76,6 +77,7 @@ class DismissedRefund(Record):
     currency: str
     state: str
     reason: str
+    approval: str | None = if_any()
     dry_run: bool
 
 
@@ -111,21 +113,35 @@ def link_refunds(
 def dismiss_refund(
     job: Job, institution: str | None, refund_ref: str, reason: str, *, dry_run: bool = False
 ) -> DismissedRefund:
-    """Lay a refund aside that waits; raise `NotFound`, and `Refused` refund_not_waiting."""
+    """Lay a refund aside that waits.
+
+    Raises `NotFound`, `Refused` refund_not_waiting, and `ApprovalNeeded`.
+    """
     if not reason.strip():
         raise UsageError("A dismissal needs a reason.", hint='Say why: --reason "sent twice".')
-    with job.store() as store, store.transaction(keep=not dry_run):
+    with approvable(job, dry_run=dry_run) as store:
         (owner,) = asked_institutions(store, institution)
         found = find_refund(store, owner.id, refund_ref)
         if found.state != "waiting":
             code = "refund_not_waiting"
             raise Refused(MESSAGES[code], code=code, hint=f"It is {found.state}.")
         with run_record(store, kind="refund_dismiss", now=job.now, actor=job.actor) as run:
+            approval = require_approval(
+                store,
+                run,
+                owner,
+                action="refund_dismiss",
+                subject=refund_ref,
+                details={"reason": reason.strip()},
+                amount=found.amount,
+                currency=found.currency,
+                dry_run=dry_run,
+            )
             by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
             dismiss(store, found, owner.id, now=job.now, **by)
             run.counts["refund_ref"] = refund_ref
         after = find_refund(store, owner.id, refund_ref)
-    return DismissedRefund.part(after, reason=reason.strip(), dry_run=dry_run)
+    return DismissedRefund.part(after, reason=reason.strip(), approval=approval, dry_run=dry_run)
 
 
 _HINT = "`cardoffers refund show REFUND_REF -i INST` tells what is known of it."

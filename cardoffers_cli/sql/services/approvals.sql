@@ -1,6 +1,6 @@
 -- name: known
--- The requests of the store, of one institution, of one state, alike (of one digest) or one of
--- them, the newest first; nulls bound nothing. Grain: one row per request.
+-- The requests of the store, of one institution, of one state, alike (of one digest), for one action,
+-- on one subject, or one of them, the newest first; nulls bound nothing. Grain: one row per request.
 select
     approvals.approval_id, approvals.institution_id, institutions.slug as institution,
     approvals.number, approvals.action, approvals.subject, approvals.amount, approvals.currency,
@@ -16,6 +16,8 @@ where ($institution_id is null or approvals.institution_id = $institution_id)
         approvals.answer, approvals.used_at, approvals.expires_at, $moment
     ) = $state)
     and ($digest is null or approvals.digest = $digest)
+    and ($action is null or approvals.action = $action)
+    and ($subject is null or approvals.subject = $subject)
     and ($approval_id is null or cast(approvals.approval_id as varchar) = lower($approval_id))
 order by approvals.requested_at desc, approvals.number desc, approvals.approval_id
 limit $limit;

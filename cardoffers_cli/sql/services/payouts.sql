@@ -10,7 +10,12 @@ where statements.number = $number;
 -- is exported.
 select payouts.number, payouts.attempt, payouts.payment_id, payouts.amount, payouts.currency,
     payouts.form, payouts.account, payouts.content, payouts.sha256, payouts.due_on,
-    payouts.exported_at, payouts.actor
+    payouts.exported_at, payouts.actor, payouts.withdrawn_at,
+    (
+        select count(*)
+        from told_entries
+        where told_entries.payout_no = payouts.payout_no
+    ) as entries
 from payouts
 where payouts.institution_id = $institution_id
     and payouts.number = $number
@@ -21,6 +26,21 @@ limit 1;
 -- The number of the next payout, from 1 on.
 select coalesce(max(payouts.payout_no), 0) + 1
 from payouts;
+
+-- name: of_day
+-- How many payments were exported in a form on a day.
+select count(*)
+from payouts
+where payouts.form = $form
+    and cast(payouts.exported_at as date) = $day;
+
+-- name: withdraw
+-- Writes that a payment of an institution was withdrawn; the first time counts.
+update payouts
+set withdrawn_at = $now, withdrawn_by = $actor, withdrawn_reason = $reason, withdrawn_run_no = $run_no
+where payment_id = $payment_id
+    and institution_id = $institution_id
+    and withdrawn_at is null;
 
 -- name: keep
 -- Writes a payment of a statement that has none of this attempt.
@@ -36,7 +56,8 @@ values (
 -- name: states
 -- What is paid of each statement that pays anything (rules.md#bank-verdicts), of an institution or
 -- of all, or of one statement, the newest first, with its newest payment. The age counts from the day
--- it was due, else from the close. Grain: one row per statement.
+-- it was due, else from the close. Payments that were withdrawn are rows of their own, behind that of
+-- their statement, where they are asked for. Grain: one row per statement, and such payment.
 select
     paid_statements.number,
     institutions.slug as institution,
@@ -53,11 +74,31 @@ select
     payouts.due_on,
     payouts.exported_at,
     paid_statements.closed_at,
-    payouts.attempt
+    payouts.attempt,
+    cast(paid_statements.kept_amount as decimal(38, 4)) as kept_amount,
+    paid_statements.is_back as came_back,
+    null as withdrawn_reason
 from paid_statements
 inner join institutions on institutions.institution_id = paid_statements.institution_id
-left join payouts on payouts.payout_no = paid_statements.payout_no
+left join payouts
+    on payouts.payout_no = paid_statements.payout_no
+    and payouts.withdrawn_at is null
 where ($institution_id is null or paid_statements.institution_id = $institution_id)
     and ($number is null or paid_statements.number = $number)
-order by paid_statements.closed_at desc, paid_statements.number desc
+union all
+select
+    payouts.number, institutions.slug, 'withdrawn', payouts.amount, payouts.currency, 0, null, null,
+    greatest(0, date_sub('day', cast(payouts.due_on as timestamp), $moment)), payouts.payment_id,
+    payouts.form, payouts.account, payouts.due_on, payouts.exported_at, statements.closed_at,
+    payouts.attempt, 0, false, payouts.withdrawn_reason
+from payouts
+inner join institutions on institutions.institution_id = payouts.institution_id
+inner join statements
+    on statements.number = payouts.number
+    and statements.institution_id = payouts.institution_id
+where $withdrawn
+    and payouts.withdrawn_at is not null
+    and ($institution_id is null or payouts.institution_id = $institution_id)
+    and ($number is null or payouts.number = $number)
+order by closed_at desc, number desc, withdrawn_reason nulls first, attempt desc
 limit $limit;
