@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel.commands import group
+from cardoffers_cli.cli.kernel.commands import Format, group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
     AnyInstitution,
@@ -32,6 +32,12 @@ HOLDS = read_columns("privacy.holds")
 TRACES = read_columns("privacy.traces")
 PLACES = (Column("place"), Column("rows", kind="integer"))
 LISTS = ("places", "files")
+WHY = {
+    "holds_token": "The token stands in it; delete it, if it may go",
+    "copy_of_before": "A copy of the store of before; delete it, if it may go",
+    "list_not_beside": "The list of erasures could not be put beside it; copy it there",
+    "folder_missing": "Backups were put there, and it is away: copy the list of erasures there",
+}
 
 Cardholder = Annotated[str, option("-: the token is the next line of stdin.", metavar="-")]
 Reason = Annotated[str, option("Why; it is kept, so no token in it.")]
@@ -112,9 +118,11 @@ def erase(
             desk.note("This cardholder was erased before; the store was written anew once more.")
     if done.approval and dry_run:
         desk.note(f"A second person has to approve this: {done.approval}.")
-    if done.files:
-        left = counted(len(done.files), "file")
-        desk.note(f"The token stands, or may stand, in {left}: delete each that may go.")
+    if desk.format is not Format.table:  # which has them
+        for place in done.places:
+            desk.note(f"The token stands still in {counted(place.rows, 'row')} of {place.place}.")
+        for file in done.files:
+            desk.note(f"{WHY[file.why]}: {file.file}")
     desk.show(done, *_erased(done), exit_code=3 if done.places or done.files else 0)
 
 

@@ -1,9 +1,9 @@
 """Erasures of cardholders (rules.md#erasure): find one by token, put a tombstone in its place.
 
-Full tokens stand in three places: cardholders, instruments, and the bodies of events. Everything
-else of a cardholder hangs on a number, and stays as it is. The list of erasures beside the store
-(`store/erasures.py`) says who was erased by keyed hash, so the same statements erase one person now
-and all of the list in a store that was put back.
+Full tokens stand in three places: cardholders, instruments, and the bodies of events; and in what
+people wrote. Everything else of a cardholder hangs on a number, and stays as it is. The list of
+erasures beside the store (`store/erasures.py`) says who was erased by keyed hash, so the same
+statements erase one person now and all of the list in a store that was put back.
 """
 
 from __future__ import annotations
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.erasures import ListedErasure
     from cardoffers_cli.store.store import Store
 
+TOLD_APART = 8
+"""How long a text is at most that may stand anywhere by chance, and is not looked for."""
+
+TEXTS = (
+    *("ledger_entries_reversal_reason", "ledger_moves_reason", "refund_links_reason"),
+    *("refund_dismissals_reason", "finding_acceptances_reason", "payouts_reason"),
+    *("payouts_withdrawn_reason", "watch_findings_reason", "merchant_answers_reason"),
+    *("approvals_reason", "legal_holds_reason", "erasures_reason", "runs_counts"),
+)
+"""What people wrote, in which a token is replaced wherever it stands."""
 _PARTS = ("outbox", "instruments", "cardholders")
 """What is erased, in this order: events are found by the tokens that go last."""
 
@@ -88,10 +98,17 @@ def erase(
     """
     erasing = _erasing(store, erasures, key)
     found = store.records(ErasedCounts, "services/erasures:counts", erasing)[0]
+    _erase_in_texts(store, erasing)
     for part in _PARTS:
         store.execute(f"services/erasures:erase_{part}", erasing)
     store.execute("services/erasures:keep", erasing, run_no=run_no)
     return found
+
+
+def _erase_in_texts(store: Store, erasing: Table) -> None:
+    for row in store.rows("services/erasures:erased_tokens", erasing, longer=TOLD_APART):
+        for part in ("reasons_sent", *(f"text_{each}" for each in TEXTS)):
+            store.execute(f"services/erasures:erase_{part}", **row)
 
 
 def unsettled(store: Store, institution_id: UUID, cardholder_no: int) -> Unsettled:

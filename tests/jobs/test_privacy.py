@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import stat
 from dataclasses import replace
@@ -24,6 +25,7 @@ from cardoffers_cli.jobs.privacy.erase import erase_cardholder, reapply
 from cardoffers_cli.jobs.privacy.export import ALL, export_cardholder
 from cardoffers_cli.jobs.privacy.hold import hold_cardholder, list_holds
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
+from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.river.compact import compact
 from cardoffers_cli.jobs.river.export import export as move_out
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
@@ -36,6 +38,7 @@ from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.jobs.storage.restore import restore
+from cardoffers_cli.services.erasures import TEXTS
 from cardoffers_cli.services.personal_data import EXPORTED, NOT_EXPORTED
 from cardoffers_cli.services.watch import record_findings
 from cardoffers_cli.sql import statements
@@ -347,11 +350,40 @@ def test_a_reference_that_is_the_token_is_told(alder: Job, tmp_path: Path) -> No
     assert {"recent_purchases"} == {each.place for each in erase(alder).places}
 
 
-def test_what_staff_wrote_of_a_token_is_told(alder: Job) -> None:
+WRITTEN = """
+select reason from ledger_moves where reason like '%erased%'
+union all select reversal_reason from ledger_entries where status = 'reversed'
+union all select reason from merchant_answers
+"""
+
+
+def test_what_people_wrote_is_erased_too(alder: Job, tmp_path: Path) -> None:
+    """A token, and one of the card, in each place; a dry run says what is left too."""
+    send(alder, tmp_path, f"ref cardholder card identifier amount\n{TOKEN} bea c M9 9")
+    ((redemption,),) = found(
+        alder, "select redemption_id from redemptions where transaction_ref = 'ref-1'"
+    )
+    reverse(str(redemption), f"{TOKEN} and {CARD} asked", alder)
     with alder.store() as store, store.transaction():
-        for table in ("watch_findings", "merchant_answers"):
-            select(store, f"update {table} set reason = 'is {TOKEN}'")  # noqa: S608 - ours
-    assert {"watch_findings", "merchant_answers"} == {each.place for each in erase(alder).places}
+        select(store, f"update merchant_answers set reason = 'is {TOKEN}'")  # noqa: S608 - ours
+    tried = erase(alder, dry_run=True)
+    assert {"recent_purchases": 1} == {each.place: each.rows for each in tried.places}
+    done = erase(alder)
+    assert tried.places == done.places
+    assert {("erased-", "erased-"), ("is", "erased-")} == {
+        (text.split()[0][:7], text.split()[-1 if text.startswith("is") else 2][:7])
+        for (text,) in found(alder, WRITTEN)
+    }
+    assert doctor(alder, strict=True).ok
+
+
+def test_every_reason_that_is_kept_is_erased() -> None:
+    schema = {
+        f"{name}_{column}"
+        for name, sql in statements("schema").items()
+        for column in re.findall(r"^    (\w*reason) varchar", sql, re.MULTILINE)
+    }
+    assert {*schema, "runs_counts"} == {*TEXTS}
 
 
 # Restores

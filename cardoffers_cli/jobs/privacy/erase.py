@@ -24,6 +24,7 @@ from cardoffers_cli.jobs.privacy.traces import Trace, put_beside_backups, traces
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.cardholders import CardholderUnknown, find_cardholder
 from cardoffers_cli.services.erasures import (
+    TOLD_APART,
     ErasedCounts,
     KnownErasure,
     erase,
@@ -61,9 +62,6 @@ if TYPE_CHECKING:
 
 _NOBODY = dict.fromkeys(("cardholders", "instruments", "links", "purchases"), 0)
 _NONE = ErasedCounts(**_NOBODY, redemptions=0, events=0)
-TOLD_APART = 8
-"""How long a text is at most that may stand anywhere by chance, and is not looked for."""
-
 _NO_KEY = bytes(32)
 """For dry runs, which draw none, where nobody was erased yet: what it hashes is not told."""
 
@@ -140,7 +138,7 @@ def erase_cardholder(
             tokens, before_run_no = [token, *own_tokens(store, owner.id, number)], None
             erased = _erase(store, job, owner, number, named, key=key or _NO_KEY, dry_run=dry_run)
         tokens = [each for each in tokens if len(each) > TOLD_APART]
-        places = [] if dry_run else _places(store, tokens)
+        places = _places(store, tokens)
         files = traces(store, job, owner.slug, tokens, before_run_no=before_run_no)
         if not dry_run:  # before the commit: killed, it is done again
             files += put_beside_backups(job.path)

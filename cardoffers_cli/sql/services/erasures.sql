@@ -63,6 +63,53 @@ left join hashed
     on hashed.institution_id = wanted.institution_id
     and hashed.token_hash = wanted.token_hash;
 
+-- name: erased_tokens
+-- reads: erasing(institution_id, cardholder_token, cardholder_no, tombstone)
+-- Tokens that are longer than $longer of who is to be erased, and of their cards that nobody else has,
+-- with what takes their place in texts. Grain: one row per token of an institution.
+select erasing.institution_id, erasing.cardholder_token as token, erasing.tombstone
+from erasing
+where length(erasing.cardholder_token) > $longer
+union
+select erasing.institution_id, own.instrument_token, erasing.tombstone
+from erasing
+inner join instruments as own
+    on own.institution_id = erasing.institution_id
+    and own.cardholder_no = erasing.cardholder_no
+where length(own.instrument_token) > $longer
+    and not exists (
+        select 1
+        from instruments as others
+        where others.institution_id = own.institution_id
+            and others.instrument_token = own.instrument_token
+            and others.cardholder_no <> own.cardholder_no
+    );
+
+-- name: erase_reasons_sent
+-- Replaces a token in reasons of reversals in the bodies of events, before those that they are
+-- found by; done again it finds none.
+update outbox
+set body = replace(
+    outbox.body, to_json(ledger_entries.reversal_reason),
+    to_json(replace(ledger_entries.reversal_reason, $token, $tombstone))
+)
+from ledger_entries
+where ledger_entries.redemption_no = outbox.redemption_no
+    and ledger_entries.institution_id = outbox.institution_id
+    and ledger_entries.institution_id = $institution_id
+    and contains(ledger_entries.reversal_reason, $token);
+
+-- name: erase_text
+-- for each: ledger_entries.reversal_reason, ledger_moves.reason, refund_links.reason,
+--     refund_dismissals.reason, finding_acceptances.reason, payouts.reason,
+--     payouts.withdrawn_reason, watch_findings.reason, merchant_answers.reason, approvals.reason,
+--     legal_holds.reason, erasures.reason, runs.counts
+-- Replaces a token in what people wrote; done again it finds none.
+update {kept}
+set {column} = replace({kept}.{column}, $token, $tombstone)
+where contains({kept}.{column}, $token)
+    and coalesce({institution_id}, $institution_id) = $institution_id;
+
 -- name: erase_outbox
 -- reads: erasing(institution_id, cardholder_no, cardholder_token, tombstone)
 -- Puts tombstones in the place of tokens, full and masked, in the bodies of events, before the tokens
