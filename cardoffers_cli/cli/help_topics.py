@@ -39,7 +39,6 @@ PAGES = {
     "merchants": "Whose unknown identifiers are: suggestions, and a person's answers.",
     "credits": "Credited files: what institutions say that cardholders were given.",
     "profiles": "Files in a layout of their own, and what a profile of one says.",
-    "certificates": "The format for others, the page of a check, and what files can show.",
     "payments": "Payment files, and what the bank says of them.",
     "validator": "The check of files as one page, for who can install nothing.",
     "statements": "What is owed for a month: statements and invoices, closed and verified.",

@@ -19,6 +19,7 @@ from typer.main import get_command, get_group
 from cardoffers_cli import __version__
 from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.cli.kernel.commands import Command, Group
+from cardoffers_cli.domain.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,6 @@ COMMANDS = (
     Entry("Catalogue", "merchant", "merchant:app", "List, add and identify merchants."),
     Entry("Offers", "offer", "offer:app", "What cardholders are shown, and what they add."),
     Entry("From file to money", "validate", "validate:validate", "Check files; no store needed."),
-    Entry("From file to money", "certify", "certify:certify", "What files have shown, signed."),
     Entry("From file to money", "schema", "schema:schema", "What a file has to look like."),
     Entry("From file to money", "profile", "profile:app", "Read files in a layout of their own."),
     Entry("From file to money", "pack", "pack:app", "The check of files as one page, to hand on."),
@@ -82,6 +82,9 @@ COMMANDS = (
     Entry("Upkeep", "store", "storage:app", "Look at, migrate and publish the store."),
     Entry("Upkeep", "help", "help_topics:topic", "Rules, a tour, files, findings, exit codes."),
 )
+
+REPLACED = {"certify": "validate FILE... --certificate FILE"}
+"""Commands of the version before, and what is typed in their place."""
 
 
 class Loaded(Mapping[str, Any]):
@@ -123,6 +126,16 @@ class FrontPage(Group):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = Loaded(COMMANDS)  # type: ignore[assignment]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that was named; raise `UsageError` for one that was replaced."""
+        if instead := REPLACED.get(args[0]):
+            raise UsageError(
+                f"`{args[0]}` was replaced.",
+                code="command_replaced",
+                hint=f"Type `cardoffers {instead}`.",
+            )
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Return the names of the commands, in the page's order."""

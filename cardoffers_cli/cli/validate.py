@@ -1,7 +1,7 @@
 """`cardoffers validate`: check transaction files before anyone uploads them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,7 +24,15 @@ from cardoffers_cli.cli.kernel.options import (
     checked_as,
     option,
 )
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.domain.moments import format_minute
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.river.certificates import Certificate
+
+DIFFERENCES = show.read_columns("validate.differences")
 
 
 def validate(
@@ -45,18 +53,32 @@ def validate(
     report: Annotated[
         Path | None, option("Write a page (.html) with the verdict, to be sent on.", metavar="FILE")
     ] = None,
+    certificate: Annotated[
+        Path | None, option("Write what was found (JSON), for --check later.", metavar="FILE")
+    ] = None,
+    check: Annotated[
+        Path | None, option("Compare the files with this certificate.", metavar="FILE")
+    ] = None,
 ) -> None:
     """Check files of purchases, refunds or credits: CSV, JSON, workbooks. Needs no store."""
     from cardoffers_cli.cli.file_reports import page_of, show_files
+    from cardoffers_cli.jobs.river import certificates
     from cardoffers_cli.jobs.river.intake import Outputs
-    from cardoffers_cli.jobs.river.validate import validate as check
+    from cardoffers_cli.jobs.river.validate import validate as check_file
 
     desk = Desk.of(ctx)
     one_file_for(sources, errors, valid, rejected)
     desk.writes(
-        {"--errors": errors, "--valid": valid, "--rejected": rejected, "--report": report},
-        reads=sources,
+        {
+            "--errors": errors,
+            "--valid": valid,
+            "--rejected": rejected,
+            "--report": report,
+            "--certificate": certificate,
+        },
+        reads=[*sources, *([check] if check else [])],
     )
+    _check_certified(sources, certificate, check)
     if report:
         _check_page(report)
     reading = checked_as(
@@ -66,16 +88,52 @@ def validate(
         kind=kind,
         allow_unterminated=allow_unterminated,
     )
+    certified = certificates.read_certificate(check) if check else None
+    reading = certificates.read_again(certified, reading) if certified else reading
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     reports = []
     for source in sources:
         with desk.progress(f"Checking {source}") as bar:
-            reports.append(check(source, reading, desk.job, outputs=outputs, progress=bar.update))
+            reports.append(
+                check_file(source, reading, desk.job, outputs=outputs, progress=bar.update)
+            )
     documents = [each.document() for each in reports]
     if report:
         show.show_page(page_of(desk, documents), report)
         desk.note(f"Wrote {report}")
+    if certified:
+        _compare(desk, certified, certificates.certificate_of(reports, reading))
+        return
+    if certificate:
+        made = certificates.certificate_of(reports, reading)
+        show.write(f"{dumps(made, indent=2)}\n".encode(), certificate, mode=desk.settings.mode)
+        desk.note(f"Wrote {certificate}")
     show_files(desk, documents, reports, is_page=desk.format is Format.html)
+
+
+def _compare(desk: Desk, certified: "Certificate", found: "Certificate") -> None:
+    """Show where files are not as their certificate says; end with 3 if they are not."""
+    from cardoffers_cli.jobs.river.certificates import compare
+
+    told = compare(certified, found)
+    if not told.same_rules:
+        desk.note(f"The certificate was made by other rules, of version {certified.program}.")
+    files = counted(len(certified.files), "file")
+    verdict = "as certified" if told.ok else "not as certified"
+    rows = show.Sheet("differences", DIFFERENCES, told.differences)
+    said = show.Text([f"{files}, certified at {format_minute(told.made_at)}: {verdict}."])
+    desk.show(told, rows, said, exit_code=0 if told.ok else 3)
+
+
+def _check_certified(sources: list[str], certificate: Path | None, check: Path | None) -> None:
+    """Refuse what cannot be read again, and to write and to check at once."""
+    if certificate and check:
+        raise UsageError("--certificate and --check exclude each other.", hint="Leave one out.")
+    if "-" in sources and (certificate or check):
+        raise UsageError(
+            "Standard input cannot be read again when a certificate is checked.",
+            hint="Name files.",
+        )
 
 
 def _check_page(report: Path) -> None:

@@ -45,15 +45,10 @@ _PLACES = (1 << 18, 1 << 22)
 _HALF = 1 << 32
 
 
-def stage_slim(
-    store: Store, chunks: Iterable[Chunk], kind: RowKind = PURCHASES, *, form: str = "slim"
-) -> Staged:
-    """Stage what a check needs of a file; there is one chunk at least.
-
-    In the form `compared` the rows have also what files are compared by (`pipeline/certify.py`).
-    """
+def stage_slim(store: Store, chunks: Iterable[Chunk], kind: RowKind = PURCHASES) -> Staged:
+    """Stage what a check needs of a file; there is one chunk at least."""
     findings, doubts = _findings(store), _doubts(store)
-    rows, differ = _stage(store, chunks, form, [findings, doubts], findings)
+    rows, differ = _stage(store, chunks, "slim", [findings, doubts], findings)
     return Staged(
         kind=kind, rows=rows, findings=findings.made(), doubts=doubts.table, differ=differ
     )

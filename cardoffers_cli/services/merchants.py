@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.records import Record, if_any
 
@@ -58,11 +58,3 @@ def of_identifier(store: Store, identifier: Mapping[str, str | None]) -> Identif
 def list_all(store: Store) -> list[Merchant]:
     """Return every merchant, by name."""
     return store.records(Merchant, "services/merchants:list")
-
-
-def known_rows(store: Store, named: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many rows of files name a merchant of the catalogue.
-
-    `named` has each way to name one: type and identifier, or merchant_id, and its `row_count`.
-    """
-    return int(store.value("services/merchants:known_rows", named=list(named)))

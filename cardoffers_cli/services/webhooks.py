@@ -193,14 +193,6 @@ def has_secret(store: Store, institution_id: UUID) -> bool:
     return bool(store.value("services/webhooks:has_secret", institution_id=institution_id))
 
 
-def signing_sha256(store: Store, institution_id: UUID, now: datetime) -> str | None:
-    """Return the SHA-256 of the secret that signs for an institution now, or None."""
-    found: str | None = store.value(
-        "services/webhooks:signing", institution_id=institution_id, now=now
-    )
-    return found
-
-
 def set_secret(
     store: Store, institution_id: UUID, sha256: str, *, now: datetime, activate_at: datetime
 ) -> None:

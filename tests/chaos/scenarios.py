@@ -116,7 +116,7 @@ READING = frozenset(
         *("payout list", "payout show", "bank list"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
-        *("certify", "schema", "pack build", "statement preview", "statement list"),
+        *("schema", "pack build", "statement preview", "statement list"),
         *("approve list", "approve show", "privacy holds", "retention show"),
         *("statement show", "statement export", "statement verify", "invoice list"),
         *("invoice show", "invoice export", "invoice verify"),

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.files.schemas.formats import rules_digest
 from sizes import one_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 AT = ("--as-of", "2026-10-01")
 HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
@@ -200,3 +206,122 @@ def test_of_several_files_the_unusable_ones_are_named(cardoffers: Any, file: Any
     assert 14 == ended.exit_code
     assert "good.csv: good." in ended.stdout
     assert "Error: empty.csv: The file has no content." in ended.stderr
+
+
+# Certificates
+
+PROFILE = """
+form = {delimiter = ";"}
+[fields]
+cardholder_token = {column = "Kunde"}
+card_token = {column = "Karte"}
+amount = {column = "Betrag"}
+transaction_ref = {column = "Beleg"}
+transacted_at = {column = "Datum", format = "%d.%m.%Y", zone = "Europe/Berlin"}
+"""
+
+
+@pytest.fixture
+def certified(cardoffers: Any, file: Any) -> str:
+    """Certify a file with two findings, a good one and one that is none, read with options."""
+    names = (
+        file("one.csv", row("r-101"), row("r-102", "x"), row("r-101")),
+        file("two.csv", row("r-201", "2.00")),
+        file("none.csv", header="birds\n"),
+    )
+    words = ("--currency", "GBP", "--allow-unterminated", "--certificate", "c.json", *AT)
+    assert 14 == cardoffers("validate", *names, *words).exit_code
+    return "c.json"
+
+
+def test_a_certificate_has_counts_and_codes_of_each_file_and_how_it_was_read(
+    certified: str,
+) -> None:
+    told = json.loads(Path(certified).read_bytes())
+    assert rules_digest() == told["rules_sha256"]
+    assert "2026-10-01T00:00:00.000Z" == told["made_at"]
+    assert ("GBP", ",", True) == (
+        told["read_as"]["currency"],
+        told["read_as"]["delimiter"],
+        told["read_as"]["allow_unterminated"],
+    )
+    assert [
+        ("one.csv", 3, 1, 1, 1, [("amount_invalid", 1), ("duplicate", 1)], None),
+        ("two.csv", 1, 1, 0, 0, [], None),
+        ("none.csv", 0, 0, 0, 0, [], "header_missing"),
+    ] == [
+        (
+            each["file"],
+            *(each[name] for name in ("received", "valid", "invalid", "duplicates")),
+            [(found["code"], found["rows"]) for found in each["findings"]],
+            each["file_error"],
+        )
+        for each in told["files"]
+    ]
+    assert sha256(Path("one.csv").read_bytes()).hexdigest() == told["files"][0]["sha256"]
+
+
+CHANGES: dict[str, tuple[Callable[[], object], list[str]]] = {
+    "nothing": (lambda: None, []),
+    "a name": (lambda: Path("two.csv").rename("b.csv"), []),
+    "a row": (lambda: Path("two.csv").write_text(HEADER + row("r-201", "3.00")), ["sha256"]),
+    "a fault": (
+        lambda: Path("two.csv").write_text(HEADER + row("r-201", "x")),
+        ["sha256", "bytes", "valid", "invalid", "ok", "findings"],
+    ),
+    "a file gone": (lambda: Path("two.csv").unlink(), ["file"]),
+    "a file more": (lambda: Path("more.csv").write_text(HEADER + row("r-301")), ["file"]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_certificate_holds_for_the_same_files_alone(
+    cardoffers: Any, certified: str, change: str
+) -> None:
+    do, expected = CHANGES[change]
+    do()
+    names = sorted(path.name for path in Path().glob("*.csv"))
+    ended = cardoffers("validate", *names, "--check", certified, "--format", "json")
+    assert expected == [each["what"] for each in ended.document["differences"]]
+    assert (3 if expected else 0) == ended.exit_code
+
+
+def test_a_certificate_of_other_rules_says_so_and_is_compared(
+    cardoffers: Any, certified: str
+) -> None:
+    told = json.loads(Path(certified).read_bytes())
+    told |= {"rules_sha256": "00", "program": "0.0.9"}
+    Path(certified).write_text(json.dumps(told))
+    ended = cardoffers("validate", "one.csv", "two.csv", "none.csv", "--check", certified)
+    assert 0 == ended.exit_code
+    assert "The certificate was made by other rules, of version 0.0.9." in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("one.csv --check c.json --currency EUR", "another --currency"),
+        ("one.csv --check c.json --kind refunds", "another --kind"),
+        ("one.csv --check c.json --profile bank.toml", "another profile"),
+        ("one.csv --check one.csv", "is no certificate"),
+        ("one.csv --check c.json --certificate d.json", "exclude each other"),
+        ("- --certificate d.json", "cannot be read again"),
+        ("- --check c.json", "cannot be read again"),
+    ],
+)
+def test_a_certificate_that_cannot_be_compared_is_refused(
+    cardoffers: Any, certified: str, words: str, said: str
+) -> None:
+    assert certified
+    Path("bank.toml").write_text(PROFILE)
+    ended = cardoffers("validate", *words.split(), "--format", "json")
+    assert (2, True) == (ended.exit_code, said in ended.error["message"])
+    assert not Path("d.json").exists()
+
+
+def test_certify_says_what_to_type_instead(cardoffers: Any) -> None:
+    ended = cardoffers("certify", "one.csv", "--format", "json")
+    assert (2, "Type `cardoffers validate FILE... --certificate FILE`.") == (
+        ended.exit_code,
+        ended.error["hint"],
+    )

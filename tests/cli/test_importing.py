@@ -9,7 +9,6 @@ from typer.main import get_command
 
 from books import book
 from cardoffers_cli.cli import main
-from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.row_kinds import KINDS, RowKind
 from commands import in_a_pipe
 from work import new_store, tell
@@ -92,15 +91,6 @@ def test_a_file_is_read_by_the_profile_that_its_institution_keeps(
     assert 1 == ended.document["accepted"]
     assert "Read by the profile that alder keeps; --no-profile reads our own" in ended.stderr
     assert 14 == in_a_pipe([*words, "--no-profile"]).exit_code
-
-
-def test_a_certificate_is_of_files_read_by_the_kept_profile(place: Path) -> None:
-    (place / "bank.toml").write_text(PROFILE)
-    (place / "export.csv").write_text(EXPORT)
-    in_a_pipe(["institution", "set", "alder", "--profile", "bank.toml"])
-    told = in_a_pipe(["certify", "export.csv", "-i", "alder", "--format", "json"]).document
-    assert 1 == told["files"][0]["valid"]
-    assert parse_profile(PROFILE, "P").digest == told["profile_sha256"]
 
 
 def test_purchases_and_the_refunds_among_them_are_told_apart(place: Path) -> None:

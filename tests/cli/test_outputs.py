@@ -20,8 +20,7 @@ HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,tr
 
 # A command, and the options of it that name a file to write; FILE is what it reads.
 WRITERS: dict[str, tuple[str, ...]] = {
-    "validate FILE": ("--errors", "--valid", "--rejected", "--report", "-o"),
-    "certify FILE": ("-o",),
+    "validate FILE": ("--errors", "--valid", "--rejected", "--report", "--certificate", "-o"),
     "import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "refund import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "credit import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
@@ -153,7 +152,7 @@ READERS = {
     ("institution set", "--holidays"),
     ("api", "--key-file"),
     ("api", "--body"),
-    ("certify", "--key-file"),
+    ("validate", "--check"),
     ("find", "--token-file"),
     ("refund link", "--from"),
     ("merchant accept", "--from"),

@@ -168,15 +168,6 @@ def stage_check(store: Store, file: TransactionFile, *, progress: Progress | Non
     return staged
 
 
-def stage_compared(
-    store: Store, file: TransactionFile, *, seed: int, progress: Progress | None = None
-) -> Staged:
-    """Read what a comparison needs of one of several files, whose fingerprints are of one seed."""
-    staged = stage_slim(store, _read(file, progress, seed), file.row_kind, form="compared")
-    _refuse_card_numbers(store, staged, file)
-    return staged
-
-
 def stage_file(
     store: Store, file: TransactionFile, *, progress: Progress | None = None
 ) -> StagedWhole:
@@ -192,10 +183,10 @@ def _refuse_card_numbers(store: Store, staged: Staged, file: TransactionFile) ->
 
 
 def _read(
-    file: TransactionFile, progress: Progress | None, seed: int | None = None
+    file: TransactionFile, progress: Progress | None
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]]:
     """Yield the file's chunks, after an empty one; the next one is judged in a thread meanwhile."""
-    seed = secrets.randbits(64) if seed is None else seed
+    seed = secrets.randbits(64)
     nothing = no_rows(file.row_kind)
     yield with_fingerprints(nothing.rows, seed), nothing.findings, nothing.doubts
     for chunk in ahead(file.chunks()):

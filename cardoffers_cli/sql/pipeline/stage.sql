@@ -6,18 +6,6 @@ create temp table staged as
 select frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder
 from frame;
 
--- name: compared
--- makes: staged(line, transaction_ref, reference, content, cardholder, payer, transacted_at,
---     merchant_identifier_type, merchant_identifier, merchant_id)
--- Reads frame (valid rows with fingerprints) and makes staged of it, for a check that compares
--- several files. Grain: one row per valid row of the file.
-create temp table staged as
-select
-    frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder,
-    frame.payer, cast(frame.transacted_at as timestamp) as transacted_at,
-    frame.merchant_identifier_type, frame.merchant_identifier, frame.merchant_id
-from frame;
-
 -- name: credits
 -- makes: staged(line, transaction_ref, reference, content, amount, transacted_at, hash_of_text,
 --     redemption_id, redeemed_ref, status, failure_code)

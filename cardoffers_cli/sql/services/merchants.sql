@@ -45,33 +45,3 @@ group by
     merchants.merchant_id, merchants.name, merchants.category, merchants.net_days, merchants.tax_id,
     merchants.tax_note
 order by merchants.name, merchants.merchant_id;
-
--- name: known_rows
--- How many rows name a merchant of the catalogue: $named has each way to name one with its rows, by a
--- merchant_id or by an identifier and its type. One row.
-with named as (
-    select
-        unnest(
-            cast(
-                $named as struct(
-                    merchant_identifier_type varchar, merchant_identifier varchar,
-                    merchant_id varchar, row_count bigint
-                )[]
-            ),
-            recursive := true
-        )
-)
-select
-    coalesce(
-        cast(
-            sum(named.row_count) filter (
-                where merchants.merchant_id is not null or identifiers.merchant_id is not null
-            ) as bigint
-        ),
-        0
-    ) as known
-from named
-left join merchants on merchants.merchant_id = try_cast(named.merchant_id as uuid)
-left join identifiers
-    on identifiers.merchant_identifier_type = named.merchant_identifier_type
-    and identifiers.merchant_identifier = named.merchant_identifier;

@@ -131,12 +131,6 @@ select count(*) > 0 as has_secret
 from webhook_secrets
 where institution_id = $institution_id;
 
--- name: signing
--- The hash of the secret that signs for an institution at a moment; no row where there is none.
-select signing.secret_sha256
-from signing_secrets($now) as signing
-where signing.institution_id = $institution_id;
-
 -- name: keep_the_one_that_signs
 -- Removes from webhook_secrets what an institution signs with no more, or not yet.
 delete from webhook_secrets
