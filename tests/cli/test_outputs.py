@@ -24,10 +24,8 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "refund import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "credit import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
-    "profile convert FILE --profile FILE -o new.csv": (
-        *("--errors", "--rejected", "--refunds"),
-        "-o",
-    ),
+    "profile convert FILE --profile FILE -o new.csv": ("--errors", "--rejected", "--refunds"),
+    "profile convert FILE --profile FILE": ("-o",),
     "payout export --statement A-2026-000001 --form csv": ("-o",),
     "payout export --statement A-2026-000001 --form csv --again --reason closed": ("-o",),
     "pack build --profile FILE --pyodide FILE": ("-o",),
