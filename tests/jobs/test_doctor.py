@@ -788,8 +788,6 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
         ("store.duckdb.d/snapshot.new", True),
         ("store.duckdb.d/compact.new.wal", True),
         ("store.duckdb.d/compact.new.tmp", True),
-        (".store.duckdb.new", True),
-        (".store.duckdb.compact.new", True),
         (".report.csv.4194301.part", True),
         ("runs/7/.result.json.4194301.part", True),
         ("reports/2026-10-01/.alder-funnel.csv.4194301.part", True),
