@@ -13,15 +13,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from chaos.children import recorder
+from chaos.children import KILLED, recorder
 from chaos.flips import asked, files, flipped, kind_of, stage_of
-from chaos.places import Places
+from chaos.judging import Expected, content
+from chaos.places import STORE, Places
 from chaos.scenarios import READING, SERVED, Scenario, all_commands, scenarios
 from chaos.serving import killed_server
-from chaos.strikes import Struck, Undisturbed, acknowledged, cut_off, killed, starved, undisturbed
+from chaos.states import read_log
+from chaos.strikes import (
+    DAMAGED,
+    Struck,
+    Undisturbed,
+    acknowledged,
+    cut_off,
+    faults_of_doctor,
+    killed,
+    starved,
+    undisturbed,
+)
 from chaos.tally import Tally
 from disks import disk_if_any
-from sizes import FULL, GATE, one_in, slow, tries
+from sizes import FULL, GATE, at_the_gate, one_in, slow, tries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +45,8 @@ pytestmark = slow
 ROWS = 1200 if FULL else tries(150, 300)
 TIMES = 3 if FULL else 1
 OF_MOST_WEIGHT = (".duckdb", "/journal", ".wal", ".checksum") if GATE else (".duckdb", "/journal")
+WITH_FINDINGS = 3
+RECOVERED = "It was recovered, and nothing is lost"
 LONG = ("nightly", "run resume", "demo")
 SCENARIOS = [each for each in scenarios() if FULL or each.command not in LONG]
 
@@ -83,6 +97,37 @@ def test_the_recorder_notes_everything(places: Places) -> None:
         if path.is_file()
     }
     assert there == disk.whole()
+
+
+PAGE = 4096
+NIGHT = ["nightly", "drop"]
+
+
+@at_the_gate
+@pytest.mark.skipif(recorder() is None, reason="the recorder takes gcc")
+def test_a_night_recovers_a_store_that_was_killed_inside_a_write(places: Places) -> None:
+    """Kills where the engine writes over what it wrote, until a store is refused after one."""
+    log = places.root / "log"
+    log.unlink(missing_ok=True)
+    places.put("ready")
+    assert WITH_FINDINGS == places.run(NIGHT, log=str(log)).exit_code
+    quiet = Expected(content=content(places.place), other=content(places.place))
+    written, refused = set[int](), 0
+    for number, change in enumerate(read_log(log), start=1):
+        if change.kind != "write" or not change.first.endswith(STORE) or len(change.data) <= PAGE:
+            continue
+        if change.offset in written and refused < TIMES:
+            places.put("ready")
+            assert KILLED == places.run(NIGHT, kill_at=number).exit_code
+            if places.run(["status"]).exit_code == DAMAGED:
+                refused += 1
+                ended = places.run(NIGHT)
+                assert (WITH_FINDINGS, True) == (ended.exit_code, RECOVERED in ended.stderr)
+                faults = quiet.faults(content(places.place), {"attempts"})
+                assert [] == [each for each in faults if each.kind in {"lost", "doubled"}]
+                assert [] == faults_of_doctor(places.place)
+        written.add(change.offset)
+    assert TIMES == refused
 
 
 @pytest.mark.parametrize("number", range(TIMES))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
-from sizes import slow
+from sizes import one_in, slow
 from work import file_of, found, short_nights, with_catalogue
 
 PURCHASES = """
@@ -52,6 +55,58 @@ def test_refunds_are_applied_between_match_and_settle(
     assert ["refunds_refused"] == [
         each["code"] for each in told["findings"] if each["level"] != "note"
     ]
+
+
+class CutOff(Onlooker):
+    """Ends the process of a night, as it were, when a step begins."""
+
+    def __init__(self, step: str | None) -> None:
+        self._step = step
+
+    def begins(self, step: str, position: int, of: int) -> None:  # noqa: ARG002
+        if step == self._step:
+            raise KeyboardInterrupt
+
+
+BOUGHT_SINCE = """
+ref  cardholder  identifier  amount  at
+r-4  c0          M0          20.00   2026-06-04T11:30:00Z
+"""
+REFUNDED_SINCE = """refund_ref,original_transaction_ref,amount,refunded_at
+RF-1,r-1,20.00,2026-06-04T11:00:00Z
+"""
+
+
+def what_two_nights_pay(folder: Path, cut_off_at: str | None) -> list[object]:
+    """Run a night with purchases, and three days later one with a refund; return what is paid."""
+    made = with_catalogue(folder)
+    drop = folder / "drop"
+    (drop / "alder").mkdir(parents=True)
+    file_of(drop / "alder" / "bought.csv", PURCHASES)
+    (drop / "alder" / "bought.csv.done").touch()
+    with suppress(KeyboardInterrupt):
+        run_night(made, Order(drop=drop), CutOff(cut_off_at))
+    file_of(drop / "alder" / "more.csv", BOUGHT_SINCE)
+    (drop / "alder" / "back.csv").write_text(REFUNDED_SINCE)
+    for name in ("more.csv", "back.csv"):
+        (drop / "alder" / f"{name}.done").touch()
+    run_night(replace(made, now=made.now + timedelta(days=3)), Order(drop=drop))
+    facts = "select transaction_ref, offer_id, status from redemption_facts order by all"
+    return [found(made, facts), found(made, "select state, count(*) from refund_states group by 1")]
+
+
+@slow
+@pytest.mark.parametrize("cut_off_at", ["match", "refund", "second_look"])
+@one_in(2)
+def test_a_night_that_is_cut_off_pays_what_an_undisturbed_one_pays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut_off_at: str
+) -> None:
+    short_nights(monkeypatch, "import", "match", "refund", "settle", "second_look")
+    (tmp_path / "undisturbed").mkdir()
+    (tmp_path / "cut_off").mkdir()
+    paid = what_two_nights_pay(tmp_path / "undisturbed", None)
+    assert [("linked", 1)] == paid[1]
+    assert paid == what_two_nights_pay(tmp_path / "cut_off", cut_off_at)
 
 
 TAKEN_BACK = "GBP\u00a01.00 of payout taken back, 1 refund refused, 1 refund waits"

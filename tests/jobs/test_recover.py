@@ -20,6 +20,8 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
 from cardoffers_cli.jobs.context.runs import start_run
+from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.run import recovered, run_night
 from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.publish import publish
@@ -155,7 +157,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {
         path.name: path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name not in {"lock", "turn"}
+        if path.is_file() and path.name not in {"lock", "turn", "night"}
     }
 
 
@@ -216,6 +218,15 @@ def test_to_look_is_to_change_nothing_and_to_say_what_will_be(torn: Job) -> None
     assert before == content(torn.path.parent)
     report = recover(torn, agree=agreed)
     assert {**looked, "dry_run": False, "kept_logs": report["kept_logs"]} == report
+
+
+def test_a_night_does_not_recover_what_would_lose_a_run(torn: Job) -> None:
+    (torn.path.parent / "drop").mkdir()
+    before = content(torn.path.parent)
+    with pytest.raises(StoreDamaged) as caught:
+        run_night(torn, Order(drop=torn.path.parent / "drop"))
+    assert "store recover" in str(caught.value.hint)
+    assert before == content(torn.path.parent)
 
 
 def test_nothing_is_done_before_somebody_agreed(torn: Job) -> None:
@@ -283,8 +294,9 @@ def test_a_log_that_the_file_has_already_is_put_aside_and_nothing_is_lost(
     before = kept(made)
     log_path(made.path).write_bytes(log)
     assert "store_damaged" == opens(made)
-    report = recover(made, agree=agreed)
+    report = recover(made, agree=agreed, dry_run=True)
     assert (0, [], FIRST + COMMITS) == (report["lost"], report["lost_runs"], report["run_no"])
+    assert ["store_recovered"] == [each.code for each in recovered(made, Onlooker())]
     assert before == kept(made)
     assert doctor(made, strict=True)["ok"]
 

@@ -78,7 +78,7 @@ def import_files(work: Work) -> Done:
         files = nights.files(store, work.night)
     take_files(work, files)
     tidied = tidied_up(work.job, work.order.drop)
-    work.remarks = [*work.remarks, *(each for each in tidied if each not in work.remarks)]
+    work.remarks += [each for each in tidied if each not in work.remarks]
     with work.job.store() as store, store.transaction():
         nights.files_moved(store, work.night)
         return taken_in(work, store)
@@ -89,11 +89,14 @@ def take_late_files(work: Work) -> list[NightFile]:
 
     Done again after a crash it goes on with the files that it found. They are out of the way, but
     not recorded to be so: that is for whoever has done with them what else is to be done.
+
+    A night that goes on at a later date looks no more: by its clock the rows of files that came
+    since would be in the future. They are for the next night.
     """
     with work.job.store(read_only=True) as store:
         files = nights.files(store, work.night)
     late = [file for file in files if not file.is_moved]
-    if not late:
+    if not late and work.clock.date() <= work.night.as_of.date():
         found = list[Dropped]()
         with suppress(OSError):  # a drop folder that is gone by now has nothing more
             found = look_twice(work.job, work.order.drop, files).files
@@ -132,7 +135,7 @@ def taken_in(work: Work, store: Store) -> Done:
     """Return what became of the files of the night, by its records."""
     files = nights.files(store, work.night)
     counts = {**file_counts(files), "processed": str(work.processed.root)}
-    return Done(counts=counts, findings=[*work.remarks, *file_findings(work.processed, files)])
+    return Done(counts=counts, findings=[*file_findings(work.processed, files)])
 
 
 @dataclass(frozen=True)

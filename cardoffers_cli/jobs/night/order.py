@@ -95,7 +95,8 @@ class Work:
 
     `processed` is where the files are kept that it takes. `target` is where its engine works, if it
     has one, and `computed` the match that was made there. `file_news` is what there is to tell of
-    expected files, `unwatched` of institutions that the watch could not look at.
+    expected files, `unwatched` of institutions that the watch could not look at, `remarks` what the
+    next step that is recorded is to tell beside its own.
     """
 
     job: Job

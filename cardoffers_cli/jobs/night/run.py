@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.errors import NotFound, Refused, StoreDamaged
 from cardoffers_cli.files.processed import Processed
 from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.context.runs import Run, finish_run, start_run
@@ -24,12 +24,13 @@ from cardoffers_cli.jobs.night.checks import (
 )
 from cardoffers_cli.jobs.night.expected import is_file_news
 from cardoffers_cli.jobs.night.looking import file_rows, look_twice
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Onlooker, Order, Work
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Onlooker, Order, Work, finding
 from cardoffers_cli.jobs.night.page import write_night_page, write_runs_page
 from cardoffers_cli.jobs.night.picking import picked_up
 from cardoffers_cli.jobs.night.result import NOTHING_NEW, result_of, write_result
 from cardoffers_cli.jobs.night.steps import STEPS, do
 from cardoffers_cli.jobs.night.watched import WatchedRun
+from cardoffers_cli.jobs.storage.recover import recover
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.store.leftovers import sweep
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.drop import Dropped
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.result import NightResult
+    from cardoffers_cli.jobs.storage.recover import Recovered
     from cardoffers_cli.services.nights import Night, NightFinding
     from cardoffers_cli.store.store import Store
 
@@ -60,6 +62,7 @@ def run_night(job: Job, order: Order, onlooker: Onlooker | None = None) -> Night
         must_exist(job.path)
         remarks = check_places(job, order)
         with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
+            remarks += recovered(job, onlooker)
             return _Nights(job, order, onlooker, lock, remarks, watched=watched).run()
 
 
@@ -81,6 +84,34 @@ def resume_night(
         remarks = check_places(job, order)
         with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
             return _Nights(job, order, onlooker, lock, remarks, watched=watched).go_on(night)
+
+
+def recovered(job: Job, onlooker: Onlooker) -> list[NightFinding]:
+    """Recover a store that a killed process left unreadable, if that loses nothing; return it told.
+
+    Raises what opening the store raises where a run of the journal would be lost, or audits fail.
+    """
+    try:
+        with job.store(read_only=True):
+            return []
+    except StoreDamaged as error:
+        damage = error
+
+    def agree(found: Recovered) -> None:
+        if found.lost or found.faults:
+            raise damage
+
+    try:
+        done = recover(job, agree=agree)
+    except (Refused, StoreDamaged):
+        raise damage from None
+    kept = f" The log is kept: {', '.join(done.kept_logs)}." if done.kept_logs else ""
+    message = (
+        "The store could not be read: a process was killed while it wrote to it. It was recovered,"
+        f" and nothing is lost: every run of the journal is there.{kept}"
+    )
+    onlooker.warn(message)
+    return [finding("store_recovered", message, level="warning")]
 
 
 def unfinished_night(job: Job, run_id: str | None) -> Night:

@@ -78,7 +78,7 @@ def do(step: Step, position: int, work: Work) -> ToldStep:
     with work.job.store() as store, store.transaction():
         if step.in_store:
             done = step.in_store(work, store)
-        over = _over(step, began_at, done or Done(counts={}))
+        over = _over(step, began_at, done or Done(counts={}), work)
         nights.record_step(store, work.night, position, over)
     return replace(told(over), findings=over.findings)
 
@@ -87,18 +87,20 @@ def rehearse(step: Step, position: int, work: Work, store: Store) -> None:
     """Do what a step does to the store, in a transaction that will be undone."""
     began_at = real_now()
     if act := step.in_store or step.rehearse:
-        over = _over(step, began_at, act(work, store))
+        over = _over(step, began_at, act(work, store), work)
         nights.record_step(store, work.night, position, over)
 
 
-def _over(step: Step, began_at: datetime, done: Done) -> NightStep:
+def _over(step: Step, began_at: datetime, done: Done, work: Work) -> NightStep:
+    findings = [*work.remarks, *done.findings]
+    work.remarks.clear()  # the first step that is recorded tells them
     return NightStep(
         name=step.name,
-        status="findings" if done.findings else "done",
+        status="findings" if findings else "done",
         began_at=began_at,
         ended_at=real_now(),
         counts=done.counts,
-        findings=done.findings,
+        findings=findings,
     )
 
 
