@@ -45,6 +45,7 @@ COLUMNS = show.read_columns("institution.columns")
 IF_ANY = (
     "tax_id",
     "tax_note",
+    "numbers",
     "account",
     "account_holder",
     "watch",
@@ -198,6 +199,13 @@ def set_(
             metavar="FILE",
         ),
     ] = None,
+    numbers: Annotated[
+        list[str] | None,
+        option(
+            "How long its own numbers of a field are, which are no card numbers; FIELD=none.",
+            metavar="FIELD=DIGITS",
+        ),
+    ] = None,
     legal_hold: Annotated[
         Literal["on", "off"] | None,
         option("Keep all of it: nothing ages away, and nobody is erased."),
@@ -238,7 +246,7 @@ def set_(
     if account or account_holder:
         paid_to = GivenAccount(account=account, holder=account_holder)
     calendar = _calendar(expects, holidays)
-    others = (layout, paid_to, watch, calendar, legal_hold)
+    others = (layout, paid_to, watch, calendar, legal_hold, numbers)
     if not values and not refunds and not four_eyes and not any(others):
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
@@ -255,6 +263,7 @@ def set_(
         watch=None if watch is None else watch == "on",
         calendar=calendar,
         legal_hold=legal_hold,
+        numbers=numbers or (),
         dry_run=dry_run,
     )
     if not result.changes:

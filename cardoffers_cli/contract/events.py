@@ -19,6 +19,8 @@ from cardoffers_cli.files.documents import is_repeated
 from cardoffers_cli.jobs.river.events import MOST_ITEMS, Sent
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from cardoffers_cli.contract.gate import Caller
     from cardoffers_cli.contract.messages import Call
     from cardoffers_cli.jobs.river.events import Taken
@@ -75,7 +77,7 @@ def _answer_single(taken: Taken) -> Answer:
     return Answer.of(status, document, unknown_fields=taken.unknown_fields)
 
 
-def refusal(errors: list[Row]) -> Problem:
+def refusal(errors: Sequence[Mapping[str, Any]]) -> Problem:
     """Return why a single event is not accepted; whose event it is comes before what is wrong."""
     if any(error["code"] == "institution_mismatch" for error in errors):
         return Problem(
@@ -119,6 +121,6 @@ def _repeated_item(row: Row) -> Row:
     }
 
 
-def _error(error: Row, place: str) -> dict[str, str]:
+def _error(error: Mapping[str, Any], place: str) -> dict[str, str]:
     pointer = f"{place}/{error['field']}" if error["field"] else place
     return {"pointer": pointer, "code": error["code"], "detail": error["message"]}

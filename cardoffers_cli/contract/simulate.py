@@ -9,7 +9,7 @@ from cardoffers_cli.contract.bodies import json_object
 from cardoffers_cli.contract.events import refusal
 from cardoffers_cli.contract.messages import Answer
 from cardoffers_cli.files.fields import COLUMNS
-from cardoffers_cli.jobs.simulate import judge_event, simulate_event
+from cardoffers_cli.jobs.simulate import simulate_event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,9 +25,10 @@ def simulate(
 ) -> Answer:
     """Answer with the outcome of one event, with every check that was made."""
     event = json_object(call)
-    judged = judge_event(event, caller.institution, job)
-    if errors := judged.errors():
-        raise refusal(errors)
-    item = simulate_event(store, caller.institution, judged, job)
+    simulated = simulate_event(store, caller.institution, event, job)
+    if simulated.item is None:
+        raise refusal(simulated.errors)
     unknown = len(event.keys() - set(COLUMNS))
-    return Answer.of(200, {"simulated": True, **replace(item, line=None)}, unknown_fields=unknown)
+    return Answer.of(
+        200, {"simulated": True, **replace(simulated.item, line=None)}, unknown_fields=unknown
+    )

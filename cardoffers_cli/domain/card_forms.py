@@ -1,131 +1,176 @@
-"""Whether numbers that look like card numbers are references, by all those they stand among.
+"""Whether numbers that look like card numbers are references: the one judge of every door.
 
-Of numbers in an issuer's range one in ten has a right check digit by chance. So one reference does
-not tell, and the others do. Where references share a form (at least one in ten of them are numbers
-of one length, and nine in ten of those begin alike) and no more of these are right than chance
-would have it, they are references. A number of no such form, and every number where more are right
-than chance explains, is a card number. Fewer than ten numbers tell nothing: right ones among them
-are card numbers, as is any that stands alone.
+Of numbers in an issuer's range one in ten has a right check digit by chance. So one number does not
+tell, and all that an institution ever sent in a field do: of numbers of one length, where there are
+at least `FEWEST`, else of all other lengths together (rules.md#card-numbers). A value counts once.
+What was met is remembered by the remainder of a number, which many have, so that no number can be
+read back; one that has the remainder of another is not counted.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from math import comb
+from typing import TYPE_CHECKING, NamedTuple
 
-from cardoffers_cli.domain.cards import PREFIX_LENGTH, is_by_chance
+from cardoffers_cli.domain.cards import ALONE, JOINED, LENGTHS, TRACK
+from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.findings import Finding, make_finding
+from cardoffers_cli.domain.row_kinds import IDENTIFIERS, REFERENCES, TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from uuid import UUID
 
-SHARE_OF_LENGTH = 0.1
-SHARE_OF_BEGINNING = 0.9
-FEWEST = 10
+FEWEST = 100
+"""How many numbers tell something; fewer tell nothing."""
 
-Key = tuple[int, str]
-"""The length of a number as it is written, and its first letters."""
+CHANCE = 1000
+"""So much rarer than always is what is no chance any more."""
+
+PLACES = 65_521
+"""How many remainders there are: a prime, so that numbers in a row, of any step, have others."""
+
+_OF_PURCHASES = dict.fromkeys(("refund_ref", "original_transaction_ref"), "transaction_ref")
+"""Fields that hold what another one does; a profile takes refunds from among purchases."""
 
 
-@dataclass(frozen=True)
-class ReferenceForm:
-    """A form that numbers share: their length, blanks included, and their beginning."""
+class NumberForm(NamedTuple):
+    """What numbers are counted by: their field, their length as written, how they stand."""
 
+    field: str
     length: int
-    prefix: str
+    form: str
 
-    def has(self, number: Key) -> bool:
-        """Say whether a number of this length and beginning is of the form."""
-        length, head = number
-        return length == self.length and head.startswith(self.prefix)
-
-
-def key_of(number: str) -> Key:
-    """Return what numbers are counted by."""
-    return len(number), number[:PREFIX_LENGTH]
+    @property
+    def named(self) -> dict[str, str | int]:
+        """The form as rows have it."""
+        return {"field": self.field, "length": self.length, "form": self.form}
 
 
 @dataclass
 class Tally:
-    """What was met in one place: how many texts, and the numbers among them by their key.
+    """How many different numbers of a form were met, and how many have a right check digit.
 
-    `values` are all numbers, `issued` those that an issuer could give, `right` those of them whose
-    check digit is right.
+    `met` has 1 at the place of a number that was known, and 2 at those of this file's. Right ones
+    that were taken once `is_taken` remembers: nobody is blamed for them later.
     """
 
-    filled: int = 0
-    values: Counter[Key] = field(default_factory=Counter)
-    issued: Counter[Key] = field(default_factory=Counter)
-    right: Counter[Key] = field(default_factory=Counter)
+    issued: int = 0
+    right: int = 0
+    met: bytearray = field(default_factory=lambda: bytearray(PLACES))
+    is_taken: bool = False
 
-    def references(self, *, fewest: int = FEWEST) -> list[ReferenceForm]:
-        """Return the forms in which right numbers are so by chance; fewer numbers tell nothing."""
-        return [form for form in self._shared() if self._is_by_chance(form, fewest)]
+    def count(self, numbers: Iterable[tuple[int, bool]]) -> tuple[int, int]:
+        """Count numbers, each by its place and whether it is right.
 
-    def right_of(self, form: ReferenceForm) -> int:
-        """Return how many right numbers have a form."""
-        return _of(form, self.right)
-
-    def issued_of(self, form: ReferenceForm) -> int:
-        """Return how many numbers of a form an issuer could give."""
-        return _of(form, self.issued)
-
-    def _is_by_chance(self, form: ReferenceForm, fewest: int) -> bool:
-        issued = self.issued_of(form)
-        return issued >= fewest and is_by_chance(self.right_of(form), issued)
-
-    def _shared(self) -> Iterator[ReferenceForm]:
-        """Yield the forms that many have: lengths, each with the longest common beginning."""
-        lengths: Counter[int] = Counter()
-        for (length, _), count in self.values.items():
-            lengths[length] += count
-        for length, count in lengths.items():
-            if count >= SHARE_OF_LENGTH * self.filled:
-                yield ReferenceForm(length, self._beginning(length, count))
-
-    def _beginning(self, length: int, numbers: int) -> str:
-        """Return the longest beginning that nine in ten of the numbers of one length have."""
-        for width in range(PREFIX_LENGTH, 0, -1):
-            counts: Counter[str] = Counter()
-            for (own, head), count in self.values.items():
-                counts[head[:width]] += count if own == length else 0
-            prefix, count = counts.most_common(1)[0]
-            if count >= SHARE_OF_BEGINNING * numbers:
-                return prefix
-        return ""
+        Returns how many are new in this file, and how many of them are right.
+        """
+        issued = right = 0
+        for place, is_right in numbers:
+            if self.met[place] != _HERE:
+                if not self.met[place]:
+                    self.issued += 1
+                    self.right += is_right
+                self.met[place] = _HERE
+                issued += 1
+                right += is_right
+        return issued, right
 
 
-@dataclass(frozen=True)
-class FieldForm:
-    """A form in which the numbers of a field are references."""
-
-    field: str
-    length: int
-    prefix: str
+_HERE = 2
 
 
-class FieldForms:
-    """The forms of the numbers in some fields of one file."""
+@dataclass
+class NumberEvidence:
+    """What the numbers of an institution were, over all it ever sent, and what it declared.
 
-    def __init__(self, fields: Sequence[str]) -> None:
-        self.tallies = {name: Tally() for name in fields}
+    `declared` are the lengths that a person says numbers of a field have. `load` gets the tallies
+    of before when they are first needed; a check that knows nothing has none.
+    """
 
-    def references(self) -> list[FieldForm]:
-        """Return the forms in which what looks like a card number does so by chance."""
-        return [
-            FieldForm(name, form.length, form.prefix)
-            for name, tally in self.tallies.items()
-            for form in tally.references()
-        ]
+    declared: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    institution_id: UUID | None = None
+    load: Callable[[], Iterable[tuple[NumberForm, Tally]]] | None = None
+    _tallies: dict[NumberForm, Tally] | None = None
+    _here: dict[NumberForm, tuple[int, int]] = field(default_factory=dict)
+
+    def of_file(self) -> NumberEvidence:
+        """Return the same, to which the numbers of a file are added."""
+        return NumberEvidence(self.declared, self.institution_id, self.load)
+
+    @property
+    def tallies(self) -> dict[NumberForm, Tally]:
+        """What was met by now, by form."""
+        if self._tallies is None:
+            self._tallies = defaultdict(Tally, self.load() if self.load else ())
+        return self._tallies
+
+    def count(self, form: NumberForm, numbers: Iterable[tuple[int, bool]]) -> None:
+        """Count numbers of a form, each by its place and whether it is right."""
+        if form.form == TRACK:  # which nothing excuses
+            return
+        issued, right = self.tallies[_kept(form)].count(numbers)
+        before = self._here.get(form, (0, 0))
+        self._here[form] = before[0] + issued, before[1] + right
+
+    def is_full(self, form: NumberForm) -> bool:
+        """Say whether the file has had so many numbers of a form that no other one counts."""
+        return self._here.get(form, (0, 0))[0] == PLACES
+
+    def met_here(self) -> dict[NumberForm, Tally]:
+        """Return what is known now of the forms of which the file had numbers."""
+        return {kept: self.tallies[kept] for kept in map(_kept, self._here)}
+
+    def is_refused(self, form: NumberForm) -> bool:
+        """Say whether a right number of a form is a card number, as far as the evidence goes."""
+        if form.form == TRACK:
+            return True
+        if self.is_declared(form):
+            return False
+        by_chance = self.are_by_chance(form)
+        if form.form == JOINED:
+            return by_chance is False
+        return form.field in TOKENS or not by_chance
+
+    def was_taken(self, form: NumberForm) -> bool:
+        """Say whether right numbers of a form were taken as references once."""
+        kept = self.tallies.get(_kept(form))
+        return kept is not None and kept.is_taken
+
+    def is_declared(self, form: NumberForm) -> bool:
+        """Say whether a person said that numbers of the field have this length."""
+        fields = (form.field, _kept(form).field)
+        return form.form == ALONE and any(form.length in self.declared.get(f, ()) for f in fields)
+
+    def are_by_chance(self, form: NumberForm) -> bool | None:
+        """Say whether no more numbers are right than by chance; None, where too few tell it."""
+        kept = _kept(form)
+        own = self.tallies.get(kept)
+        told = [own] if own and own.issued >= FEWEST else [*self._others(kept)]
+        issued, right = (sum(getattr(each, name) for each in told) for name in ("issued", "right"))
+        return is_by_chance(right, issued) if issued >= FEWEST else None
+
+    def _others(self, kept: NumberForm) -> Iterator[Tally]:
+        """Yield what tells of the lengths of a field that are too few each."""
+        for other, tally in self.tallies.items():
+            is_like = (other.field, other.form) == (kept.field, kept.form)
+            if is_like and tally.issued < FEWEST:
+                yield tally
 
     def findings(self) -> list[Finding]:
         """Return a warning for each field whose numbers look like card numbers by chance."""
         found = []
-        for name, tally in self.tallies.items():
-            forms = tally.references()
-            if right := sum(map(tally.right_of, forms)):
-                issued = sum(map(tally.issued_of, forms))
+        for name in dict.fromkeys(form.field for form in self._here):
+            doubted = [
+                counts
+                for form, counts in self._here.items()
+                if form.field == name and not self.is_refused(form) and not self.is_declared(form)
+            ]
+            issued, right = (sum(counts[n] for counts in doubted) for n in (0, 1))
+            if right:
                 message = (
                     f"{right:,} {name} have the form and the check digit of card numbers,"
                     f" by chance: {issued:,} have the form"
@@ -134,5 +179,61 @@ class FieldForms:
         return found
 
 
-def _of(form: ReferenceForm, counts: Counter[Key]) -> int:
-    return sum(count for key, count in counts.items() if form.has(key))
+def read_lengths(text: str | None) -> dict[str, frozenset[int]]:
+    """Read declared lengths as they are kept: `card_acceptor_id=15 transaction_ref=13,16`."""
+    pairs = (each.partition("=") for each in (text or "").split())
+    return {name: frozenset(map(int, lengths.split(","))) for name, _, lengths in pairs}
+
+
+def lengths_text(lengths: Mapping[str, frozenset[int]]) -> str | None:
+    """Write declared lengths as they are kept; none is None."""
+    filled = {name: sorted(each) for name, each in lengths.items() if each}
+    return " ".join(f"{name}={','.join(map(str, filled[name]))}" for name in sorted(filled)) or None
+
+
+def declared_lengths(text: str) -> dict[str, frozenset[int]]:
+    """Read what a person declares of a field: `card_acceptor_id=15`, or `=none` for nothing more.
+
+    Raises `UsageError` for a field, or a length, of which nothing can be declared.
+    """
+    name, _, said = text.partition("=")
+    lengths = frozenset() if said == "none" else frozenset(said.split(","))
+    possible = {*map(str, LENGTHS)}
+    if name not in DECLARABLE or not said or not lengths <= possible:
+        raise UsageError(
+            f"{text} declares no length of a field.",
+            hint=f"Write FIELD=DIGITS, such as card_acceptor_id=15: a field of"
+            f" {', '.join(DECLARABLE)}, and {LENGTHS.start} to {LENGTHS.stop - 1} digits, several"
+            " with commas between them; or none.",
+        )
+    return {name: frozenset(map(int, lengths))}
+
+
+DECLARABLE = (*TOKENS, *IDENTIFIERS, *REFERENCES)
+"""The fields whose lengths a person may declare."""
+
+
+@lru_cache(maxsize=1024)
+def is_by_chance(right: int, numbers: int) -> bool:
+    """Say whether so many of the numbers of issuers' form may have a right check digit anyway.
+
+    One in ten has: as many, or more, are right once in `CHANCE` times at least (p > 0.001), by the
+    tail of the binomial distribution in integers.
+    """
+    if right * 10 <= numbers:
+        return True
+    term, tail = comb(numbers, right) * 9 ** (numbers - right), 0
+    enough = 10**numbers // CHANCE
+    for each in range(right, numbers + 1):
+        tail += term
+        if tail > enough:
+            return True
+        rest, factor = numbers - each, 9 * (each + 1)
+        if tail + term * rest // (factor - rest) + 1 <= enough:  # more than all that follows
+            return False
+        term = term * rest // factor
+    return False
+
+
+def _kept(form: NumberForm) -> NumberForm:
+    return NumberForm(_OF_PURCHASES.get(form.field, form.field), form.length, form.form)

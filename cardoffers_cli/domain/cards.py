@@ -1,18 +1,17 @@
 """Recognise real card numbers (ISO/IEC 7812), which must never reach the service.
 
-A number counts as real when it has an issuer's prefix and length and a right check digit. Text
-that only looks like one (a numeric token) passes in nine of ten cases by the check digit alone: so
-of many numbers of one form that are none, one in ten is right, and hardly more
-(rules.md#card-numbers).
+A number looks like a card's when it has an issuer's prefix and length and a right check digit. One
+in ten numbers of that range has, so what a field of an institution sent over time tells whether
+such numbers are cards' (`card_forms.py`, rules.md#card-numbers).
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from cardoffers_cli.domain.row_kinds import IDENTIFIERS, REFERENCES, TOKENS
 from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
@@ -49,71 +48,101 @@ ISSUED = tuple(
 """What issuers give: the first and last four digits of each range, and the lengths in it."""
 
 LENGTHS = range(12, 20)
-MOST_BYTES = 63
-"""The longest text that is taken for a card number: no one writes more than blanks between digits,
-and a hash of 64 letters need not be looked at."""
-
 LEAST_IN_TEXT = 13
 """Digits of the shortest number that is looked for where no token is meant."""
+
+MOST_BYTES = 63
+"""The longest text that is one number: no one writes more than blanks between digits."""
 
 ACCEPTOR_LENGTH, ACCOUNT_LENGTH = 15, 18
 AMERICAN_EXPRESS = ("34", "37")
 
-BETWEEN_DIGITS = " \t\u00a0\u2000-\u200a\u202f\u205f\u3000\u2010-\u2015\u2212\ufe58\ufe63\uff0d\\-"
-"""The blanks and dashes that people write into card numbers, as the inside of a regex's class."""
+BETWEEN_DIGITS = (
+    " \t\u00a0\u2000-\u200a\u202f\u205f\u3000\u2010-\u2015\u2212\ufe58\ufe63\uff0d./_\\-"
+)
+"""What people write between the digits of card numbers, as the inside of a regex's class."""
 
-CARD_LIKE = rf"^[0-9{BETWEEN_DIGITS}]{{{LENGTHS.start},}}$"
-"""The pattern of whatever may be one number and nothing else."""
+BARE = rf"^[0-9]{{{LENGTHS.start},{LENGTHS.stop - 1}}}$"
+"""The pattern of a number that is written without anything else."""
 
-CARD_LIKE_INSIDE = rf"[0-9][0-9{BETWEEN_DIGITS}]{{{LEAST_IN_TEXT - 2},}}[0-9]"
-"""The pattern of what may be a number in running text."""
+CARD_LIKE = (
+    r"(?:^|[^0-9A-Za-z])[A-Za-z]*(?:[345689]|2[2-7])"
+    rf"[0-9{BETWEEN_DIGITS}]{{{LENGTHS.start - 2},}}"
+)
+"""The pattern of whatever may hold a number; it is cheap, and finds too much."""
+
+ALONE, JOINED, TRACK = "alone", "joined", "track"
+"""How a number stands in a text: set off from letters, joined to a word's letters at one of its
+ends, or as on a magnetic stripe."""
 
 _STARTS = [first for first, _, _ in ISSUED]
 _BETWEEN = re.compile(f"[{BETWEEN_DIGITS}]")
+_WHOLE = re.compile(f"[0-9{BETWEEN_DIGITS}]+")
 _DOUBLED = str.maketrans("0123456789", "0246813579")  # twice the digit, its own digits added
-_IN_TEXT = re.compile(
-    r"(?<![0-9])(?:[0-9]{13,19}"
-    rf"|[0-9]{{4}}(?:[{BETWEEN_DIGITS}][0-9]{{4}}){{3}}(?:[{BETWEEN_DIGITS}][0-9]{{1,3}})?"
-    rf"|[0-9]{{4}}[{BETWEEN_DIGITS}][0-9]{{6}}[{BETWEEN_DIGITS}][0-9]{{4,5}})(?![0-9])"
+_GROUPS = (
+    "[0-9]{13,19}",
+    rf"[0-9]{{4}}(?:[{BETWEEN_DIGITS}][0-9]{{4}}){{3}}",
+    rf"[0-9]{{4}}(?:[{BETWEEN_DIGITS}][0-9]{{4}}){{3}}[{BETWEEN_DIGITS}][0-9]{{1,3}}",
+    rf"[0-9]{{4}}[{BETWEEN_DIGITS}][0-9]{{6}}[{BETWEEN_DIGITS}][0-9]{{4,5}}",
 )
-"""A number in running text: its digits together, or in the groups that are printed on cards. Any
-other row of numbers with blanks between them is a phone number after a shop's."""
+_IN_TEXT = re.compile(
+    "(?<![0-9])(?=[0-9])" + "".join(f"(?:(?=({each})(?![0-9])))?" for each in _GROUPS)
+)
+"""Where numbers begin in running text: their digits together, or in the groups that are printed on
+cards, of which several may fit. Any other row of digits and blanks is a phone number."""
+
+_WORD_BEFORE = re.compile(r"(?<![0-9A-Za-z])[A-Za-z]+\Z")
+_WORD_BEHIND = re.compile(r"[A-Za-z]+(?![0-9A-Za-z])")
 
 
-def is_card_number(text: str) -> bool:
-    """Say whether text is a real card number once spaces and dashes are gone."""
-    return is_issued(text) and has_check_digit(_BETWEEN.sub("", text))
+class CardLike(NamedTuple):
+    """A number of an issuer's range in a text: where it begins, as written, and how it stands."""
+
+    start: int
+    text: str
+    digits: str
+    form: str
+
+    @property
+    def is_right(self) -> bool:
+        """Whether its last digit is the check digit of the others."""
+        return has_check_digit(self.digits)
 
 
-def is_reference_card_number(text: str) -> bool:
-    """Say whether a reference is a real card number, of 13 digits and more."""
-    return is_reference_issued(text) and has_check_digit(_BETWEEN.sub("", text))
+def numbers_in(text: str, field: str = "") -> list[CardLike]:
+    """Return the numbers in the text of a field of which a card's could be one.
+
+    In tokens, references and identifiers the text may be one number with blanks anywhere. What is
+    no such field is running text. Numbers that merchants have in their identifiers and names, and
+    no cards, are left out there.
+    """
+    is_token, is_named = field in TOKENS, field in IDENTIFIERS
+    least = LENGTHS.start if is_token else LEAST_IN_TEXT
+    if len(text) < least:
+        return []
+    found = [*_inside(text)]
+    if not found and (is_token or is_named or field in REFERENCES) and _WHOLE.fullmatch(text):
+        digits = _BETWEEN.sub("", text)
+        fits = least <= len(digits) and len(text.encode()) <= MOST_BYTES and is_issued(digits)
+        found = [CardLike(0, text, digits, ALONE)] if fits else []
+    if is_token or field in REFERENCES:
+        return found
+    return [each for each in found if each.form == TRACK or not _is_merchants(each, is_named)]
 
 
-def is_reference_issued(text: str) -> bool:
-    """Say whether a reference is a number that an issuer could give."""
-    return is_issued(text) and len(_BETWEEN.sub("", text)) >= LEAST_IN_TEXT
+def holds_card_number(text: str, field: str = "") -> bool:
+    """Say whether there is a card number in a text, whatever else its institution has sent."""
+    return any(each.form != JOINED and each.is_right for each in numbers_in(text, field))
 
 
-def is_identifier_card_number(text: str) -> bool:
-    """Say whether a merchant's identifier is a real card number, and no number of merchants."""
-    return is_identifier_issued(text) and has_check_digit(_BETWEEN.sub("", text))
+def is_token_card_number(text: str) -> bool:
+    """Say whether a token is, or holds, a card number."""
+    return holds_card_number(text, TOKENS[0])
 
 
-def is_identifier_issued(text: str) -> bool:
-    """Say whether an identifier is a number that an issuer could give, and merchants could not."""
-    return is_reference_issued(text) and not _is_of_merchants(text)
-
-
-def holds_card_number(text: str) -> bool:
-    """Say whether there is a real card number in running text."""
-    return any(is_card_number(each) and not is_merchants(each) for each in numbers_in(text))
-
-
-def is_issued(text: str) -> bool:
-    """Say whether text is a number that an issuer could give, its check digit left aside."""
-    digits = _BETWEEN.sub("", text)
-    return _is_number(digits) and _is_issued(digits) and len(text.encode()) <= MOST_BYTES
+def may_hold_card_number(text: str) -> bool:
+    """Say whether a text is not to be shown before all of its file is read."""
+    return any(each.is_right for each in numbers_in(text, TOKENS[0]))
 
 
 def has_check_digit(digits: str) -> bool:
@@ -122,55 +151,62 @@ def has_check_digit(digits: str) -> bool:
     return sum(map(int, plain + doubled)) % 10 == 0
 
 
-def numbers_in(text: str) -> Iterator[str]:
-    """Yield the numbers in running text that are as long as a card's, as they are written."""
-    return (found[0] for found in _IN_TEXT.finditer(text))
+def without_card_numbers(
+    text: str, *, instead: str | None = None, joined: bool = False, field: str = ""
+) -> str:
+    """Mask every card number in a text: `4111…1111`, or put something in its place.
+
+    Those that are `joined` to letters too, where nothing tells that they are references.
+    """
+    parts, at = [], 0
+    for each in numbers_in(text, field):
+        if each.start >= at and each.is_right and (joined or each.form != JOINED):
+            parts += [text[at : each.start], mask(each.text) if instead is None else instead]
+            at = each.start + len(each.text)
+    return "".join([*parts, text[at:]])
 
 
-def is_merchants(text: str) -> bool:
-    """Say whether a number of an issuer's range has a form of merchants' own, which no card has.
+def _inside(text: str) -> Iterator[CardLike]:
+    for found in _IN_TEXT.finditer(text):
+        for number in reversed(found.groups()):
+            if number and is_issued(digits := _BETWEEN.sub("", number)):
+                start = found.start()
+                if form := _form(text[:start], text[start + len(number) :]):
+                    yield CardLike(start, number, digits, form)
+
+
+def _form(before: str, behind: str) -> str | None:
+    """Say how a number stands between two parts of a text; None within a word of digits."""
+    if behind[:1] == "=" and before[-1:] == ";":
+        return TRACK
+    if behind[:1] == "^" and before[-2:-1] == "%":
+        return TRACK
+    is_begun, is_ended = not _is_of_word(before[-1:]), not _is_of_word(behind[:1])
+    if is_begun and is_ended:
+        return ALONE
+    if (is_ended and _WORD_BEFORE.search(before)) or (is_begun and _WORD_BEHIND.match(behind)):
+        return JOINED
+    return None
+
+
+def _is_of_word(letter: str) -> bool:
+    return letter.isascii() and letter.isalnum()
+
+
+def _is_merchants(number: CardLike, is_named: bool) -> bool:
+    """Say whether a number has a form of merchants' own, which no card has.
 
     15 digits are a card acceptor's (ISO 8583, field 42), unless American Express issues them, and
-    18 a bank account's in Mexico (codi).
+    18 a bank account's in Mexico (codi). An identifier is an acceptor's with blanks too.
     """
-    digits = _BETWEEN.sub("", text)
-    if len(digits) == ACCEPTOR_LENGTH:
-        return not digits.startswith(AMERICAN_EXPRESS)
-    return len(digits) == ACCOUNT_LENGTH
+    length = len(number.digits)
+    is_acceptor = length == ACCEPTOR_LENGTH or (is_named and len(number.text) == ACCEPTOR_LENGTH)
+    is_americans = number.digits.startswith(AMERICAN_EXPRESS)
+    return length == ACCOUNT_LENGTH or (is_acceptor and not is_americans)
 
 
-def _is_of_merchants(text: str) -> bool:
-    """Say so of an identifier: one of an acceptor's length is none of a card, blanks or not."""
-    is_acceptor = len(text.encode()) == ACCEPTOR_LENGTH and not text.startswith(AMERICAN_EXPRESS)
-    return is_acceptor or is_merchants(text)
-
-
-def without_card_numbers(text: str, *, instead: str | None = None) -> str:
-    """Mask every real card number in a text: `4111…1111`, or put something in its place."""
-
-    def shown(found: re.Match[str]) -> str:
-        number = found[0]
-        if is_merchants(number) or not is_card_number(number):
-            return number
-        return mask(number) if instead is None else instead
-
-    return _IN_TEXT.sub(shown, text)
-
-
-def is_by_chance(right: int, numbers: int) -> bool:
-    """Say whether so many of the numbers of issuers' form would have a right check digit anyway.
-
-    By chance one in ten has; the limit is three standard deviations above. One number alone that is
-    right is no chance.
-    """
-    return right < numbers / 10 + 0.9 * sqrt(numbers)
-
-
-def _is_number(digits: str) -> bool:
-    return digits.isascii() and digits.isdigit()
-
-
-def _is_issued(digits: str) -> bool:
+def is_issued(digits: str) -> bool:
+    """Say whether digits are a number that an issuer could give, the check digit left aside."""
     prefix = digits[:PREFIX_LENGTH]
     at = bisect_right(_STARTS, prefix) - 1
     if at < 0:

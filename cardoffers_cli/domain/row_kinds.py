@@ -154,4 +154,7 @@ CREDITS = RowKind(
 KINDS = (PURCHASES, REFUNDS, CREDITS)
 """Every kind; what says nothing of itself is taken for the first."""
 
+REFERENCES = (*(kind.reference for kind in KINDS), "original_transaction_ref")
+"""What rows are called, and the purchases that they name."""
+
 BY_NAME: Mapping[str, RowKind] = MappingProxyType({kind.name: kind for kind in KINDS})

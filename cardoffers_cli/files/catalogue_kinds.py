@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.files.conditions import Condition
 from cardoffers_cli.files.expressions import expression
 from cardoffers_cli.files.fields import INVISIBLE
 from cardoffers_cli.files.forms import Form, form_of
-from cardoffers_cli.files.rules import RULES
+from cardoffers_cli.files.predicates import settled
+from cardoffers_cli.files.rules import RULES, Rule
 from cardoffers_cli.files.tabulated import read_tables
 
 TOKEN_CODES = (
@@ -143,10 +145,16 @@ _OF_AN_OFFER = (
 def _token_rules(*columns: str) -> tuple[CellRule, ...]:
     """Refuse a token here as it is refused in transaction files, by the same rules."""
     return tuple(
-        CellRule(rule.code, rule.column, rule.message, expression(rule.broken))
+        CellRule(rule.code, rule.column, rule.message, expression(_undeclared(rule)))
         for rule in RULES
         if rule.column in columns and rule.code in TOKEN_CODES
     )
+
+
+def _undeclared(rule: Rule) -> Condition:
+    """Return the condition of a rule of tokens whose lengths nobody declared."""
+    broken = settled(rule.broken, {f"declared_{rule.column}": False})
+    return broken if isinstance(broken, Condition) else rule.broken
 
 
 _OWN_RULES = {

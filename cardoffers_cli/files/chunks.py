@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from cardoffers_cli.domain.card_forms import NumberEvidence
+from cardoffers_cli.domain.cards import BARE
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
-from cardoffers_cli.domain.row_kinds import FREE_TEXTS, IDS, PURCHASES
-from cardoffers_cli.files.number_forms import DOUBT_SCHEMA, NumberForms
+from cardoffers_cli.domain.row_kinds import FREE_TEXTS, IDS, PURCHASES, TOKENS
+from cardoffers_cli.files.number_forms import DOUBT_SCHEMA, note_numbers
 from cardoffers_cli.files.rulebook import rulebook
 from cardoffers_cli.files.timestamps import moments
 
@@ -62,10 +64,10 @@ class FileReading:
     `currency` is the program's, `decimals` its minor unit, `institution_id` whose events they must
     be (JSON only), `assume_timezone` what a timestamp without an offset means. Without a currency
     any of ISO 4217 will do. `unterminated` is the level of the finding on a last line without its
-    end; none, where somebody vouches for it. What is `alone` came by a call: there is no file to
-    say whether its numbers are references. A `profile` says how the file is laid out, if not as our
-    own; `token_key` makes the tokens of raw customer keys, where it has those. `sheet` is the name,
-    or the number, of the sheet of a workbook.
+    end; none, where somebody vouches for it. `numbers` are what is known of the numbers
+    of its institution. A `profile` says how the file is laid out, if not as our own; `token_key`
+    makes the tokens of raw customer keys, where it has those. `sheet` is the name, or the number,
+    of the sheet of a workbook.
     """
 
     now: datetime
@@ -75,7 +77,7 @@ class FileReading:
     delimiter: str = ","
     assume_timezone: str | None = None
     unterminated: Level | None = None
-    alone: bool = False
+    numbers: NumberEvidence = field(default_factory=NumberEvidence)
     profile: Profile | None = None
     token_key: bytes | None = field(default=None, repr=False)
     kind: RowKind = PURCHASES
@@ -131,12 +133,12 @@ NO_ROWS = no_rows(PURCHASES)
 class Judge:
     """The rules of a kind of rows, with the limits of one reading.
 
-    `forms` gathers what the numbers of the rows look like.
+    `numbers` gathers what the numbers of the rows look like.
     """
 
     def __init__(self, reading: FileReading, kind: RowKind = PURCHASES) -> None:
         self.reading = reading
-        self.forms = NumberForms(kind)
+        self.numbers = reading.numbers.of_file()
         self._kind = kind
         self._rules = rulebook(kind)
 
@@ -160,7 +162,7 @@ class Judge:
             rows=_valid(valid, self._kind),
             findings=findings,
             rejected=bad.rename("line"),
-            doubts=NO_ROWS.doubts if self.reading.alone else self.forms.note(rows),
+            doubts=note_numbers(self.numbers, self._kind, rows, rows.filter(is_suspicious)),
             assumed_timezone=bool(valid["assumed"].any()),
         )
 
@@ -175,9 +177,17 @@ class Judge:
             decimals=pl.lit(reading.decimals, pl.UInt32),
             program_currency=pl.lit(reading.currency, pl.String),
             latest=pl.lit(reading.now + _AHEAD, pl.Datetime("us")),
-            is_alone=pl.lit(reading.alone),
+            **{f"declared_{name}": self._is_declared(raw, name) for name in TOKENS},
             caller=pl.lit(reading.institution_id, pl.String),
         )
+
+    def _is_declared(self, raw: pl.DataFrame, name: str) -> pl.Expr:
+        """Say of tokens whether they are numbers of a length that a person declared."""
+        lengths = self.reading.numbers.declared.get(name)
+        if not lengths or name not in raw.columns:
+            return pl.lit(False)
+        text = pl.col(name).str
+        return text.contains(BARE) & text.len_bytes().is_in(lengths)
 
 
 def _frame_of(findings: Sequence[Finding]) -> pl.DataFrame:

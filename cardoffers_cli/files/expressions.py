@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.domain.cards import (
-    holds_card_number,
-    is_card_number,
-    is_identifier_card_number,
-    is_reference_card_number,
-)
+from cardoffers_cli.domain.cards import is_token_card_number, may_hold_card_number
 from cardoffers_cli.files import conditions
-from cardoffers_cli.files.numbers import (
-    are_card_numbers,
-    are_identifiers_card_numbers,
-    are_references_card_numbers,
-    hold_card_numbers,
-)
+from cardoffers_cli.files.numbers import are_card_numbers, may_be_card_numbers
 from cardoffers_cli.files.rules import begins_with_day
 
 if TYPE_CHECKING:
@@ -36,10 +26,8 @@ def _begin_with_days(texts: pl.Series) -> pl.Series:
 
 
 TOLD: dict[Callable[[str], bool], TellsColumn] = {
-    is_card_number: are_card_numbers,
-    is_reference_card_number: are_references_card_numbers,
-    is_identifier_card_number: are_identifiers_card_numbers,
-    holds_card_number: hold_card_numbers,
+    is_token_card_number: are_card_numbers,
+    may_hold_card_number: may_be_card_numbers,
     begins_with_day: _begin_with_days,
 }
 """What tells of a text -> what tells the same of a column of texts."""

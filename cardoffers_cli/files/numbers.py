@@ -1,96 +1,78 @@
-"""Numbers in columns of text that are, or look like, card numbers.
+"""Numbers in columns of text that look like card numbers.
 
-Whether one number is a card number, `domain/cards.py` says; here the same is computed for columns.
-The texts that matter are few, so they are picked by their first letter before any other look.
+Whether there is one in a text, `domain/cards.py` says; here the same is computed for columns. Most
+texts are told apart by one pattern, and numbers that stand without anything else in arithmetic; the
+few others are asked one by one.
 """
 
 from __future__ import annotations
 
 import polars as pl
 
+from cardoffers_cli.domain.card_forms import PLACES
 from cardoffers_cli.domain.cards import (
     ACCEPTOR_LENGTH,
     ACCOUNT_LENGTH,
+    ALONE,
     AMERICAN_EXPRESS,
+    BARE,
     CARD_LIKE,
-    CARD_LIKE_INSIDE,
     ISSUED,
+    JOINED,
     LEAST_IN_TEXT,
     LENGTHS,
-    MOST_BYTES,
     PREFIX_LENGTH,
     numbers_in,
 )
+from cardoffers_cli.domain.row_kinds import REFERENCES, TOKENS
 
 _DOUBLED_TO_TWO = 5  # digits from here on are two when they are doubled
+_TOKEN = TOKENS[0]
+
+NUMBERS = {
+    "row": pl.UInt32,
+    "length": pl.UInt32,
+    "form": pl.String,
+    "place": pl.UInt32,
+    "is_right": pl.Boolean,
+}
+"""A number in a column: where it stands, how long it is written, how, by what it is remembered, and
+whether its check digit is right. Grain: one row per number."""
+
+_NONE = pl.DataFrame(schema=NUMBERS)
 
 
 def are_card_numbers(texts: pl.Series) -> pl.Series:
-    """Say of each text whether it is a real card number, as `domain.cards.is_card_number` does."""
-    return _are_right(texts, whole_numbers(texts))
+    """Say of each token whether it is, or holds, a card number."""
+    return _are_right(texts, numbers_of(texts, _TOKEN).filter(pl.col("form") != JOINED))
 
 
-def whole_numbers(texts: pl.Series) -> pl.DataFrame:
-    """Return the texts that are numbers an issuer could give: one row each.
+def may_be_card_numbers(texts: pl.Series) -> pl.Series:
+    """Say of each text whether it is not to be shown before all of its file is read."""
+    return _are_right(texts, numbers_of(texts, _TOKEN))
 
-    `row` is the place of the text, `number` the text, `digits` those of it, `is_right` whether its
-    check digit is.
-    """
-    fits = texts.str.len_bytes().is_between(LENGTHS.start, MOST_BYTES)
-    if not fits.any():
+
+def numbers_of(texts: pl.Series, field: str) -> pl.DataFrame:
+    """Return the numbers in a column of texts, which are of a field, as `NUMBERS`."""
+    fits = texts.str.len_bytes() >= (LENGTHS.start if field in TOKENS else LEAST_IN_TEXT)
+    rows = fits.arg_true()
+    if not len(rows):
         return _NONE
-    # No issuer's number begins with 0, and what begins with a letter is no number.
-    fits &= (texts < "0") | ((texts >= "1") & (texts < ":")) | (texts > "~")
-    is_like = texts.filter(fits).str.contains(CARD_LIKE)
-    rows = fits.arg_true().filter(is_like)
-    return _issued(rows, texts.gather(rows)) if len(rows) else _NONE
-
-
-def are_references_card_numbers(texts: pl.Series) -> pl.Series:
-    """Say of each reference whether it is a real card number, of 13 digits and more."""
-    return _are_right(texts, references_numbers(texts))
-
-
-def are_identifiers_card_numbers(texts: pl.Series) -> pl.Series:
-    """Say of each merchant's identifier whether it is a real card number."""
-    return _are_right(texts, identifiers_numbers(texts))
-
-
-def hold_card_numbers(texts: pl.Series) -> pl.Series:
-    """Say of each running text whether there is a real card number in it."""
-    return _are_right(texts, numbers_inside(texts))
-
-
-def references_numbers(texts: pl.Series) -> pl.DataFrame:
-    """Return the references an issuer could give as a card's number, as `whole_numbers` does."""
-    return whole_numbers(texts).filter(pl.col("digits").str.len_bytes() >= LEAST_IN_TEXT)
-
-
-def identifiers_numbers(texts: pl.Series) -> pl.DataFrame:
-    """Return the identifiers an issuer could give as a card's number, as `whole_numbers` does."""
-    is_acceptor = texts.str.len_bytes() == ACCEPTOR_LENGTH
-    for prefix in AMERICAN_EXPRESS:
-        is_acceptor &= (texts < prefix) | (texts >= f"{prefix}:")
-    rows = (~is_acceptor).arg_true()
-    if not len(rows):  # as it mostly is
+    rows = rows.filter(texts.gather(rows).str.contains(CARD_LIKE))
+    if not len(rows):
         return _NONE
-    found = whole_numbers(texts.gather(rows))
-    own = found.with_columns(rows.gather(found["row"]).alias("row"))
-    return own.filter((_DIGITS.str.len_bytes() >= LEAST_IN_TEXT) & ~_IS_MERCHANTS)
-
-
-def numbers_inside(texts: pl.Series) -> pl.DataFrame:
-    """Return the numbers in running text that an issuer could give, as `whole_numbers` does."""
-    long = (texts.str.len_bytes() >= LEAST_IN_TEXT).arg_true()
-    if not len(long):
-        return _NONE
-    some = texts.gather(long)
-    rows = long.filter(some.str.contains(CARD_LIKE_INSIDE))
-    each = texts.gather(rows).map_elements(
-        lambda text: list(numbers_in(text)), return_dtype=pl.List(pl.String)
-    )
-    found = pl.DataFrame({"row": rows, "number": each}).explode("number").drop_nulls()
-    return _issued(found["row"], found["number"]).filter(~_IS_MERCHANTS)
+    like = texts.gather(rows)
+    is_bare = like.str.contains(BARE)
+    parts = [_bare(rows.filter(is_bare), like.filter(is_bare), field)]
+    others = zip(rows.filter(~is_bare), like.filter(~is_bare), strict=True)
+    found = [
+        (row, len(each.text), each.form, int(each.digits) % PLACES, each.is_right)
+        for row, text in others
+        for each in numbers_in(text, field)
+    ]
+    if found:
+        parts.append(pl.DataFrame(found, schema=NUMBERS, orient="row"))
+    return pl.concat(parts)
 
 
 def _are_right(texts: pl.Series, found: pl.DataFrame) -> pl.Series:
@@ -98,21 +80,29 @@ def _are_right(texts: pl.Series, found: pl.DataFrame) -> pl.Series:
     return pl.repeat(False, len(texts), dtype=pl.Boolean, eager=True).scatter(right, True)
 
 
-def _issued(rows: pl.Series, numbers: pl.Series) -> pl.DataFrame:
-    """Keep the numbers that an issuer could give, and say which of them are right."""
-    is_bare = numbers.cast(pl.UInt64, strict=False).is_not_null()
-    digits = numbers if is_bare.all() else numbers.str.replace_all("[^0-9]", "")
-    head = digits.str.head(PREFIX_LENGTH).cast(pl.UInt16, strict=False)  # null without a digit
-    length = digits.str.len_bytes()
-    is_issued = pl.repeat(False, len(digits), dtype=pl.Boolean, eager=True)
+def _bare(rows: pl.Series, numbers: pl.Series, field: str) -> pl.DataFrame:
+    """Return those that are issued of numbers that are digits alone."""
+    head = numbers.str.head(PREFIX_LENGTH).cast(pl.UInt16)
+    length = numbers.str.len_bytes()
+    is_issued = pl.repeat(False, len(numbers), dtype=pl.Boolean, eager=True)
     for first, last, lengths in ISSUED:
         is_length = length.is_between(lengths.start, lengths.stop - 1)
         is_issued |= is_length & head.is_between(int(first), int(last))
-    if not is_issued.any():
-        return _NONE
-    found = pl.DataFrame({"row": rows.cast(pl.UInt32), "number": numbers, "digits": digits})
-    issued = found.filter(is_issued)
-    return issued.with_columns(is_right=_has_check_digit(issued["digits"].cast(pl.UInt64)))
+    if field not in (*TOKENS, *REFERENCES):
+        prefix = numbers.str.head(len(AMERICAN_EXPRESS[0]))
+        is_acceptor = (length == ACCEPTOR_LENGTH) & ~prefix.is_in(AMERICAN_EXPRESS)
+        is_issued &= ~(is_acceptor | (length == ACCOUNT_LENGTH))
+    value = numbers.filter(is_issued).cast(pl.UInt64)
+    return pl.DataFrame(
+        {
+            "row": rows.filter(is_issued).cast(pl.UInt32),
+            "length": length.filter(is_issued),
+            "form": pl.repeat(ALONE, len(value), dtype=pl.String, eager=True),
+            "place": (value % PLACES).cast(pl.UInt32),
+            "is_right": _has_check_digit(value),
+        },
+        schema=NUMBERS,
+    )
 
 
 def _has_check_digit(value: pl.Series) -> pl.Series:
@@ -125,15 +115,3 @@ def _has_check_digit(value: pl.Series) -> pl.Series:
             digit = digit * 2 - 9 * (digit >= _DOUBLED_TO_TWO).cast(pl.UInt64)
         total = total + digit
     return total % 10 == 0
-
-
-_DIGITS = pl.col("digits")
-_IS_MERCHANTS = (_DIGITS.str.len_bytes() == ACCOUNT_LENGTH) | (
-    (_DIGITS.str.len_bytes() == ACCEPTOR_LENGTH)
-    & ~pl.any_horizontal(_DIGITS.str.starts_with(prefix) for prefix in AMERICAN_EXPRESS)
-)
-"""Forms of merchants' own (`domain.cards.is_merchants`)."""
-
-_NONE = pl.DataFrame(
-    schema={"row": pl.UInt32, "number": pl.String, "digits": pl.String, "is_right": pl.Boolean}
-)

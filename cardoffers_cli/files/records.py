@@ -31,17 +31,17 @@ def judge_records(values: Sequence[Any], reading: FileReading) -> Chunk:
 
     Numbers must come as `files.documents.parse` gives them: `int` or `LosslessFloat`.
     """
-    return judge_pages([as_objects(values)], reading)
+    return judge_pages([as_objects(values)], Judge(reading))
 
 
-def judge_pages(pages: Sequence[Objects], reading: FileReading) -> Chunk:
+def judge_pages(pages: Sequence[Objects], judge: Judge) -> Chunk:
     """Judge the objects of several pages at once; their positions do not meet, and go up."""
     together = Objects(
         positions=[position for page in pages for position in page.positions],
         values=[value for page in pages for value in page.values],
         findings=[finding for page in pages for finding in page.findings],
     )
-    return Judge(reading).chunk(columns_of(together), together.findings)
+    return judge.chunk(columns_of(together), together.findings)
 
 
 def unknown_fields(page: Objects) -> int:

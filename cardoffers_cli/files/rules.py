@@ -17,14 +17,7 @@ from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.cards import (
-    CARD_LIKE,
-    CARD_LIKE_INSIDE,
-    holds_card_number,
-    is_card_number,
-    is_identifier_card_number,
-    is_reference_card_number,
-)
+from cardoffers_cli.domain.cards import CARD_LIKE, is_token_card_number, may_hold_card_number
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.domain.row_kinds import IDS, KINDS, PURCHASES
@@ -131,12 +124,6 @@ def _sized(column: str, least: int, most: int) -> Condition:
     return Sized(column, least, most, in_bytes=True)
 
 
-ALONE = {
-    name: Suspicion(Flagged("is_alone") & Matches(name, CARD_LIKE))
-    for name in (*REFERENCES, *IDENTIFIERS)
-}
-"""In a file the other rows say whether numbers are references (`number_forms.py`)."""
-
 MISTYPED = Suspicion(~Missing(MISTYPED_COLUMN))
 PLAIN = {
     name: Suspicion(Matches(name, NOT_PLAIN), unless_plain=True)
@@ -230,31 +217,10 @@ RULES: tuple[Rule, ...] = (
             "card_number",
             name,
             f"{name} is a real card number",
-            Told(name, is_card_number, CARD_LIKE),
+            Told(name, is_token_card_number, CARD_LIKE) & ~Surely(Flagged(f"declared_{name}")),
+            (Suspicion(Matches(name, CARD_LIKE)),),
         )
         for name in TOKENS
-    ),
-    *(
-        Rule(
-            "card_number",
-            name,
-            f"{name} is a real card number",
-            Flagged("is_alone") & Told(name, is_card_number_of, CARD_LIKE),
-            (ALONE[name],),
-        )
-        for name, is_card_number_of in (
-            *((name, is_reference_card_number) for name in REFERENCES),
-            *((name, is_identifier_card_number) for name in IDENTIFIERS),
-        )
-    ),
-    *(
-        Rule(
-            "card_number",
-            name,
-            f"{name} holds a real card number",
-            Told(name, holds_card_number, CARD_LIKE_INSIDE),
-        )
-        for name in FREE_TEXTS
     ),
     *(
         Rule(
@@ -523,8 +489,9 @@ RULES: tuple[Rule, ...] = (
 )
 """The rules in order of precedence. They read the text columns of a kind, `OTHERS` and `mistyped`,
 what is derived from them (`at`, `value`, `assumed`, `is_usual_amount`), and the limits `decimals`,
-`program_currency`, `latest`, `caller` and `is_alone`. A column that a file does not have is empty
-in every row."""
+`program_currency`, `latest`, `caller` and whether tokens are `declared_` numbers. A column that a
+file does not have is empty in every row. Other fields are asked for card numbers at the end of the
+file (`number_forms.py`)."""
 
 if unknown := {rule.code for rule in RULES}.difference(CODES):
     raise LookupError(f"domain/findings.toml has no table for {', '.join(sorted(unknown))}")
@@ -536,6 +503,6 @@ def shown_reference(column: str) -> Condition:
     return (
         Matches(column, f"^[ -~]{{1,{REF_LENGTH}}}$")
         & ~Matches(column, E_MAIL)
-        & ~Told(column, is_card_number, CARD_LIKE)
+        & ~Told(column, may_hold_card_number, CARD_LIKE)
         & ~Mistyped(column)
     )

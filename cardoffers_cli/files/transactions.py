@@ -33,7 +33,7 @@ from cardoffers_cli.files.zeros import LostZerosOfColumns
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cardoffers_cli.domain.card_forms import FieldForm
+    from cardoffers_cli.domain.card_forms import NumberEvidence
     from cardoffers_cli.files.documents import Objects
     from cardoffers_cli.files.splitting import Layout
 
@@ -100,12 +100,16 @@ class TransactionFile(RecordFile):
         findings += [unknown_column(name, n) for n, name in enumerate(self._unknown, start=1)]
         if not self.received and not self.refunds:
             findings.append(make_finding("rows_missing", "the file has no rows"))
-        return [*findings, *self._zeros.findings(), *self._judge.forms.findings()]
+        return [*findings, *self._zeros.findings(), *self.numbers.findings()]
 
     @property
-    def reference_forms(self) -> list[FieldForm]:
-        """Return the forms in which doubtful numbers are references; all others are cards'."""
-        return self._judge.forms.references()
+    def numbers(self) -> NumberEvidence:
+        """What is known of the numbers of the file's institution, its own among them."""
+        return self._judge.numbers
+
+    def share_numbers(self, numbers: NumberEvidence) -> None:
+        """Go on with the numbers of other rows of the same file."""
+        self._judge.numbers = numbers
 
     def chunks(self) -> Iterator[Chunk]:
         """Read and judge the file, stretch by stretch.

@@ -10,12 +10,14 @@ everything. Its ref counts as new, whether it is known or not.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.files.chunks import Judge
+from cardoffers_cli.files.documents import as_objects
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.opening import open_layout
-from cardoffers_cli.files.records import judge_records
+from cardoffers_cli.files.records import judge_pages
 from cardoffers_cli.files.sources import aside
 from cardoffers_cli.jobs.river.decide import MatchReport, decide_one
 from cardoffers_cli.jobs.river.engines import target_of
@@ -29,20 +31,20 @@ from cardoffers_cli.jobs.river.imports import (
 from cardoffers_cli.jobs.river.intake import FileTold, Outputs, write_outputs
 from cardoffers_cli.jobs.river.match import decide_at
 from cardoffers_cli.pipeline.admit import admit
-from cardoffers_cli.pipeline.judge import no_repeats
+from cardoffers_cli.pipeline.judge import findings, no_repeats, refuse_card_numbers
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.pipeline.stage import stage_whole
 from cardoffers_cli.services.decisions import decisions_of_import
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from cardoffers_cli.domain.records import Amount
-    from cardoffers_cli.files.chunks import Chunk
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.river.intake import Progress
+    from cardoffers_cli.pipeline.handles import StagedWhole
     from cardoffers_cli.services.decisions import SimulatedPurchase
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
@@ -99,7 +101,7 @@ def simulate_file(
     with aside(source) as given, job.store() as store, store.transaction(keep=False):
         target = target_of(store, job)
         owner = find_institution(store, institution)
-        with open_layout(given, reading_for(owner, job, options)) as file:
+        with open_layout(given, reading_for(store, owner, job, options)) as file:
             check_kind(file, owner, options)
             taken = take_in(store, file, owner, job, options, target=target, progress=progress)
             write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
@@ -109,28 +111,42 @@ def simulate_file(
     return SimulateReport(taken=made, matched=matched, items=items)
 
 
-def judge_event(event: dict[str, Any], owner: Institution, job: Job) -> Chunk:
-    """Judge one parsed event of an institution, as `simulate_event` takes it."""
-    reading = replace(reading_for(owner, job, ImportOptions()), alone=True)
-    return judge_records([event], reading)
+@dataclass(frozen=True, kw_only=True)
+class SimulatedEvent:
+    """What one event would come to, as an item of `decisions_of_import`; or its errors.
+
+    Each of these has field, code and message.
+    """
+
+    item: SimulatedPurchase | None = None
+    errors: Sequence[Mapping[str, Any]] = ()
 
 
-def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> SimulatedPurchase:
-    """Return what one valid event would come to, as an item of `decisions_of_import`.
+def simulate_event(
+    store: Store, owner: Institution, event: dict[str, Any], job: Job
+) -> SimulatedEvent:
+    """Return what one parsed event would come to, or what is wrong with it.
 
     The store must be open and in no transaction; none of this is kept.
     """
+    judge = Judge(reading_for(store, owner, job, ImportOptions()))
+    judged = judge_pages([as_objects([event])], judge)
+    if errors := judged.errors():
+        return SimulatedEvent(errors=errors)
+    rows = with_fingerprints(judged.rows, secrets.randbits(64))
     with store.transaction(keep=False):
-        _admit(store, owner, event, job)
+        chunk = (rows, judged.findings.clear(), judged.doubts)
+        staged = stage_whole(store, [chunk], is_file=False)
+        if refuse_card_numbers(store, staged, judge.numbers):
+            return SimulatedEvent(errors=[*findings(store, staged)])
+        _admit(store, owner, staged, job)
         decide_one(store, job, _NO_IMPORT)
         (item,) = decisions_of_import(store, owner.id, _NO_IMPORT)
-    return item
+    return SimulatedEvent(item=item)
 
 
-def _admit(store: Store, owner: Institution, event: Chunk, job: Job) -> None:
+def _admit(store: Store, owner: Institution, staged: StagedWhole, job: Job) -> None:
     """Admit the event as if the institution had no history."""
-    rows = with_fingerprints(event.rows, secrets.randbits(64))
-    staged = stage_whole(store, [(rows, event.findings.clear(), event.doubts)], is_file=False)
     numbered = number(store, staged, owner.id)
     admit(
         store,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.card_forms import NumberForm
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.domain.tokens import ROWS_TO_JUDGE, look_rotated
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from cardoffers_cli.domain.card_forms import NumberEvidence
     from cardoffers_cli.pipeline.handles import Numbered, Staged
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
@@ -42,23 +44,33 @@ _LOOK_ALIKE = CODES["look_alike"]
 _CARD_NUMBER = CODES["card_number"]
 
 
-def refuse_card_numbers(
-    store: Store, staged: Staged, references: Sequence[Mapping[str, Any]]
-) -> int:
-    """Make errors of the doubtful numbers that are no references; return how many rows that costs.
+def refuse_card_numbers(store: Store, staged: Staged, numbers: NumberEvidence) -> int:
+    """Make errors of the doubtful numbers that are card numbers; return how many rows that costs.
 
-    `references` are forms (field, length, prefix) in which numbers are references. To be done
-    before anything is numbered.
+    `numbers` is what is known of those of the institution, all those of the file among them. To be
+    done before anything is numbered.
     """
     if staged.doubts is None:
         return 0
-    refused = store.make("pipeline/judge:refused_numbers", staged.doubts, forms=list(references))
-    store.execute("pipeline/judge:show_references", staged.findings, staged.doubts, refused)
+    forms = [NumberForm(**each) for each in store.rows("pipeline/judge:doubt_forms", staged.doubts)]
+    if numbers.institution_id is None:
+        known = store.define("pipeline/judge:no_known_numbers")
+    else:
+        of = {"institution_id": numbers.institution_id}
+        known = store.make("pipeline/judge:known_numbers", staged.doubts, **of)
+    refused = store.make(
+        "pipeline/judge:refused_numbers",
+        *(staged.doubts, known),
+        forms=[each.named for each in forms if numbers.is_refused(each)],
+    )
+    reference = staged.kind.reference
+    tables = (staged.findings, staged.doubts, refused)
+    store.execute("pipeline/judge:show_references", *tables, reference=reference)
     rows = int(store.value("pipeline/judge:refused_rows", staged.rows, refused))
     store.execute(
         "pipeline/judge:refused_findings",
         *(staged.findings, staged.rows, refused),
-        reference=staged.kind.reference,
+        reference=reference,
         code=_CARD_NUMBER.code,
         level=_CARD_NUMBER.level,
         message=" is a real card number",

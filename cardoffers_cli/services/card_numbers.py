@@ -1,13 +1,10 @@
-"""Look for real card numbers in the store, which may hold none, and mask those it holds.
+"""Card numbers in the store, and what is known of the numbers of its institutions.
 
-Tokens and what people write may hold none at all. References and identifiers are often numbers, and
-of numbers in an issuer's range one in ten is right by chance alone: which of them are references,
-all those of an institution say (`domain/card_forms.py`), as those of a file do when it comes in; a
-few are enough here, where somebody looks at what is found. Identifiers that a catalogue knows are
-merchants'. Bodies of events and messages are made from what is looked at, so they are not. The
-numbers themselves go nowhere.
-
-A stored text is found by its place, which is `table.column`, and replaced wherever it stands there.
+Every door asks the same judge (`domain/card_forms.py`): of what an institution sends, here for what
+stands in the store, which may hold none. `sql/services/card_numbers.sql` names the few text columns
+that are not looked at; any other one is, and is masked. Numbers that the catalogue holds as
+merchants' identifiers are none, nor what was taken as references by all that an institution sent
+until then. The numbers themselves go nowhere.
 """
 
 from __future__ import annotations
@@ -16,9 +13,16 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.card_forms import ReferenceForm, Tally, key_of
-from cardoffers_cli.domain.cards import is_card_number, is_issued, is_merchants, numbers_in
+from cardoffers_cli.domain.card_forms import (
+    PLACES,
+    NumberEvidence,
+    NumberForm,
+    Tally,
+    read_lengths,
+)
+from cardoffers_cli.domain.cards import CARD_LIKE, numbers_in
 from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.row_kinds import IDENTIFIERS, REFERENCES, TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,53 +30,40 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.store.store import Store
 
-REFERENCE = "transaction_ref"
-"""What all columns of references are judged as, and masked as."""
+_ADDRESS = "services/card_numbers"
+_FIRST = ("outbox_references", "outbox_tokens", "outbox_reasons")
+"""What is masked while what it is found by is there."""
 
-_MASKED = (
-    *(
-        "outbox_references",
-        "outbox_tokens",
-        "outbox_reasons",
-    ),  # while what they are found by is there
-    *("cardholders_cardholder_token", "instruments_instrument_token"),
-    *("purchases_transaction_ref", "redemptions_transaction_ref"),
-    *("rejects_transaction_ref", "duplicates_transaction_ref"),
-    *("purchase_details_merchant_descriptor", "purchase_details_mcc", "purchase_details_network"),
-    *("identifiers_merchant_identifier", "audit_log_old_value", "audit_log_new_value"),
-    *("ledger_entries_reversal_reason", "ledger_moves_reason", "imports_file_name"),
-    *("institutions_name", "merchants_name", "offer_texts_title", "offer_texts_description"),
-    *("api_keys_name", "hashes"),
-)
-"""What is masked, in this order."""
+_LAST = ("hashes", "refund_hashes", "credit_hashes")
+_BITS = bytes.maketrans(b"\x00\x01\x02", b"011"), bytes.maketrans(b"01", b"\x00\x01")
 
 
 @dataclass(frozen=True)
 class TextPlace:
-    """A column, and the institution whose text it holds, if it is anybody's.
-
-    `together` is what its texts are judged together with; in running text (`is_inside`) a number
-    may stand anywhere.
-    """
+    """A column, and the institution whose text it holds, if it is anybody's."""
 
     column: str
     institution_id: Any
-    together: str | None
-    is_inside: bool
 
     @property
-    def judged(self) -> tuple[str | None, Any]:
-        """What is counted together."""
-        return self.together, self.institution_id
+    def field(self) -> str:
+        """The field of rows that it holds, or the name that its running text has."""
+        return self.column.partition(".")[2]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its texts are sought by what they are, and so masked as a whole."""
+        return self.field in (*TOKENS, *IDENTIFIERS, *REFERENCES)
 
 
 @dataclass(frozen=True)
 class FoundNumber:
-    """A text that is, or holds, a real card number, and a row that has it."""
+    """A text that is, or holds, a real card number, how many rows have it, and one of these."""
 
     place: TextPlace
-    row_no: int | None
     text: str
+    rows: int
+    row_no: int | None
 
 
 class PlaceOfNumbers(Record):
@@ -84,6 +75,14 @@ class PlaceOfNumbers(Record):
     row_no: int | None
 
 
+class LengthsChange(Record):
+    """The declared lengths of numbers before and after, as text."""
+
+    field: str = "numbers"
+    old_value: str | None
+    new_value: str | None
+
+
 class Mask(Record):
     """What is to stand in the place of a text, wherever that stands in one place."""
 
@@ -93,88 +92,138 @@ class Mask(Record):
     masked: str
 
 
+def numbers_of(store: Store, institution_id: UUID, declared: str | None) -> NumberEvidence:
+    """Return what is known of the numbers of an institution, and what is `declared` of them."""
+
+    def load() -> Iterator[tuple[NumberForm, Tally]]:
+        for row in store.rows(f"{_ADDRESS}:evidence", institution_id=institution_id):
+            form = NumberForm(row["field"], row["length"], row["form"])
+            bits = f"{int.from_bytes(row['met']):0{PLACES}b}".encode()
+            met = bytearray(bits.translate(_BITS[1]))
+            yield form, Tally(row["issued"], row["right"], met, row["is_taken"])
+
+    return NumberEvidence(read_lengths(declared), institution_id, load)
+
+
+def keep_numbers(store: Store, numbers: NumberEvidence) -> None:
+    """Keep what is known now of the numbers of an institution, in the caller's transaction."""
+    for form, tally in numbers.met_here().items():
+        met = int(tally.met.translate(_BITS[0]), 2).to_bytes((PLACES + 7) // 8)
+        store.execute(
+            f"{_ADDRESS}:keep_evidence",
+            institution_id=numbers.institution_id,
+            **form.named,
+            issued=tally.issued,
+            right=tally.right,
+            met=met,
+            is_taken=tally.is_taken or not numbers.is_refused(form),
+        )
+
+
+def change_lengths(
+    store: Store, institution_id: UUID, slug: str, change: LengthsChange, **by: Any
+) -> list[LengthsChange]:
+    """Declare the lengths of an institution's numbers, and audit that; return the change, if any.
+
+    `by` has run_no, now and actor.
+    """
+    if change.old_value == change.new_value:
+        return []
+    of = {"institution_id": institution_id}
+    store.execute(f"{_ADDRESS}:keep_lengths", **of, numbers=change.new_value)
+    store.execute("services/changes:keep_setting", **of, **by, **change, slug=slug)
+    return [change]
+
+
 def card_numbers(store: Store) -> list[PlaceOfNumbers]:
     """Return where card numbers are, by place and institution."""
-    rows: defaultdict[TextPlace, list[int | None]] = defaultdict(list)
+    rows: defaultdict[TextPlace, list[FoundNumber]] = defaultdict(list)
     for found in find_card_numbers(store):
-        rows[found.place].append(found.row_no)
+        rows[found.place].append(found)
     return [
         PlaceOfNumbers(
             place=place.column,
             institution_id=place.institution_id,
-            card_numbers=len(numbers),
-            row_no=numbers[0],
+            card_numbers=sum(each.rows for each in numbers),
+            row_no=numbers[0].row_no,
         )
         for place, numbers in sorted(rows.items(), key=lambda item: str(item[0]))
     ]
 
 
-def find_card_numbers(store: Store) -> Iterator[FoundNumber]:
-    """Yield every text that is, or holds, a real card number."""
-    tallies = _tallies(store)
-    references = {judged: tally.references(fewest=1) for judged, tally in tallies.items()}
-    for place, row_no, text in _texts(store, "whole", "inside"):
-        if place.is_inside:
-            is_found = any(map(_is_card, numbers_in(text)))
-        else:
-            is_reference = any(form.has(key_of(text)) for form in references.get(place.judged, ()))
-            is_found = is_card_number(text) and not is_reference
-        if is_found:
-            yield FoundNumber(place, row_no, text)
+def find_card_numbers(store: Store) -> list[FoundNumber]:
+    """Return every text that is, or holds, a real card number."""
+    known = {
+        row["institution_id"]: numbers_of(store, row["institution_id"], row["numbers"])
+        for row in store.rows(f"{_ADDRESS}:declared")
+    }
+    doubts = [
+        (found, each.text)
+        for found in _texts(store)
+        for each in numbers_in(found.text, found.place.field)
+        if each.is_right
+        and _is_refused(
+            known.get(found.place.institution_id),
+            NumberForm(found.place.field, len(each.text), each.form),
+        )
+    ]
+    texts = [text for _, text in doubts]
+    merchants = {row["text"] for row in store.rows(f"{_ADDRESS}:catalogued", texts=texts)}
+    senders = defaultdict(list)
+    for row in store.rows(f"{_ADDRESS}:senders", texts=texts):
+        senders[row["text"]].append(known[row["institution_id"]])
+    return [
+        *dict.fromkeys(
+            found
+            for found, text in doubts
+            if not (found.place.field not in TOKENS and text in merchants)
+            and not (
+                found.place.field in IDENTIFIERS
+                and any(_is_taken(each, found.text) for each in senders[found.text])
+            )
+        )
+    ]
 
 
-def reference_forms(store: Store, institution_id: UUID) -> list[ReferenceForm]:
-    """Return the forms in which references of an institution look like card numbers by chance."""
-    filled = store.value("services/card_numbers:filled_references", institution_id=institution_id)
-    tally = Tally(filled=int(filled))
-    query = "services/card_numbers:numeric_references"
-    for page in store.pages(query, institution_id=institution_id):
-        for row in page:
-            _count(tally, row["text"])
-    return tally.references(fewest=1)
+def card_references(known: NumberEvidence, texts: Iterable[str]) -> set[str]:
+    """Return those of some references that are card numbers, by what is known of them."""
+    field = REFERENCES[0]
+    return {
+        text
+        for text in texts
+        for each in numbers_in(text, field)
+        if each.is_right and _is_refused(known, NumberForm(field, len(each.text), each.form))
+    }
+
+
+def _is_taken(known: NumberEvidence, text: str) -> bool:
+    """Say whether an institution's evidence takes all numbers of an identifier, in either field."""
+    return all(
+        any(not _is_refused(known, NumberForm(f, len(each.text), each.form)) for f in IDENTIFIERS)
+        for each in numbers_in(text, IDENTIFIERS[0])
+    )
+
+
+def _is_refused(known: NumberEvidence | None, form: NumberForm) -> bool:
+    """Say whether a right number in the store is a card number, and none that was taken once."""
+    known = known or NumberEvidence()
+    return known.is_refused(form) and not known.was_taken(form)
 
 
 def mask(store: Store, masks: Iterable[Mask]) -> None:
     """Put masked texts in the place of others; the archive is not changed."""
-    store.execute("services/card_numbers:masks", masks=[dict(each) for each in masks])
-    for each in _MASKED:
-        store.execute(f"services/card_numbers:mask_{each}")
+    rows = [dict(each) for each in masks]
+    store.execute(f"{_ADDRESS}:masks", masks=rows)
+    places = {row["place"].replace(".", "_") for row in rows}
+    for each in (*_FIRST, *sorted(places), *_LAST):
+        store.execute(f"{_ADDRESS}:mask_{each}")
 
 
-def _tallies(store: Store) -> dict[tuple[str | None, Any], Tally]:
-    """Count the numbers of what is judged together."""
-    tallies = {
-        (row["together"], row["institution_id"]): Tally(filled=row["filled"])
-        for row in store.rows("services/card_numbers:filled")
-    }
-    for place, _, text in _texts(store, "whole"):
-        if place.together:
-            _count(tallies[place.judged], text)
-    return tallies
-
-
-def _count(tally: Tally, text: str) -> None:
-    key = key_of(text)
-    tally.values[key] += 1
-    if is_issued(text):
-        tally.issued[key] += 1
-        tally.right[key] += is_card_number(text)
-
-
-def _is_card(number: str) -> bool:
-    return is_card_number(number) and not is_merchants(number)
-
-
-def _texts(store: Store, *queries: str) -> Iterator[tuple[TextPlace, int | None, str]]:
-    """Yield texts that could be, or hold, card numbers: place, row_no and text.
-
-    The query `whole` has those that could be one, `inside` those that could hold some.
-    """
-    for name in queries:
-        for page in store.pages(f"services/card_numbers:{name}"):
-            for row in page:
-                place = TextPlace(
-                    row["place"], row["institution_id"], row["together"], name == "inside"
-                )
-                if not (row["may_be_merchants"] and is_merchants(row["text"])):
-                    yield place, row["row_no"], row["text"]
+def _texts(store: Store) -> Iterator[FoundNumber]:
+    """Yield the texts of every column that may hold card numbers."""
+    for query in store.names(_ADDRESS):
+        if not query.startswith(f"{_ADDRESS}:texts_"):
+            continue
+        for row in store.rows(query, like=CARD_LIKE):
+            place = TextPlace(row["place"], row["institution_id"])
+            yield FoundNumber(place, row["text"], row["row_count"], row["row_no"])

@@ -49,6 +49,7 @@ class Institution:
     credit_days: int
     tax_id: str | None
     tax_note: str | None
+    numbers: str | None
 
 
 def find_institution(store: Store, slug_or_id: str) -> Institution:

@@ -62,6 +62,7 @@ NOT_EXPORTED = {
             *("statement_settlements", "invoice_periods", "invoiced_settlements", "invoices"),
             *("payouts", "bank_files", "bank_entries", "purchase_counts", "redemption_counts"),
             *("purchase_day_counts", "offer_counts", "import_shapes", "import_merchants"),
+            "number_evidence",
         ),
         _SUMS,
     ),

@@ -11,7 +11,9 @@ several tables, or columns, is told once: its header says `-- for each: purchase
 `-- for each: merchants.name, api_keys.name`, and it stands for a statement of each,
 `<query>_<table>_<column>`. In it `{table}`, `{column}`, `{kept}` (the table in the store:
 `recent_<table>` where that is archived) and lists of columns stand for what `schema.sql` tells;
-`_each` has them all. To add a statement, add a block to the file of the module that runs it.
+`_each` has them all. `-- for each text column` is every text column of `schema.sql` but those that
+the head of the file names behind `-- but:`, by themselves or with their table. To add a statement,
+add a block to the file of the module that runs it.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 _MARK = "-- name:"
-_FOR_EACH = re.compile(r"-- for each: ((?:.+,\n--)*.+)\n")
+_FOR_EACH = re.compile(r"-- for each:? ((?:.+,\n--)*.+)\n")
+_BUT = "-- but:"
+_TEXT_COLUMNS = "text column"
 _COLUMN = re.compile(r"^    (\w+) (\w+(?:\(\d+, \d+\))?)", re.MULTILINE)
 
 
@@ -39,8 +43,12 @@ def sql_folder() -> Traversable:
 def statements(stem: str) -> Mapping[str, str]:
     """Return the statements of one file by name, in their order (`stem` is `folder/file`)."""
     text = sql_folder().joinpath(f"{stem}.sql").read_text(encoding="utf-8")
-    blocks = (block.partition("\n") for block in text.split(_MARK)[1:])
-    return dict(each for name, _, body in blocks for each in _each(name.strip(), body.strip()))
+    head, *parts = text.split(_MARK)
+    blocks = (block.partition("\n") for block in parts)
+    left_out = frozenset(re.findall(r"[\w.]+", head.partition(_BUT)[2]))
+    return dict(
+        each for name, _, body in blocks for each in _each(name.strip(), body.strip(), left_out)
+    )
 
 
 def statement(name: str) -> str:
@@ -49,14 +57,25 @@ def statement(name: str) -> str:
     return statements(stem)[query]
 
 
-def _each(name: str, body: str) -> Iterator[tuple[str, str]]:
+def text_columns(left_out: frozenset[str]) -> Iterator[str]:
+    """Yield every text column of the schema as `table.column`, but those that are left out."""
+    for kept, definition in statements("schema").items():
+        table = kept.removeprefix("recent_")
+        for column, kind in _COLUMN.findall(definition):
+            name = f"{table}.{column}"
+            if kind == "varchar" and left_out.isdisjoint((column, table, name)):
+                yield name
+
+
+def _each(name: str, body: str, left_out: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield a statement by its name, or those of each table, or column, that its header lists."""
     listed = _FOR_EACH.search(body)
     if listed is None:
         yield name, body
         return
     schema = statements("schema")
-    for each in re.findall(r"[\w.]+", listed[1]):
+    is_text = listed[1].startswith(_TEXT_COLUMNS)
+    for each in text_columns(left_out) if is_text else re.findall(r"[\w.]+", listed[1]):
         table, _, column = each.partition(".")
         kept = f"recent_{table}" if f"recent_{table}" in schema else table
         types = dict(_COLUMN.findall(schema[kept]))
@@ -67,6 +86,8 @@ def _each(name: str, body: str) -> Iterator[tuple[str, str]]:
             "restored": _cast(types, ids, "uuid"),
             "amount": "amount" if "amount" in types else "null",
             "institution_id": f"{kept}.institution_id" if "institution_id" in types else "null",
+            "owner": "institution_id" if "institution_id" in types else "null",
+            "number": next((each for each in types if each.endswith("_no")), "null"),
         }
         sql = body.format(table=table, column=column, kept=kept, **filled)
         yield f"{name}_{each.replace('.', '_')}", sql

@@ -81,7 +81,24 @@ create table institutions (
     approval_limit decimal(18, 4),  -- up to which those with a limit need none; null: all need one
     credit_days integer default 7,  -- from a redemption until it is expected to be credited
     tax_id varchar,  -- as its statements say it
-    tax_note varchar
+    tax_note varchar,
+    numbers varchar  -- lengths of its numbers that a person declared: `transaction_ref=13,16`
+);
+
+-- name: number_evidence
+-- What an institution's numbers in an issuer's range were, over all it ever sent: how many different
+-- ones, and how many with a right check digit (rules.md#card-numbers). Grain: one row per
+-- institution, field, length and form.
+create table number_evidence (
+    institution_id uuid not null,
+    field varchar not null,
+    length integer not null,
+    form varchar not null,  -- alone, or joined to letters
+    issued bigint not null,
+    "right" bigint not null,
+    met blob not null,  -- a bit for each remainder that a number had
+    is_taken boolean not null,  -- right ones were taken as references once
+    primary key (institution_id, field, length, form)
 );
 
 -- name: institution_accounts

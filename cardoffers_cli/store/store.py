@@ -178,6 +178,10 @@ class Store:
         """Return the columns of the temporary table that a named statement makes."""
         return declared(name).columns
 
+    def names(self, stem: str) -> list[str]:
+        """Return the addresses of the statements of a file, in their order."""
+        return [f"{stem}:{name}" for name in statements(stem)]
+
     def height(self, table: Table) -> int | None:
         """Return how many rows a table has, if they are at hand."""
         return self.tables.height(table)

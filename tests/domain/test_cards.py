@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from math import comb
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cardoffers_cli.domain.card_forms import is_by_chance
 from cardoffers_cli.domain.cards import (
     has_check_digit,
-    is_by_chance,
-    is_card_number,
+    is_token_card_number,
+    numbers_in,
     without_card_numbers,
 )
 
@@ -31,7 +34,7 @@ from cardoffers_cli.domain.cards import (
     ],
 )
 def test_numbers_of_issuers_are_card_numbers(number: str) -> None:
-    assert is_card_number(number)
+    assert is_token_card_number(number)
 
 
 @pytest.mark.parametrize(
@@ -42,14 +45,14 @@ def test_numbers_of_issuers_are_card_numbers(number: str) -> None:
         ("9111111111111111", "no issuer has this prefix"),
         ("41111111111", "too short"),
         ("41111111111111111111", "too long"),
-        ("ct_4111111111111111", "not a number"),
+        ("ct4111111111111111", "joined to letters"),
         ("٤١١١١١١١١١١١١١١١", "digits of another script"),
         ("", "empty"),
         ("- -", "only separators"),
     ],
 )
 def test_other_text_is_no_card_number(text: str, why: str) -> None:
-    assert not is_card_number(text), why
+    assert not is_token_card_number(text), why
 
 
 def _doubling_every_second(digits: str) -> int:
@@ -65,23 +68,45 @@ def test_the_check_digit_is_luhns(digits: str) -> None:
     assert (_doubling_every_second(digits) == 0) == has_check_digit(digits)
 
 
-@pytest.mark.parametrize(
-    ("right", "numbers", "by_chance"),
-    [
-        (1, 1, False),
-        (1, 2, True),
-        (2, 2, False),
-        (1, 10, True),
-        (3, 10, True),
-        (4, 10, False),
-        (100, 1000, True),
-        (129, 1000, False),
-        (100_000, 1_000_000, True),
-        (101_000, 1_000_000, False),
-    ],
-)
-def test_one_right_number_in_ten_is_chance(right: int, numbers: int, by_chance: bool) -> None:
-    assert by_chance == is_by_chance(right, numbers)
+@pytest.mark.parametrize("numbers", [1, 2, 3, 10, 99, 100, 101, 500, 1234])
+def test_chance_is_the_binomial_tail(numbers: int) -> None:
+    """Of every count of right ones: once in a thousand times there are as many, or more."""
+    for right in range(numbers + 1):
+        tail = sum(comb(numbers, k) * 9 ** (numbers - k) for k in range(right, numbers + 1))
+        assert (tail * 1000 > 10**numbers) == is_by_chance(right, numbers), right
+
+
+@pytest.mark.parametrize(("right", "by_chance"), [(6552, True), (6790, True), (6800, False)])
+def test_chance_of_many_is_told_at_once(right: int, by_chance: bool) -> None:
+    assert by_chance == is_by_chance(right, 65_521)
+
+
+CARD = "4111111111111111"
+INSIDE = {
+    "card 4111 1111 1111 1111 of ann": ["4111 1111 1111 1111"],
+    "(378282246310005)": ["378282246310005"],
+    "3782-822463-10005": ["3782-822463-10005"],
+    f"{CARD} or 5555555555554444": [CARD, "5555555555554444"],
+    "4111 1111 1111 1111 12/27": ["4111 1111 1111 1111"],
+    "1111 4111 1111 1111 1111": ["4111 1111 1111 1111"],
+    "4111.1111/1111_1111": ["4111.1111/1111_1111"],
+    f";{CARD}=29121010000?": [CARD],
+    f"%B{CARD}^DOE/JANE^2912": [CARD],
+    f"ct_{CARD}": [CARD],
+    f"PAN{CARD}": [CARD],
+    f"x{CARD}y": [],
+    "UBER 4155 8001234567": [],
+    "SHOP 498750000000129": [],
+    "WALMART 4567 800 555 1234": [],
+    "41111111111111110000000": [],
+    "0000111122223333": [],
+    "short": [],
+}
+
+
+@pytest.mark.parametrize("text", INSIDE)
+def test_numbers_are_found_in_running_text(text: str) -> None:
+    assert INSIDE[text] == [each.text for each in numbers_in(text) if each.is_right]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.jobs.context.job import Job
 
-CARD = "4111111111111111"
+CARD, AMERICAN = "4111111111111111", "378282246310005"
 EVENT = {
     "cardholder_token": "9fb6f85a8aac50e20c422cac18b44258",
     "card_token": "ct_527b0abb",
@@ -367,12 +367,13 @@ def test_references_of_one_form_are_taken_with_a_warning(alder: Job, tmp_path: P
 
 
 def test_a_card_number_among_numeric_references_is_found(alder: Job, tmp_path: Path) -> None:
-    card = {**EVENT, "transaction_ref": CARD, "card_acceptor_id": "SECRETSHOP"}
+    """It has a length of its own, of which there are too few to be references."""
+    card = {**EVENT, "transaction_ref": AMERICAN, "card_acceptor_id": "SECRETSHOP"}
     path = csv_of(tmp_path / "tx.csv", *numbered(1000, 52 * 10**14), card)
     told = taken(alder, path)
     assert (1000, 1) == (told["accepted"], told["invalid"])
     assert 1 == codes(told)["card_number"]
-    assert CARD not in str(kept(alder))
+    assert AMERICAN not in str(kept(alder))
     assert "SECRETSHOP" not in str(kept(alder))
     assert [(None, "transaction_ref")] == found(alder, "select transaction_ref, field from rejects")
 
@@ -398,7 +399,7 @@ def test_a_row_with_other_faults_is_counted_once(alder: Job, tmp_path: Path) -> 
 
 def test_a_check_comes_to_the_same(alder: Job, tmp_path: Path) -> None:
     path = csv_of(
-        tmp_path / "tx.csv", *numbered(100), {**EVENT, "transaction_ref": "5555555555554444"}
+        tmp_path / "tx.csv", *numbered(100), {**EVENT, "transaction_ref": AMERICAN}
     )
     report = validate(str(path), FileReading(now=NOON), alder, outputs=Outputs())
     assert (100, 1) == (report.valid, report.invalid)

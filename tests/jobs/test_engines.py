@@ -332,7 +332,7 @@ def test_an_import_that_died_before_its_purchases_moved_is_no_hindrance(
     options = ImportOptions()
     with made.store() as store, store.transaction():
         owner = find_institution(store, "alder")
-        with open_transactions(str(file), reading_for(owner, made, options)) as opened:
+        with open_transactions(str(file), reading_for(store, owner, made, options)) as opened:
             take_in(store, opened, owner, made, options, target=target_of(store, made))
     assert 0 < match_purchases(made).redeemed.redeemed
     assert [] == audits(made)

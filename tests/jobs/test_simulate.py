@@ -13,7 +13,7 @@ from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.jobs.river.imports import ImportOptions
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.simulate import judge_event, simulate_event, simulate_file
+from cardoffers_cli.jobs.simulate import simulate_event, simulate_file
 from cardoffers_cli.services.institutions import find_institution
 from sizes import one_in, slow, tries
 from tables import moment, uid
@@ -212,9 +212,9 @@ EVENT = {
 def simulated_event(made: Job, institution: str = "alder", **changes: Any) -> dict[str, Any]:
     with made.store() as store:
         owner = find_institution(store, institution)
-        event = judge_event({**EVENT, **changes}, owner, made)
-        assert [] == event.errors()
-        return simulate_event(store, owner, event, made)
+        simulated = simulate_event(store, owner, {**EVENT, **changes}, made)
+    assert simulated.item is not None, simulated.errors
+    return simulated.item
 
 
 def test_an_event_says_what_it_would_redeem(made: Job) -> None:

@@ -51,8 +51,8 @@ OF_ONE_LENGTH = ("4111111111111111", "5555555555554444", "6011000990139424", "22
 NOT_RIGHT = ("4111111111111112", "5555555555554445", "6011000990139425", "2223003122003223")
 
 
-@pytest.mark.parametrize(("right", "wrong", "found"), [(4, 0, 4), (3, 2, 3), (2, 2, 0), (1, 4, 0)])
-def test_of_references_more_have_to_be_right_than_by_chance(
+@pytest.mark.parametrize(("right", "wrong", "found"), [(4, 0, 4), (3, 2, 3), (2, 2, 2), (1, 4, 1)])
+def test_of_a_few_references_each_right_one_is_a_card_number(
     store: Store, right: int, wrong: int, found: int
 ) -> None:
     put(store, "purchases", [{"ref": ref} for ref in [*OF_ONE_LENGTH[:right], *NOT_RIGHT[:wrong]]])

@@ -9,6 +9,7 @@ from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.card_forms import NumberEvidence
 from cardoffers_cli.domain.findings import CODES, Finding, make_finding
 from cardoffers_cli.domain.row_kinds import IDS, PURCHASES
 from cardoffers_cli.domain.tokens import look_rotated
@@ -16,7 +17,7 @@ from cardoffers_cli.files.conditions import MISTYPED
 from cardoffers_cli.files.plain.findings import RowFindings
 from cardoffers_cli.files.plain.repeats import References
 from cardoffers_cli.files.plain.rulebook import PlainRules
-from cardoffers_cli.files.plain.tallies import LostZerosOfRows, NumberFormsOfRows
+from cardoffers_cli.files.plain.tallies import LostZerosOfRows, note_numbers
 from cardoffers_cli.files.profiles.written import refunds_told
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class PlainJudge:
         self._refunds = 0
         self._rules = PlainRules(kind, now=now, currency=currency, decimals=decimals, zone=zone)
         self._zeros = LostZerosOfRows()
-        self._forms = NumberFormsOfRows()
+        self._numbers = NumberEvidence()
         self._references = References()
         self._doubts: list[Doubt] = []
         self._doubtful: dict[int, tuple[str, str]] = {}
@@ -100,7 +101,7 @@ class PlainJudge:
         bad |= {row for row, number in enumerate(rows.numbers if wrong else ()) if number in wrong}
         self.invalid += len(bad_numbers)
         valid = self._valid(rows, bad)
-        doubts = self._forms.note(rows)
+        doubts = note_numbers(self._numbers, self._kind, rows)
         self._doubts += doubts
         if doubts:
             self._note_doubtful(valid, {doubt.number for doubt in doubts})
@@ -131,7 +132,7 @@ class PlainJudge:
         if not self.received and not self._refunds:
             yield make_finding("rows_missing", "the file has no rows")
         yield from self._zeros.findings()
-        yield from self._forms.findings()
+        yield from self._numbers.findings()
         if self._refunds:
             yield refunds_told(self._refunds)
         if self._kind is PURCHASES and look_rotated(self.received, *self._references.cardholders()):
@@ -187,37 +188,32 @@ class PlainJudge:
         self._references.add(valid.numbers, references, contents, column("cardholder_token"))
 
     def _refuse_card_numbers(self) -> None:
-        """Make errors of the doubtful numbers that are of no form in which they are references."""
-        forms = self._forms.references()
-        refused, shown = [], {}
-        for doubt in self._doubts:
-            is_reference = any(
-                form.field == doubt.field
-                and form.length == doubt.key[0]
-                and doubt.key[1].startswith(form.prefix)
-                for form in forms
-            )
-            if not is_reference:
-                refused.append(doubt)
-            elif doubt.field == self._kind.reference:
-                shown[doubt.number] = doubt.text
+        """Make errors of the doubtful numbers that are card numbers by all those of the file."""
+        verdicts = {form: self._numbers.is_refused(form) for form in {d.form for d in self._doubts}}
+        refused = dict.fromkeys((d.number, d.form.field) for d in self._doubts if verdicts[d.form])
+        own = self._kind.reference
+        hidden = {number for number, field in refused if field == own}
+        shown = {
+            doubt.number: doubt.text
+            for doubt in self._doubts
+            if doubt.form.field == own and doubt.number not in hidden
+        }
         if shown:
             self.findings.show_references(shown)
-        hidden = {doubt.number for doubt in refused if doubt.field == self._kind.reference}
-        numbers = {doubt.number for doubt in refused}
+        numbers = {number for number, _ in refused}
         rows = [(number, *self._doubtful[number]) for number in numbers if number in self._doubtful]
         self.invalid += len(rows)
         self._references.refuse(rows)
-        for doubt in refused:
-            staged = self._doubtful.get(doubt.number)
-            reference = staged[0] if staged and doubt.number not in hidden else None
+        for number, field in refused:
+            staged = self._doubtful.get(number)
+            reference = staged[0] if staged and number not in hidden else None
             self.findings.add(
                 make_finding(
                     _CARD_NUMBER,
-                    f"{doubt.field} is a real card number",
-                    line=doubt.number,
+                    f"{field} is a real card number",
+                    line=number,
                     transaction_ref=reference,
-                    column=doubt.field,
+                    column=field,
                 )
             )
 

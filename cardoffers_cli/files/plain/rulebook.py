@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.conditions import Condition, Exceeds, Not, Surely
-from cardoffers_cli.files.fields import NUMBER
+from cardoffers_cli.files.fields import NUMBER, TOKENS
 from cardoffers_cli.files.plain.proofs import exceptions, proof
 from cardoffers_cli.files.plain.times import Moments
 from cardoffers_cli.files.predicates import predicate, searching, settled
@@ -52,7 +52,7 @@ class PlainRules:
             "decimals": decimals,
             "program_currency": currency,
             "latest": (now + _AHEAD).isoformat(),
-            "is_alone": False,
+            **dict.fromkeys((f"declared_{name}" for name in TOKENS), False),
             "caller": None,
         }
         self._table = tuple(rule for rule in rules.RULES if rule.holds_of(kind))

@@ -6,30 +6,22 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.card_forms import FieldForms
-from cardoffers_cli.domain.cards import (
-    CARD_LIKE,
-    PREFIX_LENGTH,
-    is_identifier_card_number,
-    is_identifier_issued,
-    is_reference_card_number,
-    is_reference_issued,
-)
+from cardoffers_cli.domain.card_forms import PLACES, NumberForm
+from cardoffers_cli.domain.cards import CARD_LIKE, JOINED, numbers_in
 from cardoffers_cli.domain.lost_zeros import LOOKED_AT, LostZeros
 from cardoffers_cli.files.conditions import Matches
-from cardoffers_cli.files.fields import IDENTIFIERS, REFERENCES, ZEROS_KEPT
+from cardoffers_cli.files.fields import TOKENS, ZEROS_KEPT
 from cardoffers_cli.files.plain.proofs import exceptions, proof
 from cardoffers_cli.files.predicates import byte_length, searching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from cardoffers_cli.domain.card_forms import Key
+    from cardoffers_cli.domain.card_forms import NumberEvidence
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.plain.slices import RowSlice
 
 _is_number = searching("^[0-9]+$")
-_is_card_like = searching(CARD_LIKE)
-_NONE_LIKE = proof([Matches("", CARD_LIKE)])
 
 
 class LostZerosOfRows(LostZeros):
@@ -73,64 +65,43 @@ class Doubt:
     """A number with a right check digit: the end of the file says whether it is a card's."""
 
     number: int
-    field: str
-    key: Key
+    form: NumberForm
     text: str
 
 
-_NUMBERED: dict[str, tuple[Callable[[str], bool], Callable[[str], bool]]] = {
-    **dict.fromkeys(REFERENCES, (is_reference_issued, is_reference_card_number)),
-    **dict.fromkeys(IDENTIFIERS, (is_identifier_issued, is_identifier_card_number)),
-}
-"""The fields of which the file is asked: what an issuer could give there, and what is right."""
+_may_hold = searching(CARD_LIKE)
+_NONE_LIKE = proof([Matches("", CARD_LIKE)])
 
 
-class NumberFormsOfRows(FieldForms):
-    """The forms of the numbers in the references and identifiers of one file."""
+def note_numbers(evidence: NumberEvidence, kind: RowKind, rows: RowSlice) -> list[Doubt]:
+    """Count the numbers of a slice of rows of a kind; return the right ones."""
+    doubts = []
+    for name in kind.columns:
+        texts = rows.columns.get(name, ())
+        like = {text: numbers for text in _card_like(texts) if (numbers := _numbered(text, name))}
+        if not like:
+            continue
+        for number, text in zip(rows.numbers, texts, strict=True):
+            for form, place, is_right in like.get(text, ()):
+                evidence.count(form, [(place, is_right)])
+                if is_right:
+                    doubts.append(Doubt(number, form, text))
+    return doubts
 
-    def __init__(self) -> None:
-        super().__init__(tuple(_NUMBERED))
-        self._met = {name: set[str]() for name in IDENTIFIERS}
 
-    def note(self, rows: RowSlice) -> list[Doubt]:
-        """Count the numbers of a slice of rows; return the right ones."""
-        doubts = []
-        for name, (is_issued, is_right) in _NUMBERED.items():
-            texts = rows.columns.get(name, ())
-            like = _card_like(texts)
-            right = {*filter(is_right, like)}
-            if not right:  # a slice without right numbers has nothing to be compared
-                continue
-            numbers = [text for text in texts if text in like]
-            self._count(name, texts, numbers, [*filter(is_issued, numbers)])
-            doubts += [
-                Doubt(number, name, _key_of(text), text)
-                for number, text in zip(rows.numbers, texts, strict=True)
-                if text in right
-            ]
-        return doubts
-
-    def _count(
-        self, name: str, texts: Sequence[str], numbers: Sequence[str], issued: Sequence[str]
-    ) -> None:
-        tally = self.tallies[name]
-        tally.filled += sum(map(bool, texts))
-        tally.values.update(map(_key_of, numbers))
-        if name in self._met:
-            issued = [*dict.fromkeys(each for each in issued if each not in self._met[name])]
-            self._met[name].update(issued)
-        tally.issued.update(map(_key_of, issued))
-        tally.right.update(map(_key_of, filter(_NUMBERED[name][1], issued)))
+def _numbered(text: str, name: str) -> list[tuple[NumberForm, int, bool]]:
+    """Return the numbers in a text of a field, but those that a rule speaks of at once."""
+    return [
+        (NumberForm(name, len(each.text), each.form), int(each.digits) % PLACES, each.is_right)
+        for each in numbers_in(text, name)
+        if each.form == JOINED or name not in TOKENS
+    ]
 
 
 def _card_like(texts: Sequence[str]) -> set[str]:
-    """Return the texts that may be numbers; of texts that differ most are proven to be none."""
+    """Return the texts that may hold numbers; of texts that differ most are proven to hold none."""
     different = doubted = set(texts)
     if len(different) * 2 > len(texts) and _NONE_LIKE:
         proven = exceptions(texts, _NONE_LIKE)
         doubted = different if proven is None else proven
-    return {text for text in doubted if _is_card_like(text)}
-
-
-def _key_of(number: str) -> Key:
-    return byte_length(number), number[:PREFIX_LENGTH]
+    return {text for text in doubted if _may_hold(text)}

@@ -6,7 +6,6 @@ where the profile says that these are refunds (rules.md#refunds-among-purchases)
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.row_kinds import REFUNDS
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from cardoffers_cli.domain.card_forms import FieldForm
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.files.profiles.translation import Translated
 
@@ -34,21 +32,12 @@ class RefundsAmong(ProfiledFile):
     def __init__(self, file: ProfiledFile) -> None:
         super().__init__(file.source, file.reading, file.profile)
         self.labels = {NAMES.get(name, name): label for name, label in self.labels.items()}
-        self._purchases = file
+        self.share_numbers(file.numbers)
 
     @property
     def file_findings(self) -> list[Finding]:
         """Return nothing: what holds of the file is said with its purchases."""
         return []
-
-    @property
-    def reference_forms(self) -> list[FieldForm]:
-        """Return the forms in which doubtful numbers are references, also by the purchases."""
-        known = self._purchases.reference_forms
-        return [
-            *(replace(form, field=NAMES.get(form.field, form.field)) for form in known),
-            *super().reference_forms,
-        ]
 
     def _pages(self) -> Iterator[tuple[pl.DataFrame, list[Finding], bool]]:
         for found, _ in self.translated():

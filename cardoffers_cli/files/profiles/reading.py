@@ -129,7 +129,7 @@ class ProfiledFile(TransactionFile):
             [*first, *(name for name in kind.columns if name in self._more)]
             for kind, first in ((PURCHASES, _FIRST), (REFUNDS, refunds.FIRST))
         )
-        apart = refunds.RefundsApart(self.reading, self.reference_forms)
+        apart = refunds.RefundsApart(self.reading, self.numbers)
         header = True
         for found, _ in self.translated():
             good = found.rows.filter(~pl.col("line").is_in(rejected.implode()))

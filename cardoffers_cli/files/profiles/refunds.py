@@ -14,11 +14,10 @@ import polars as pl
 
 from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
 from cardoffers_cli.files.chunks import Judge
+from cardoffers_cli.files.number_forms import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from cardoffers_cli.domain.card_forms import FieldForm
+    from cardoffers_cli.domain.card_forms import NumberEvidence
     from cardoffers_cli.files.chunks import FileReading
 
 NAMES = {
@@ -59,12 +58,12 @@ def masked_together(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
 class RefundsApart:
     """The refunds of one file: how many are `good`, and which lines were left, by their code.
 
-    `references` are the forms in which numbers of the file are references and no card numbers.
+    `numbers` are what the file says of its numbers.
     """
 
-    def __init__(self, reading: FileReading, references: Sequence[FieldForm]) -> None:
+    def __init__(self, reading: FileReading, numbers: NumberEvidence) -> None:
         self._judge = Judge(replace(reading, profile=None), REFUNDS)
-        self._references = references
+        self._judge.numbers = numbers
         self.good = 0
         self.left: dict[str, list[int]] = {}
 
@@ -74,7 +73,7 @@ class RefundsApart:
         if refunds.is_empty():
             return refunds
         chunk = self._judge.chunk(refunds)
-        doubts = chunk.doubts.filter(~self._are_references()).select("line")
+        doubts = refused(chunk.doubts, self._judge.numbers).select("line")
         wrong = chunk.findings.filter(pl.col("level") == "error").select("line", "code")
         left = pl.concat([wrong, doubts.with_columns(code=pl.lit("card_number"))])
         for line, code in left.unique(maintain_order=True).rows():
@@ -82,16 +81,3 @@ class RefundsApart:
         good = refunds.filter(~pl.col("line").is_in(left["line"].implode()))
         self.good += good.height
         return good
-
-    def _are_references(self) -> pl.Expr:
-        """Say of doubtful numbers whether the file's own references have their form."""
-        called: Mapping[str, str] = {each.field: each.field for each in self._references} | NAMES
-        return pl.any_horizontal(
-            pl.lit(False),
-            *(
-                (pl.col("field") == called[form.field])
-                & (pl.col("length") == form.length)
-                & pl.col("head").str.starts_with(form.prefix)
-                for form in self._references
-            ),
-        )

@@ -220,7 +220,7 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
     known = {
         "program_currency": currency,
         "decimals": MINOR_UNITS[currency] if currency else _USUAL_DECIMALS,
-        "is_alone": False,
+        **dict.fromkeys((f"declared_{name}" for name in fields.TOKENS), False),
         "assumed": False,
         "caller": None,
     }
@@ -305,7 +305,7 @@ def _of_catalogue(kind: catalogue_kinds.Kind) -> FileFormat:
         codes = [rule.code for rule in kind.rules if rule.column == column.name]
         taken = {"control_character", *catalogue_kinds.TOKEN_CODES}.intersection(codes)
         shared = [rule for rule in rules.RULES if rule.column == column.name and rule.code in taken]
-        limits, others = limits_of(shared, column.name, {"is_alone": False})
+        limits, others = limits_of(shared, column.name, {f"declared_{column.name}": False})
         beyond |= dict.fromkeys(others)
         described.append(
             FieldFormat(

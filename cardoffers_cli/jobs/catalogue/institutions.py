@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from cardoffers_cli.domain.card_forms import declared_lengths, lengths_text, read_lengths
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.profiles import parse_profile
@@ -26,6 +27,7 @@ from cardoffers_cli.jobs.context.runs import Run, run_record
 from cardoffers_cli.services.abuse import keep_look
 from cardoffers_cli.services.accounts import find_account
 from cardoffers_cli.services.approvals import POLICY, change_policy, policy_changes
+from cardoffers_cli.services.card_numbers import LengthsChange, change_lengths
 from cardoffers_cli.services.catalogue import FieldChange
 from cardoffers_cli.services.expectations import calendar_texts, newest_calendar
 from cardoffers_cli.services.institutions import (
@@ -76,6 +78,7 @@ class ShownInstitution(Record):
     credit_days: int
     tax_id: str | None = if_any()
     tax_note: str | None = if_any()
+    numbers: str | None = if_any()
     account: str | None = if_any()
     account_holder: str | None = if_any()
     watch: str | None = if_any()
@@ -156,15 +159,17 @@ def set_institution(
     watch: bool | None = None,
     calendar: GivenCalendar | None = None,
     legal_hold: str | None = None,
+    numbers: Sequence[str] = (),
     dry_run: bool = False,
 ) -> ChangedInstitution:
     """Change settings of an institution.
 
     `values` holds the new settings by column, as text in the form of catalogue files; `layout` the
     profile its files are read by from now on, `refunds` and `four_eyes` settings that are about
-    refunds and approvals, and `legal_hold` on or off, which are in the security log too; `calendar`
-    is which files are expected. Raises `NotFound`, `UsageError` for a value of the wrong form,
-    `Refused` for a currency in use, and `ApprovalNeeded`.
+    refunds and approvals, `legal_hold` on or off and `numbers` the lengths of numbers of fields, as
+    FIELD=DIGITS, which are in the security log too; `calendar` is which files are expected. Raises
+    `NotFound`, `UsageError` for a value of the wrong form, `Refused` for a currency in use, and
+    `ApprovalNeeded`.
     """
     approval = None
     with approvable(job, dry_run=dry_run) as store:
@@ -186,6 +191,8 @@ def set_institution(
                 changes = [*changes, *change_calendar(store, institution, calendar, run)]
             if legal_hold:
                 changes = [*changes, *change_hold(store, institution, legal_hold, run)]
+            if numbers:
+                changes = [*changes, *_change_numbers(store, institution, numbers, run)]
             if four_eyes:
                 more, policy = _change_four_eyes(
                     store, institution, four_eyes, run, dry_run=dry_run
@@ -283,6 +290,18 @@ def _change_watch(
     if changed and is_on:
         keep_look(store, institution.id, run.run_no)  # what was there before is not looked at
     return log_changes(store, "watch_changed", institution, changed, run)
+
+
+def _change_numbers(
+    store: Store, institution: Institution, numbers: Sequence[str], run: Run
+) -> list[FieldChange]:
+    lengths = read_lengths(institution.numbers)
+    for each in numbers:
+        lengths |= declared_lengths(each)
+    change = LengthsChange(old_value=institution.numbers, new_value=lengths_text(lengths))
+    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
+    changed = change_lengths(store, institution.id, institution.slug, change, **by)
+    return log_changes(store, "numbers_declared", institution, changed, run)
 
 
 def _whole(store: Store, institution: Institution) -> ShownInstitution:

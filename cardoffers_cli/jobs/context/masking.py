@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cardoffers_cli.domain.card_forms import key_of
-from cardoffers_cli.domain.cards import LEAST_IN_TEXT, is_card_number, without_card_numbers
+from cardoffers_cli.domain.cards import LEAST_IN_TEXT, may_hold_card_number, without_card_numbers
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
-from cardoffers_cli.services.card_numbers import reference_forms
+from cardoffers_cli.services.card_numbers import card_references, numbers_of
+from cardoffers_cli.services.institutions import institution_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -53,16 +53,15 @@ def _members_without_cards(value: Mapping[str, Any]) -> Mapping[str, Any]:
 def without_card_references(store: Store, institution_id: UUID, rows: Iterable[R]) -> list[R]:
     """Return rows with their references masked where these are real card numbers."""
     shown = list(rows)
-    if not any(_looks_like_card(row) for row in shown):
+    texts = {row[_REFERENCE] for row in shown if row.get(_REFERENCE)}
+    doubtful = {text for text in texts if may_hold_card_number(text)}
+    if not doubtful:
         return shown
-    forms = reference_forms(store, institution_id)
+    owner = institution_of(store, institution_id)
+    refused = card_references(numbers_of(store, owner.id, owner.numbers), doubtful)
     return [
         replace(row, transaction_ref=mask(row[_REFERENCE]))  # type: ignore[type-var]
-        if _looks_like_card(row) and not any(form.has(key_of(row[_REFERENCE])) for form in forms)
+        if row.get(_REFERENCE) in refused
         else row
         for row in shown
     ]
-
-
-def _looks_like_card(row: Record) -> bool:
-    return row.get(_REFERENCE) is not None and is_card_number(row[_REFERENCE])

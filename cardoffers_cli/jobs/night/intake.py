@@ -233,7 +233,7 @@ class _File:
         options = replace(
             OPTIONS, allow_unterminated=vouches(manifest), profile=_profile_of(store, owner)
         )
-        with open_layout(source, reading_for(owner, job, options)) as opened:
+        with open_layout(source, reading_for(store, owner, job, options)) as opened:
 
             def look(_done: int, _total: int | None) -> None:
                 bounds.check_time()

@@ -24,13 +24,7 @@ from cardoffers_cli.domain.cards import without_card_numbers
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.private import new_private_file, read_private_file
 from cardoffers_cli.jobs.context.runs import run_record
-from cardoffers_cli.services.card_numbers import (
-    REFERENCE,
-    FoundNumber,
-    Mask,
-    find_card_numbers,
-    mask,
-)
+from cardoffers_cli.services.card_numbers import FoundNumber, Mask, find_card_numbers, mask
 from cardoffers_cli.store.layout import mask_key_path
 from cardoffers_cli.store.snapshot import withdraw
 
@@ -64,21 +58,23 @@ def mask_card_numbers(job: Job, *, dry_run: bool = False) -> MaskedNumbers:
     hold them until it is compacted.
     """
     with job.store(read_only=dry_run) as store:
-        found = list(find_card_numbers(store))
-        masked = Counter(each.place.column for each in found)
-        left = 0
+        found = find_card_numbers(store)
+        masked = Counter[str]()
+        for each in found:
+            masked[each.place.column] += each.rows
+        left, all_of_them = 0, masked.total()
         if found and not dry_run:
             key = _key_of(job.path)
             with store.transaction():
                 with run_record(store, kind="mask", now=job.now, actor=job.actor) as run:
                     mask(store, (_mask_of(key, each) for each in found))
-                    left = sum(1 for _ in find_card_numbers(store))
-                    run.counts.update(masked=len(found) - left, left=left)
+                    left = sum(each.rows for each in find_card_numbers(store))
+                    run.counts.update(masked=all_of_them - left, left=left)
                 withdraw(job.path)  # before the commit: no copy may hold them longer than the store
     return MaskedNumbers(
-        card_numbers=len(found),
+        card_numbers=all_of_them,
         places=[{"place": place, "rows": rows} for place, rows in sorted(masked.items())],
-        masked=0 if dry_run else len(found) - left,
+        masked=0 if dry_run else all_of_them - left,
         left=left,
         dry_run=dry_run,
     )
@@ -112,13 +108,12 @@ def _key_of(store: Path) -> str:
 
 def _mask_of(key: str, found: FoundNumber) -> Mask:
     place = found.place
-    if place.is_inside:
-        masked = without_card_numbers(found.text, instead=INSTEAD)
-    else:
+    if place.is_whole:
         masked = masked_text(key, place.institution_id, found.text)
-    is_reference = place.together == REFERENCE
+    else:
+        masked = without_card_numbers(found.text, instead=INSTEAD, joined=True)
     return Mask(
-        place=REFERENCE if is_reference else place.column,
+        place=place.column,
         institution_id=place.institution_id,
         text=found.text,
         masked=masked,

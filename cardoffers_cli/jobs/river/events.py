@@ -12,22 +12,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.files.chunks import FileReading
+from cardoffers_cli.files.chunks import FileReading, Judge
 from cardoffers_cli.files.documents import as_objects
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.records import judge_pages, unknown_fields
 from cardoffers_cli.jobs.context.runs import write_run
 from cardoffers_cli.pipeline.admit import admit
-from cardoffers_cli.pipeline.judge import find_known, find_repeats
+from cardoffers_cli.pipeline.judge import find_known, find_repeats, refuse_card_numbers
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.pipeline.receipts import Receipt, receipts, stage_calls
 from cardoffers_cli.pipeline.stage import stage_whole
+from cardoffers_cli.services.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.services.imports import next_import_no, record_calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from cardoffers_cli.domain.card_forms import NumberEvidence
     from cardoffers_cli.files.documents import Objects
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.pipeline.stage import Chunk
@@ -65,9 +67,10 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
     """Take the events of every call in one transaction; return what came of each, in order."""
     pages = [_page(call_no, call) for call_no, call in enumerate(calls)]
     unknown = [unknown_fields(page) for page in pages]
-    chunk = _judged(owner, pages, job)
     with store.transaction():
+        chunk, numbers = _judged(store, owner, pages, job)
         staged = stage_whole(store, [chunk], is_file=False)
+        refuse_card_numbers(store, staged, numbers)
         numbered = number(store, staged, owner.id)
         repeats = find_repeats(store, staged, find_known(store, staged, numbered, owner.id))
         place: dict[str, Any] = {
@@ -78,6 +81,7 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
         accepted = admit(
             *(store, staged, numbered, repeats), **place, received_at=job.now, stride=_STRIDE
         )
+        keep_numbers(store, numbers)
         counts = _counts(calls, accepted)
         run_no = write_run(store, kind="receive", now=job.now, actor=job.actor, counts=counts)
         sent = [*map(_record, range(len(calls)), calls, unknown)]
@@ -94,17 +98,21 @@ def _page(call_no: int, call: Sent) -> Objects:
     return as_objects(call.items, first=call_no * _STRIDE, marked=call.marked)
 
 
-def _judged(owner: Institution, pages: Sequence[Objects], job: Job) -> Chunk:
+def _judged(
+    store: Store, owner: Institution, pages: Sequence[Objects], job: Job
+) -> tuple[Chunk, NumberEvidence]:
     reading = FileReading(
         now=job.now,
         currency=owner.currency,
         decimals=owner.minor_unit,
         institution_id=str(owner.id),
-        alone=True,
+        numbers=numbers_of(store, owner.id, owner.numbers),
     )
-    chunk = judge_pages(pages, reading)
+    judge = Judge(reading)
+    chunk = judge_pages(pages, judge)
     rows = with_fingerprints(chunk.rows, secrets.randbits(64))
-    return rows, chunk.findings.filter(chunk.findings["level"] == "error"), chunk.doubts
+    errors = chunk.findings.filter(chunk.findings["level"] == "error")
+    return (rows, errors, chunk.doubts), judge.numbers
 
 
 def _counts(calls: Sequence[Sent], accepted: int) -> dict[str, int]:

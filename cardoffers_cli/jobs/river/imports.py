@@ -37,6 +37,7 @@ from cardoffers_cli.jobs.river.unusual import look_at_imports
 from cardoffers_cli.pipeline.admit import admit, amount_of
 from cardoffers_cli.pipeline.judge import doubtful_references, index_looks, take_masked
 from cardoffers_cli.pipeline.number import number
+from cardoffers_cli.services.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.services.counts import keep_counts
 from cardoffers_cli.services.drift import next_cardholder_no
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
@@ -165,7 +166,7 @@ def import_file(
         with store.transaction(keep=not options.dry_run):
             owner = find_institution(store, institution)
             may_upload(owner)
-            with open_layout(given, reading_for(owner, job, options)) as file:
+            with open_layout(given, reading_for(store, owner, job, options)) as file:
                 wanted = _wanted(file, options)
                 check_kind(wanted, owner, options)
                 taken = take_all_in(
@@ -281,6 +282,7 @@ def take_in(
         earlier=earlier,
         dry_run=options.dry_run,
     )
+    keep_numbers(store, file.numbers)
     record_import(store, _record(made, run.run_no, job, options))
     counts = {"received": judged.report.received, "accepted": accepted}
     if first_new_no is not None:
@@ -292,13 +294,14 @@ def take_in(
     return TakenIn(made=made, judged=judged)
 
 
-def reading_for(owner: Institution, job: Job, options: ImportOptions) -> FileReading:
+def reading_for(store: Store, owner: Institution, job: Job, options: ImportOptions) -> FileReading:
     """Return how the files of an institution are read."""
     return FileReading(
         now=job.now,
         currency=owner.currency,
         decimals=owner.minor_unit,
         institution_id=str(owner.id),
+        numbers=numbers_of(store, owner.id, owner.numbers),
         delimiter=options.delimiter,
         assume_timezone=options.assume_timezone,
         unterminated=None if options.allow_unterminated else "error",

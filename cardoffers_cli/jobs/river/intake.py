@@ -178,8 +178,7 @@ def stage_file(
 
 
 def _refuse_card_numbers(store: Store, staged: Staged, file: TransactionFile) -> None:
-    references = [asdict(form) for form in file.reference_forms]
-    file.invalid += refuse_card_numbers(store, staged, references)
+    file.invalid += refuse_card_numbers(store, staged, file.numbers)
 
 
 def _read(

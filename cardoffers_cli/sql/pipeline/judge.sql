@@ -1,24 +1,89 @@
+-- name: doubt_forms
+-- reads: staged_doubts(field, length, form)
+-- The forms of the doubtful numbers. Grain: one row per form.
+select distinct field, length, form
+from staged_doubts;
+
+-- name: known_numbers
+-- reads: staged_doubts(field, form, text)
+-- makes: known_numbers(field, text)
+-- Makes known_numbers: the doubtful texts that are known to be no card numbers, as the catalogue
+-- holds them as merchants' identifiers, or the institution sent them before as the same field and
+-- they were accepted. Grain: one row per field and text.
+create temp table known_numbers as
+with doubts as (
+    select distinct field, text
+    from staged_doubts
+    where form <> 'track'
+),
+identified as materialized (
+    select doubts.field, doubts.text, identifiers.identifier_no, identifiers.merchant_id
+    from doubts
+    inner join identifiers on identifiers.merchant_identifier = doubts.text
+    where doubts.field in ('card_acceptor_id', 'merchant_identifier')
+),
+sent as (
+    select distinct identifier_no
+    from purchases
+    where institution_id = $institution_id
+        and identifier_no in (select identified.identifier_no from identified)
+)
+select field, text
+from identified
+where merchant_id is not null
+    or identifier_no in (select sent.identifier_no from sent)
+union
+select doubts.field, doubts.text
+from doubts
+inner join purchase_refs
+    on purchase_refs.ref_hash = ref_hash($institution_id, doubts.text)
+where doubts.field in ('transaction_ref', 'original_transaction_ref')
+union
+select doubts.field, doubts.text
+from doubts
+inner join refunds on refunds.ref_hash = ref_hash($institution_id, doubts.text)
+where doubts.field = 'refund_ref'
+    and refunds.institution_id = $institution_id
+union
+select doubts.field, doubts.text
+from doubts
+inner join credits on credits.ref_hash = ref_hash($institution_id, doubts.text)
+where doubts.field = 'credit_ref'
+    and credits.institution_id = $institution_id;
+
+-- name: no_known_numbers
+-- makes: known_numbers(field, text)
+-- Makes the empty table of known numbers, for a check without a store. Grain as known_numbers.
+create temp table known_numbers as
+select
+    cast(null as varchar) as field,
+    cast(null as varchar) as text
+where 1 = 0;
+
 -- name: refused_numbers
--- reads: staged_doubts(line, field, length, head)
+-- reads: staged_doubts(line, field, length, form, text), known_numbers(field, text)
 -- makes: refused_numbers(line, field)
--- Makes refused_numbers: the doubtful numbers that are card numbers, because they are of no form in
--- which the file's references look like ones by chance ($forms). Grain: one row per line and field.
+-- Makes refused_numbers: the doubtful numbers that are card numbers, because they are of one of
+-- these forms ($forms) and not known. Grain: one row per line and field.
 create temp table refused_numbers as
 with forms as (
     select
         unnest(
-            cast($forms as struct(field varchar, length bigint, prefix varchar)[]),
+            cast($forms as struct(field varchar, length bigint, form varchar)[]),
             recursive := true
         )
 )
-select staged_doubts.line, staged_doubts.field
+select distinct staged_doubts.line, staged_doubts.field
 from staged_doubts
+inner join forms
+    on forms.field = staged_doubts.field
+    and forms.length = staged_doubts.length
+    and forms.form = staged_doubts.form
 where not exists (
     select 1
-    from forms
-    where forms.field = staged_doubts.field
-        and forms.length = staged_doubts.length
-        and starts_with(staged_doubts.head, forms.prefix)
+    from known_numbers
+    where known_numbers.field = staged_doubts.field
+        and known_numbers.text = staged_doubts.text
 );
 
 -- name: refused_rows
@@ -45,14 +110,15 @@ left join refused_numbers as refused_references
     and refused_references.field = $reference;
 
 -- name: show_references
--- reads: staged_doubts(line, field, transaction_ref), refused_numbers(line, field)
+-- reads: staged_doubts(line, field, text), refused_numbers(line, field)
 -- changes: staged_findings(line, transaction_ref)
--- Puts the references that are none of the refused numbers into the findings, which left them out.
+-- Puts the references (the field $reference) that are none of the refused numbers into the findings,
+-- which left them out.
 update staged_findings
-set transaction_ref = staged_doubts.transaction_ref
+set transaction_ref = staged_doubts.text
 from staged_doubts
 where staged_doubts.line = staged_findings.line
-    and staged_doubts.transaction_ref is not null
+    and staged_doubts.field = $reference
     and not exists (
         select 1
         from refused_numbers
@@ -93,12 +159,12 @@ where staged_merchants.identifier not in (
 );
 
 -- name: doubtful_purchases
--- reads: staged_doubts(line, transaction_ref), staged(line)
+-- reads: staged_doubts(line, field, text), staged(line)
 -- The references of staged rows that look like card numbers. Grain: one row per reference.
-select distinct staged_doubts.transaction_ref
+select distinct staged_doubts.text as transaction_ref
 from staged_doubts
 inner join staged on staged.line = staged_doubts.line
-where staged_doubts.transaction_ref is not null;
+where staged_doubts.field = 'transaction_ref';
 
 -- name: take_masked_purchases
 -- changes: staged(transaction_ref, hash_of_text)

@@ -60,11 +60,11 @@ select
 from frame;
 
 -- name: doubts
--- makes: staged_doubts(line, field, length, head, transaction_ref)
+-- makes: staged_doubts(line, field, length, form, text)
 -- Reads frame and makes staged_doubts of it: the numbers that may be card numbers, with their form,
--- how long they are and how they begin; of a reference its text. Grain: one row per line and field.
+-- which is their length and how they stand in the text of the field. Grain: one row per number.
 create temp table staged_doubts as
-select frame.line, frame.field, frame.length, frame.head, frame.transaction_ref
+select frame.line, frame.field, frame.length, frame.form, frame.text
 from frame;
 
 -- name: details

@@ -1,139 +1,87 @@
--- name: whole
--- Texts that are digits, spaces and dashes alone, where a real card number would be one: tokens,
--- and references and identifiers, which may look like one by chance and are judged together with
--- others (`together` says with which). Identifiers may have forms of merchants' own, and those that a
--- catalogue knows are merchants'. Reads every table that keeps what institutions sent; redemptions
--- repeat the references of their purchases. Grain: one row per text and place.
-with texts as (
-    select
-        'cardholders.cardholder_token' as place, cardholder_no as row_no, institution_id,
-        cardholder_token as text, cast(null as varchar) as together, false as may_be_merchants
-    from cardholders
-    union all
-    select
-        'instruments.instrument_token', instrument_no, institution_id, instrument_token, null,
-        false
-    from instruments
-    union all
-    select
-        'purchases.transaction_ref', purchase_no, institution_id, transaction_ref,
-        'transaction_ref', false
-    from purchases
-    union all
-    select
-        'rejects.transaction_ref', import_no, institution_id, transaction_ref,
-        'transaction_ref', false
-    from rejects
-    union all
-    select
-        'duplicates.transaction_ref', import_no, institution_id, transaction_ref,
-        'transaction_ref', false
-    from duplicates
-    union all
-    select
-        'identifiers.merchant_identifier', identifier_no, null, merchant_identifier,
-        merchant_identifier_type, true
-    from identifiers
-    where merchant_id is null
-    union all
-    select 'audit_log.old_value', audit_no, institution_id, old_value, null, false
-    from audit_log
-    union all
-    select 'audit_log.new_value', audit_no, institution_id, new_value, null, false
-    from audit_log
-)
-select
-    texts.place, texts.row_no, texts.institution_id, texts.text, texts.together,
-    texts.may_be_merchants
-from texts
-where length(texts.text) >= 12
-    and regexp_full_match(texts.text, '[0-9\s\p{Zs}\p{Pd}\x{2212}]{12,}');
+-- Card numbers in the store, and what is known of the numbers of its institutions. Every text column
+-- is looked at and masked, but those of words, codes, hashes and JSON of ours, of accounts and bank
+-- references, of files as a night finds them, and of what is signed or sealed with its bytes.
+-- but: account, action, amends, answer, approvals, bank_code, bank_ref, body, code, content, counts,
+--     currency, details, digest, direction, engine_version, entry_hash, error, event, expects, figures,
+--     file_kind, file_sha256, findings, form, holidays, how, institution, key_hash, kind, kind_of_rows,
+--     language, languages, last_four, merchant_identifier_type, met, notice, number, options, outcome,
+--     payment_id, plan, prefix, previous_hash, previous_number, previous_sha256, refund_auto_link, root,
+--     scopes, segments, series, sha256, slug, stamp, state, status, table_name, token_hash, toml, trace,
+--     webhook_events, accepted_sha256, secret_sha256, placed_sha256, taken_sha256, migrations,
+--     night_files, night_steps, nights, number_evidence, picked_files, security_log, offer_id,
+--     subject_id, place, webhook_url, numbers, audit_log.field, rejects.field, rejects.message,
+--     finding_acceptances.subject, reconciliation_verdicts.subject
 
--- name: filled
--- How many texts are judged together. Grain: one row per kind of text and institution.
-with references_of_rows as (
-    select institution_id, transaction_ref
-    from purchases
-    union all
-    select institution_id, transaction_ref
-    from rejects
-    union all
-    select institution_id, transaction_ref
-    from duplicates
-)
-select 'transaction_ref' as together, institution_id, count(transaction_ref) as filled
-from references_of_rows
-group by institution_id
-union all
-select merchant_identifier_type, null, count(*)
-from identifiers
-where merchant_id is null
-group by merchant_identifier_type;
-
--- name: filled_references
--- How many references an institution has.
-select count(*) as filled
-from purchases
+-- name: evidence
+-- What is known of the numbers of an institution. Grain: one row per field, length and form.
+select field, length, form, issued, "right", met, is_taken
+from number_evidence
 where institution_id = $institution_id;
 
--- name: numeric_references
--- The references of an institution that are digits, spaces and dashes alone. Grain: one row per
--- purchase.
-select transaction_ref as text
-from purchases
-where institution_id = $institution_id
-    and length(transaction_ref) >= 12
-    and regexp_full_match(transaction_ref, '[0-9\s\p{Zs}\p{Pd}\x{2212}]{12,}');
-
--- name: inside
--- Texts with a long row of digits, spaces and dashes in them, of what people wrote, or shops are
--- called. Which of the numbers in a text may be merchants' is asked of each, never of the text whole.
--- Grain: one row per text and place.
-with texts as (
-    select 'purchase_details.merchant_descriptor' as place, purchase_no as row_no,
-        institution_id, merchant_descriptor as text
-    from purchase_details
-    union all
-    select 'purchase_details.mcc', purchase_no, institution_id, mcc
-    from purchase_details
-    union all
-    select 'purchase_details.network', purchase_no, institution_id, network
-    from purchase_details
-    union all
-    select 'ledger_entries.reversal_reason', redemption_no, institution_id, reversal_reason
-    from ledger_entries
-    union all
-    select 'ledger_moves.reason', redemption_no, null, reason
-    from ledger_moves
-    union all
-    select 'imports.file_name', import_no, institution_id, file_name
-    from imports
-    union all
-    select 'institutions.name', null, institution_id, name
-    from institutions
-    union all
-    select 'merchants.name', merchant_no, null, name
-    from merchants
-    union all
-    select 'offer_texts.title', null, null, title
-    from offer_texts
-    union all
-    select 'offer_texts.description', null, null, description
-    from offer_texts
-    union all
-    select 'api_keys.name', null, institution_id, name
-    from api_keys
+-- name: keep_evidence
+-- Writes what is known of some numbers of an institution, in the place of what was known.
+insert or replace into number_evidence (
+    institution_id, field, length, form, issued, "right", met, is_taken
 )
+values ($institution_id, $field, $length, $form, $issued, $right, $met, $is_taken);
+
+-- name: declared
+-- What persons declared of the numbers of institutions. Grain: one row per institution.
+select institution_id, numbers
+from institutions;
+
+-- name: keep_lengths
+-- Writes the lengths that a person declared of the numbers of an institution.
+update institutions
+set numbers = $numbers
+where institution_id = $institution_id;
+
+-- name: refused_before
+-- The files of an institution of which rows were refused as card numbers in one of these fields, with
+-- how many rows, the newest first. Grain: one row per file.
+select imports.file_name, count(distinct rejects.line) as row_count
+from rejects
+inner join imports on imports.import_no = rejects.import_no
+where rejects.institution_id = $institution_id
+    and rejects.code = 'card_number'
+    and rejects.field in (select unnest(cast($fields as varchar[])))
+    and rejects.import_no < $import_no
+group by imports.file_name
+order by max(imports.import_no) desc;
+
+-- name: texts
+-- for each text column
+-- Texts that may hold a card number, with how many rows have each, and one of these. Grain: one row
+-- per institution, where the table has some, and text.
 select
-    texts.place, texts.row_no, texts.institution_id, texts.text,
-    cast(null as varchar) as together, false as may_be_merchants
-from texts
-where length(texts.text) >= 12
-    and regexp_matches(texts.text, '[0-9][0-9\s\p{Zs}\p{Pd}\x{2212}]{10,}[0-9]');
+    '{table}.{column}' as place, {owner} as institution_id, {column} as text,
+    min({number}) as row_no, count(*) as row_count
+from {table}
+where length({column}) >= 12
+    and regexp_matches({column}, $like)
+group by all;
+
+-- name: catalogued
+-- Those of some texts that the catalogue holds as merchants' identifiers. Grain: one row per text.
+select distinct merchant_identifier as text
+from identifiers
+where merchant_id is not null
+    and merchant_identifier in (select unnest(cast($texts as varchar[])));
+
+-- name: senders
+-- Who sent some identifiers. Grain: one row per institution and identifier.
+with wanted as materialized (
+    select identifier_no, merchant_identifier
+    from identifiers
+    where merchant_identifier in (select unnest(cast($texts as varchar[])))
+)
+select distinct wanted.merchant_identifier as text, purchases.institution_id
+from wanted
+inner join purchases on purchases.identifier_no = wanted.identifier_no;
 
 -- name: masks
--- Makes card_masks of $masks: which text is to be replaced by which, and in which column. Those of
--- references are of every table that has references. Grain: one row per column, institution, text.
+-- Makes card_masks of $masks: which text is to be replaced by which, and in which column. Grain: one
+-- row per column, institution and text.
 create or replace temp table card_masks as
 select distinct masks.place, masks.institution_id, masks.text, masks.masked
 from (
@@ -157,7 +105,7 @@ set body = replace(
 )
 from redemptions
 inner join card_masks
-    on card_masks.place = 'transaction_ref'
+    on card_masks.place = 'redemptions.transaction_ref'
     and card_masks.institution_id = redemptions.institution_id
     and card_masks.text = redemptions.transaction_ref
 where redemptions.redemption_no = outbox.redemption_no
@@ -202,23 +150,30 @@ update purchase_refs
 set ref_hash = ref_hash(purchases.institution_id, purchases.transaction_ref)
 from purchases
 inner join card_masks
-    on card_masks.place = 'transaction_ref'
+    on card_masks.place = 'purchases.transaction_ref'
     and card_masks.institution_id = purchases.institution_id
     and card_masks.masked = purchases.transaction_ref
 where purchases.purchase_no = purchase_refs.purchase_no;
 
+-- name: mask_refund_hashes
+-- Writes the hashes that refunds with masked references are found by; done again it changes none.
+update refunds
+set ref_hash = ref_hash(refunds.institution_id, refunds.refund_ref)
+where refund_ref like 'masked-%';
+
+-- name: mask_credit_hashes
+-- Writes the hashes that credited rows with masked references are found by; done again it changes
+-- none.
+update credits
+set ref_hash = ref_hash(credits.institution_id, credits.credit_ref)
+where credit_ref like 'masked-%';
+
 -- name: mask
--- for each: cardholders.cardholder_token, instruments.instrument_token, purchases.transaction_ref,
---     redemptions.transaction_ref, rejects.transaction_ref, duplicates.transaction_ref,
---     purchase_details.merchant_descriptor, purchase_details.mcc, purchase_details.network,
---     identifiers.merchant_identifier,
---     audit_log.old_value, audit_log.new_value, ledger_entries.reversal_reason, ledger_moves.reason,
---     imports.file_name, institutions.name, merchants.name, offer_texts.title,
---     offer_texts.description, api_keys.name
--- Replaces texts by their masks, those of references wherever they stand; done again it finds none.
+-- for each text column
+-- Replaces texts by their masks; done again it finds none.
 update {kept}
 set {column} = card_masks.masked
 from card_masks
-where card_masks.place in ('{table}.{column}', '{column}')
+where card_masks.place = '{table}.{column}'
     and card_masks.institution_id is not distinct from {institution_id}
     and card_masks.text = {kept}.{column};

@@ -8,7 +8,8 @@ select
     institutions.webhook_url, institutions.require_marker, institutions.refund_window_days,
     institutions.refund_auto_link, institutions.clawback_days, institutions.webhook_events,
     institutions.approvals, institutions.approval_limit,
-    coalesce(institutions.credit_days, 7) as credit_days, institutions.tax_id, institutions.tax_note
+    coalesce(institutions.credit_days, 7) as credit_days, institutions.tax_id, institutions.tax_note,
+    institutions.numbers
 from institutions
 inner join currencies on currencies.currency = institutions.currency
 where $slug_or_id is null
