@@ -58,6 +58,11 @@ def verdict(redemption: Row, rows: list[Row], now: datetime) -> Verdict:
     code = _code(redemption, standing, at_reversal, now)
     if code in {"file_only", "credited"} and any(row["by"] == "both" for row in rows):
         code = "reference_differs"
+    elif code in {"file_only", "credited"} and any(
+        row["status"] == "credited" and row["at"] < redemption["at"] - timedelta(days=1)
+        for row in rows
+    ):
+        code = "credited_too_early"
     return code, standing.amount, len(rows)
 
 

@@ -114,7 +114,9 @@ LINES = """
 0   payout export --statement {statement} -o again.csv --config payer.toml {again}
 0   payout list
 0   payout show {statement}
+0   payout withdraw {statement} --reason old --dry-run
 0 ~ bank import bank.csv
+3 ~ bank import wrong.csv
 0   bank list --unknown
 0   webhook set -i larkmere --url https://hooks.larkmere.example/ --from all
 0 ~ webhook send
@@ -341,6 +343,7 @@ amount = {column = "Betrag", decimal = ",", thousands = "."}
 transaction_ref = {column = "Beleg"}
 """,
     "payer.toml": f'payer_name = "Offers"\npayer_account = "{ACCOUNT}"\n',
+    "wrong.csv": "payment_id,status,amount,currency,booked_at\nX,gone,1.00,GBP,2026-06-02\n",
     "bank.csv": "payment_id,status,amount,currency,booked_at,code,bank_ref\n"
     "RENT,booked,100.00,GBP,2026-10-09,,B-1\n"
     f"{PAYABLE},rejected,74.00,GBP,2026-10-10,AC04,B-2\n",

@@ -90,12 +90,11 @@ def verify(
 
     desk = Desk.of(ctx)
     found = verify_security(desk.job, head)
-    for fault in found["faults"][:1]:
-        desk.note(fault["message"])
     summary = [{name: found[name] for name in ("ok", "entries", "head")}]
     desk.show(
         found,
         Sheet("log", LOG, summary),
         Sheet("faults", FAULTS, found["faults"], title="Faults"),
         exit_code=0 if found["ok"] else 3,
+        why="".join(fault["message"] for fault in found["faults"][:1]),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import All, AnyInstitution, DryRun, Limit, argument, option
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
@@ -19,7 +19,6 @@ app = group("What the bank says of payouts.")
 
 ENTRIES = read_columns("bank.entries")
 FINDINGS = read_columns("bank.findings")
-WITH_FINDINGS = 3
 
 
 @app.command("import")
@@ -35,10 +34,13 @@ def import_(
     desk = Desk.of(ctx)
     desk.writes({}, reads=[file])
     told = import_bank_file(desk.job, file, dry_run=dry_run)
-    errors = any(each.level == "error" for each in told.findings)
+    errors = [each for each in told.findings if each.level == "error"]
     if not dry_run:
         desk.note("Next: `cardoffers payout list` shows what is paid.")
-    desk.show(told, *_taken(told), exit_code=WITH_FINDINGS if errors else 0)
+    why = "\n".join(
+        f"{told.file}: {each.code}, {each.message}: {', '.join(each.places)}" for each in errors
+    )
+    desk.show(told, *_taken(told), exit_code=WITH_FINDINGS if errors else 0, why=why)
 
 
 @app.command("list")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.exits import Terminated, on_ctrl_c
 from cardoffers_cli.cli.kernel.extras import extra
 from cardoffers_cli.cli.kernel.options import argument, institution_option, option
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 EXTRA = {"textual"}
 """The packages of the extra `browse`."""
 
-WITH_FINDINGS = 3
 _LONGEST = 4096  # bytes of a line; nothing that is looked for is as long
 
 

@@ -46,7 +46,12 @@ def import_(
         )
     for note in _notes(result):
         desk.note(note)
-    desk.show(result, *file_sheets(result), exit_code=3 if result.rejected else 0)
+    why = "\n".join(
+        f"{each.file}: {counted(each.rejected, 'row')} rejected."
+        for each in result.files
+        if each.rejected
+    )
+    desk.show(result, *file_sheets(result), exit_code=3 if result.rejected else 0, why=why)
 
 
 @app.command("export")

@@ -6,23 +6,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.commands import Format, Options
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import option
-from cardoffers_cli.cli.kernel.show import Sheet
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from cardoffers_cli.jobs.statements.exporting import OpenDocument
 
-WITH_FINDINGS = 3
 
 Period = Annotated[str, option("A month, such as 2026-10, or last-month.", metavar="PERIOD")]
 
 _SEALED = {Format.csv, Format.json, Format.html, Format.xlsx}
 """The forms of which a statement, or an invoice, makes the same bytes every time."""
+
+
+def show_verified(desk: Desk, rows: "Sequence[Any]", columns: tuple[Column, ...]) -> None:
+    """Show what was verified; the exit code is that of findings where anything is wrong."""
+    wrong = [each.number for each in rows if not each.ok]
+    why = f"Wrong: {', '.join(wrong)}." if wrong else ""
+    exit_code = WITH_FINDINGS if wrong else 0
+    desk.show(rows, Sheet("verified", columns, rows), exit_code=exit_code, why=why)
 
 
 def write_files(

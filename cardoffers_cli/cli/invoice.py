@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.documents import WITH_FINDINGS, Period, write_files
+from cardoffers_cli.cli.documents import Period, show_verified, write_files
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import All, DryRun, Extent, Limit, Raw, argument, option
@@ -21,7 +21,6 @@ Merchant = Annotated[
 ]
 
 LISTED = read_columns("invoice.listed")
-VERIFIED = read_columns("invoice.verified")
 FIRST = ("number", "merchant_name", "amount")
 
 
@@ -85,8 +84,7 @@ def verify(
 
     desk = Desk.of(ctx)
     rows = verify_invoices(desk.job, number)
-    wrong = [each for each in rows if not each.ok]
-    desk.show(rows, Sheet("verified", VERIFIED, rows), exit_code=WITH_FINDINGS if wrong else 0)
+    show_verified(desk, rows, read_columns("invoice.verified"))
 
 
 def _closed(made: Mapping[str, Any]) -> str:

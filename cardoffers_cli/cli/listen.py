@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns, say
@@ -21,7 +21,6 @@ from cardoffers_cli.domain.visible import visible
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.webhooks.listen import Heard
 
-WITH_FINDINGS = 3
 
 RECEIVED = read_columns("listen.received")
 
@@ -62,7 +61,7 @@ def listen(
     code = WITH_FINDINGS if any(row.faults for row in rows) else 0
     if _is_live(desk):
         raise typer.Exit(code)
-    desk.show(rows, Sheet("received", RECEIVED, rows), exit_code=code)
+    desk.show(rows, Sheet("received", RECEIVED, rows), exit_code=code, why="")
 
 
 def _is_live(desk: Desk) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import (
     AnyInstitution,
     DryRun,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier, Reviewed
     from cardoffers_cli.services.suggestions import Suggestion
 
-WITH_FINDINGS = 3
 SUGGESTED = read_columns("merchant.suggested")
 ANSWERED = read_columns("merchant.answered")
 REDEEMED = read_columns("merchant.redeemed")
@@ -237,6 +236,7 @@ def _show(desk: Desk, told: "Sequence[AnsweredIdentifier]") -> None:
         told,
         *(Sheet("answers", ANSWERED, told), Text(said)),
         exit_code=WITH_FINDINGS if failed else 0,
+        why=f"Not answered: {failed:,} of {counted(len(told), 'identifier')}." if failed else "",
     )
 
 

@@ -85,7 +85,7 @@ def show_night(desk: Desk, result: "NightResult", log_format: LogFormat) -> None
         onlooker(desk, log_format).over(result)
     elif not is_read and (exit_code or not desk.options.quiet):
         exits.tell("\n".join(ending_lines(result)), as_it_is=True)
-    desk.show(result, *night_blocks(result), exit_code=exit_code)
+    desk.show(result, *night_blocks(result), exit_code=exit_code, why="")
 
 
 def onlooker(desk: Desk, log_format: LogFormat) -> Any:

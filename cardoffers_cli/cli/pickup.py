@@ -8,7 +8,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, argument
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
@@ -16,7 +16,6 @@ from cardoffers_cli.domain.counting import counted
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.pickup.told import PickupTold
 
-WITH_FINDINGS = 3
 FILES = read_columns("pickup.files")
 FINDINGS = read_columns("pickup.findings")
 
@@ -42,7 +41,7 @@ def pickup(
     if not (desk.is_terminal and desk.format is Format.table):
         for found in told.findings:
             exits.tell(f"{found.message}\n    -> {found.next}" if found.next else found.message)
-    desk.show(told, *_shown(told), exit_code=exit_code)
+    desk.show(told, *_shown(told), exit_code=exit_code, why="")
 
 
 def _shown(told: "PickupTold") -> Iterator[Block]:

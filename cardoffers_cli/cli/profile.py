@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -102,7 +102,14 @@ def check(
         show.Sheet("fields", CHECKED, found.fields_, title="Fields"),
         show.Sheet("rows", tuple(columns), found.items_, title="First rows"),
         exit_code=0 if is_read else 3,
+        why=_unreadable(found),
     )
+
+
+def _unreadable(found: Any) -> str:
+    """Say which fields the profile cannot read."""
+    wrong = [each.field for each in found.fields_ if each.unreadable]
+    return f"The profile cannot read {', '.join(wrong)} in every row." if wrong else ""
 
 
 def _next(source: str, profile: Path, *, makes_tokens: bool) -> str:

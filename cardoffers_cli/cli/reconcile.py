@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import (
     All,
     AnyInstitution,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 app = group("Hold what was credited against what was redeemed, and what banks paid.")
 
-WITH_FINDINGS = 3
 VERDICTS = read_columns("reconcile.verdicts")
 FINDINGS = read_columns("reconcile.findings")
 ROWS = read_columns("reconcile.rows")

@@ -9,7 +9,7 @@ import typer
 
 from cardoffers_cli.cli.importing import import_refunds
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import (
     All,
     AllInstitutions,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 app = group("Refunds: take them in, link them to purchases, look at them.")
 app.command("import")(import_refunds)
 
-WITH_FINDINGS = 3
 
 RefundRef = Annotated[str, argument("REFUND_REF", "The institution's own name of the refund.")]
 
@@ -183,7 +182,9 @@ def link(
             )
         told = link_refunds(desk.job, institution, _reviewed(source), dry_run=dry_run)
         failed = sum(not each.is_linked for each in told)
-        desk.show(told, Sheet("links", LINKED, told), exit_code=WITH_FINDINGS if failed else 0)
+        why = f"Not linked: {failed:,} of {counted(len(told), 'refund')}." if failed else ""
+        exit_code = WITH_FINDINGS if failed else 0
+        desk.show(told, Sheet("links", LINKED, told), exit_code=exit_code, why=why)
         return
     if not refund_ref or not transaction_ref or not reason:
         raise UsageError(

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.documents import WITH_FINDINGS, Period, write_files
+from cardoffers_cli.cli.documents import Period, show_verified, write_files
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import (
     All,
     AnyInstitution,
@@ -32,7 +32,6 @@ Number = Annotated[str, argument("NUMBER", "The statement, such as LARKMERE-2026
 LISTED = read_columns("statement.listed")
 CLOSED = read_columns("statement.closed")
 SETTLEMENTS = read_columns("statement.settlements")
-VERIFIED = read_columns("statement.verified")
 FIRST = ("number", "institution", "payable")
 
 
@@ -128,8 +127,7 @@ def verify(
         raise UsageError("A number and -i exclude each other.", hint="Leave -i out.")
     desk = Desk.of(ctx)
     rows = verifying.verify(desk.job, number, institution)
-    wrong = [each for each in rows if not each.ok]
-    desk.show(rows, Sheet("verified", VERIFIED, rows), exit_code=WITH_FINDINGS if wrong else 0)
+    show_verified(desk, rows, read_columns("statement.verified"))
 
 
 def _closed(made: Mapping[str, Any]) -> Iterator[str]:

@@ -110,9 +110,10 @@ def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun =
     found = mask(desk.job, dry_run=dry_run)
     if found["masked"]:
         write_anew(desk.job)
-    if found["left"]:
-        desk.note(f"{found['left']:,} are left: they lie in the history, whose files stay.")
-    desk.show(found, Sheet("places", PLACES, found["places"]), exit_code=3 if found["left"] else 0)
+    left = found["left"]
+    why = f"{left:,} are left: they lie in the history, whose files stay." if left else ""
+    places = Sheet("places", PLACES, found["places"])
+    desk.show(found, places, exit_code=3 if left else 0, why=why)
 
 
 @app.command()

@@ -8,14 +8,13 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.signing import RULES, TOLERANCE_S, check_signature
 
-WITH_FINDINGS = 3
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*(.*)")
 _LONGEST_BODY = 1024 * 1024
 
@@ -53,9 +52,11 @@ def verify(
     now_s = int(desk.now.replace(tzinfo=UTC).timestamp())
     failed = check_signature(content, given, secrets, now_s, tolerance)
     rows = [{"rule": rule, "meaning": RULES[rule]} for rule in failed]
-    desk.note("Not genuine." if failed else "Genuine: V1, V2 and the timestamp fit.")
+    if not failed:
+        desk.note("Genuine: V1, V2 and the timestamp fit.")
     document = {"ok": not failed, "failed": failed}
-    desk.show(document, Sheet("failed", FAILED, rows), exit_code=WITH_FINDINGS if failed else 0)
+    exit_code, why = (WITH_FINDINGS, "Not genuine.") if failed else (0, "")
+    desk.show(document, Sheet("failed", FAILED, rows), exit_code=exit_code, why=why)
 
 
 def _lines(file: Path) -> list[str]:

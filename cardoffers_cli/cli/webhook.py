@@ -10,7 +10,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.commands import group, moment
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.exits import stop_on_signals
 from cardoffers_cli.cli.kernel.options import (
     All,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 app = group("Send redemption events to institutions, and see what became of them.")
 
-WITH_FINDINGS = 3
 
 EVENTS = read_columns("webhook.events")
 LOG = read_columns("webhook.log")
@@ -134,7 +133,8 @@ def send(
             watch = Watch(clock=Clock(desk.now), stop=stop, tell=partial(_count, bar))
             report = send_due(desk.job, wait=wait, dry_run=dry_run, watch=watch)
         failed = report.failed + report.exhausted
-        desk.show(report, *_sent(report), exit_code=WITH_FINDINGS if failed else 0)
+        why = f"Failed: {failed:,} of {counted(report.attempted, 'event')}." if failed else ""
+        desk.show(report, *_sent(report), exit_code=WITH_FINDINGS if failed else 0, why=why)
 
 
 @app.command()
@@ -234,7 +234,8 @@ def resend(
     _warn(desk)
     found = send_again(desk.job, redemption_id, f"redemption.{event}", dry_run=dry_run)
     failed = not dry_run and found.log[-1].error is not None
-    desk.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0)
+    why = f"Failed: {found.log[-1].error}" if failed else ""
+    desk.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0, why=why)
 
 
 @app.command("rotate-secret")

@@ -1,12 +1,12 @@
 """`cardoffers why`: why a purchase did, or did not, redeem."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution, argument, option
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
 from cardoffers_cli.domain.counting import counted
@@ -17,7 +17,6 @@ from cardoffers_cli.domain.sentences import listed
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.why import DecidedNow, ListedWhy, PlainAnswer, Why
 
-WITH_FINDINGS = 3
 
 ANSWERS = read_columns("why.answers")
 PLAIN = (Column("transaction_ref"), Column("status"), Column("locale"), Column("answer"))
@@ -109,7 +108,7 @@ def _show_list(
     from cardoffers_cli.jobs.why import why_each  # polars is heavy
 
     found = why_each(refs, institution, desk.job, everywhere=everywhere)
-    desk.show(found, Sheet("why", ANSWERS, found), exit_code=_exit_code(desk, found))
+    desk.show(found, Sheet("why", ANSWERS, found), **_ending(found))
 
 
 def _show_plain(
@@ -126,7 +125,7 @@ def _show_plain(
     found = plain_answers(refs, institution, desk.job, locale=locale, everywhere=everywhere)
     sheet = Sheet("answers", PLAIN, found)
     if is_list:
-        desk.show(found, sheet, exit_code=_exit_code(desk, found))
+        desk.show(found, sheet, **_ending(found))
         return
     if desk.options.format is None and desk.output is None:
         desk.say(found[0].answer)
@@ -136,11 +135,10 @@ def _show_plain(
         _not_received(refs[0], institution, [], [])
 
 
-def _exit_code(desk: Desk, found: "Sequence[ListedWhy] | Sequence[PlainAnswer]") -> int:
+def _ending(found: "Sequence[ListedWhy] | Sequence[PlainAnswer]") -> Mapping[str, Any]:
     unknown = sum(each.status == "not_received" for each in found)
-    if unknown:
-        desk.note(f"Never received: {unknown:,} of {counted(len(found), 'reference')}.")
-    return WITH_FINDINGS if unknown else 0
+    why = f"Never received: {unknown:,} of {counted(len(found), 'reference')}." if unknown else ""
+    return {"exit_code": WITH_FINDINGS if unknown else 0, "why": why}
 
 
 def _not_received(

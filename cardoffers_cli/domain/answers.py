@@ -58,6 +58,21 @@ TEXTS: dict[str, dict[str, str]] = {
         "pt-BR": "{purchase} rendeu {payout} de cashback com {offer}. O valor foi repassado para "
         "você em {passed_on}.",
     },
+    "credited": {
+        "en": "{purchase} earned {payout} of cashback with {offer}. It was credited on {credited}.",
+        "es": "{purchase} generó {payout} de reembolso con {offer}. El importe se abonó el "
+        "{credited}.",
+        "pt-BR": "{purchase} rendeu {payout} de cashback com {offer}. O valor foi creditado em "
+        "{credited}.",
+    },
+    "credit_differs": {
+        "en": "{purchase} earned {payout} of cashback with {offer}. What was credited for it does "
+        "not fit yet. We are looking into it.",
+        "es": "{purchase} generó {payout} de reembolso con {offer}. Lo que se abonó aún no "
+        "concuerda. Lo estamos revisando.",
+        "pt-BR": "{purchase} rendeu {payout} de cashback com {offer}. O que foi creditado ainda "
+        "não confere. Estamos verificando.",
+    },
     "to_pass_on": {
         "en": "{purchase} earned {payout} of cashback with {offer}. It is not passed on for you "
         "yet; this is being tried again.",
@@ -202,6 +217,15 @@ _EARNED = {
     ("settled", "to_send"): "only_settled",
     ("settled", "delivered"): "settled",
 }
+_CREDITED = {
+    **dict.fromkeys(("credited", "file_only"), "credited"),
+    **dict.fromkeys(
+        ("amount_differs", "credited_twice", "reference_differs", "credited_too_early"),
+        "credit_differs",
+    ),
+    **dict.fromkeys(("credit_failed", "not_credited", "webhook_only"), "not_passed_on"),
+}
+"""What is told by the verdict of the reconciliation, which says more than the webhook's state."""
 _UNDELIVERED = {"to_retry": "to_pass_on", "failed": "not_passed_on", "stopped": "not_passed_on"}
 
 
@@ -216,18 +240,21 @@ def answer(found: Row, titles: dict[str, str], locale: str) -> str:
     ]
     if found.get("status", "").startswith("refund_"):
         return refunds[0]
-    reason = _earned(redemption) if redemption else found["reason"]
+    reason = _earned(redemption, found.get("credit")) if redemption else found["reason"]
     text = TEXTS["not_received" if reason == "duplicate" else reason][locale]
     told = text.format(**_purchase(found, locale), **_nearest(found, titles, locale))
     return " ".join([told, *refunds])
 
 
-def _earned(redemption: Row) -> str:
+def _earned(redemption: Row, credit: Row | None) -> str:
     """Return what is told of a redemption: never that it was passed on where it was not."""
     status, delivery = redemption["status"], redemption["delivery"]
     if status == "reversed":
         return "reversed"
-    return _UNDELIVERED.get(delivery) or _EARNED[status, delivery]
+    if credit and credit["verdict"] in _CREDITED:
+        return _CREDITED[credit["verdict"]]
+    told = _UNDELIVERED.get(delivery) or _EARNED[status, delivery]
+    return "pending" if credit and told == "settled" else told
 
 
 def _purchase(found: Row, locale: str) -> dict[str, str]:
@@ -246,6 +273,8 @@ def _purchase(found: Row, locale: str) -> dict[str, str]:
         told["payout"] = _money(redemption["institution_payout_amount"], currency, locale)
         for event in ("settles", "settled", "reversed"):
             told[event] = _day(redemption[f"{event}_at"], locale)
+        credit = found.get("credit")
+        told["credited"] = _day(credit["credited_at"] if credit else None, locale)
         both = (redemption["settled_at"], redemption["delivered_at"])
         told["passed_on"] = _day(max(both) if all(both) else None, locale)
     return told

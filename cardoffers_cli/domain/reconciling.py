@@ -52,6 +52,10 @@ MEANINGS = {
         "credited, but a row names another purchase than that of its redemption_id",
         "ask the institution which of both it credited",
     ),
+    "credited_too_early": Meaning(
+        "credited, but with a date more than a day before it was made",
+        "ask the institution which purchase it credited, and when",
+    ),
     "credited_twice": Meaning(
         "credited more than once", "ask the institution to reverse one of them"
     ),

@@ -151,12 +151,17 @@ def plain_answers(
         found = _explained(source.store, refs, institution, everywhere=everywhere)
         offers = {each.offer_id for _, each, _ in found if each.offer_id}
         titles = explanations.titles(source.store, offers)
+        trails = _trails(source.store, [(owner, each) for owner, each, _ in found], job)
     return [
         PlainAnswer(
             transaction_ref=each.transaction_ref,
             status=each.status,
             locale=(language := _language(locale, owner)),
-            answer=answer(each, titles.get(each.offer_id or "", {}), language),
+            answer=answer(
+                {**each, **trails.get(each.redemption_id, MoneyTrail())},
+                titles.get(each.offer_id or "", {}),
+                language,
+            ),
         )
         for owner, each, _ in found
     ]

@@ -18,6 +18,7 @@ from rich.cells import cell_len
 from typer.main import get_command
 
 from cardoffers_cli.cli import main
+from cardoffers_cli.cli.kernel.desk import FINDINGS, WITH_FINDINGS
 from cardoffers_cli.files.sheets import cell_text
 from commands import command, every_command
 from everything import AS_OF, RUN_ON, Line, Place, everything, lines
@@ -140,6 +141,17 @@ def screened(place: Place, line: Line, columns: int) -> str:
     assert line.exit_code == run.exit_code, run
     assert "\x1b" not in run.stdout + run.stderr
     return run.stdout
+
+
+@pytest.mark.parametrize("how", ["", "--format json", "--quiet"])
+@every([line for line in lines() if line.exit_code == WITH_FINDINGS])
+@one_in(6)
+def test_what_ends_with_findings_says_why_on_stderr(place: Place, line: Line, how: str) -> None:
+    run = place.in_a_pipe(line, *how.split())
+    assert WITH_FINDINGS == run.exit_code
+    said = [each for each in run.stderr.splitlines() if each.strip()]
+    assert said, "the exit code stands alone"
+    assert FINDINGS not in said, "say `why`, as only the command knows"
 
 
 @pytest.mark.parametrize("looks", LOOKS)

@@ -9,6 +9,7 @@ import pytest
 
 from cardoffers_cli.domain.answers import LOCALES, TEXTS, answer
 from cardoffers_cli.domain.outcomes import CHECK_OF
+from tables import read
 
 AT = datetime(2026, 3, 9, 23, 59)  # noqa: DTZ001 - moments are naive UTC
 FOUND: dict[str, Any] = {
@@ -42,20 +43,62 @@ EARNED = {
     "not_passed_on": ("settled", "failed"),
 }
 """What is told of a redemption, by its state and how far its webhook is."""
+CREDITED = {"credited": "credited", "credit_differs": "amount_differs"}
+"""What is told of it, by the verdict of the reconciliation."""
 
 
-@pytest.mark.parametrize("code", TEXTS)
-@pytest.mark.parametrize("locale", LOCALES)
-def test_every_reason_is_told_in_every_language(code: str, locale: str) -> None:
-    status, delivery = EARNED.get(code, ("", ""))
-    redemption = {
+def redeemed(status: str, delivery: str) -> dict[str, Any]:
+    return {
         "status": status,
         "delivery": delivery,
         "currency": "GBP",
         "institution_payout_amount": Decimal("1.50"),
         **dict.fromkeys(("settles_at", "settled_at", "reversed_at", "delivered_at"), AT),
     }
-    found = {**FOUND, "reason": code, "redemption": redemption if code in EARNED else None}
+
+
+def answered(status: str, delivery: str, verdict: str | None) -> str:
+    """Return what is told in English of a redemption, by its verdict if it has one."""
+    credit = {"credit": {"verdict": verdict, "credited_at": AT}} if verdict else {}
+    return answer({**FOUND, **credit, "redemption": redeemed(status, delivery)}, {}, "en")
+
+
+# The verdict of the reconciliation of what was settled and told to the institution, and which
+# text is told, of all that are findings or final
+OF_VERDICTS = """
+verdict             text
+-                   settled
+credited            credited
+file_only           credited
+credit_awaited      pending
+credit_failed       not_passed_on
+not_credited        not_passed_on
+webhook_only        not_passed_on
+amount_differs      credit_differs
+credited_twice      credit_differs
+reference_differs   credit_differs
+credited_too_early  credit_differs
+"""
+
+
+@pytest.mark.parametrize("line", read(OF_VERDICTS), ids=str)
+def test_nothing_was_passed_on_that_the_institution_says_otherwise_of(
+    line: dict[str, str | None],
+) -> None:
+    told = answered("settled", "delivered", line["verdict"])
+    ending = TEXTS[line["text"] or ""]["en"].partition("{offer}. ")[2].partition("{")[0]
+    assert ending in told
+    assert ("was passed on" in told) == (line["verdict"] is None)
+
+
+@pytest.mark.parametrize("code", TEXTS)
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_reason_is_told_in_every_language(code: str, locale: str) -> None:
+    is_earned = code in {*EARNED, *CREDITED}
+    redemption = redeemed(*EARNED.get(code, ("settled", "delivered"))) if is_earned else None
+    credit = {"verdict": CREDITED.get(code, "credit_awaited"), "credited_at": AT}
+    found = {**FOUND, "reason": code, "redemption": redemption}
+    found["credit"] = credit if code in CREDITED else None
     told = answer(found, {"en": "Bread!"}, locale)
     assert told.endswith(".")
     assert not re.search(r"[{}]|None|\s\s|\s[.,;:]", told)
@@ -64,7 +107,7 @@ def test_every_reason_is_told_in_every_language(code: str, locale: str) -> None:
 def test_every_reason_has_a_text() -> None:
     reasons = {*CHECK_OF, "no_offer", "merchant_unresolved", "not_matched_yet"}
     rows = {"rejected", "not_received"}
-    assert {*reasons - {"outranked"}, *rows, *EARNED} == set(TEXTS)
+    assert {*reasons - {"outranked"}, *rows, *EARNED, *CREDITED} == set(TEXTS)
     assert {LOCALES} == {tuple(texts) for texts in TEXTS.values()}
 
 

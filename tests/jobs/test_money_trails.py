@@ -27,7 +27,7 @@ from cardoffers_cli.jobs.statements.closing import close_statement
 from cardoffers_cli.jobs.statements.invoicing import close_invoices
 from cardoffers_cli.jobs.status import status
 from cardoffers_cli.jobs.timeline import tell_timeline
-from cardoffers_cli.jobs.why import why, why_each
+from cardoffers_cli.jobs.why import plain_answers, why, why_each
 from cardoffers_cli.services.search import Wanted
 from cardoffers_cli.tui import pages
 from cardoffers_cli.tui.inquiry import Inquiry
@@ -105,6 +105,19 @@ def made(tmp_path: Path) -> Job:
 @pytest.fixture
 def before(tmp_path: Path) -> Job:
     return two_redeemed(tmp_path)
+
+
+def test_plain_answers_say_what_the_credit_file_says(before: Job) -> None:
+    """The same state as the headline of `why` has."""
+    file = before.path.with_name("credited.csv")
+    rows = "p1,5.00,failed,{0}T12:00:00Z,c1\np2,4.00,credited,{0}T12:00:00Z,c2\n"
+    file.write_text(CREDITED + rows.format(NOON.date()))
+    import_file(str(file), "alder", before, ImportOptions(kind=CREDITS), outputs=Outputs())
+    settle_due(before)
+    reconcile(before)
+    first, second = plain_answers(["p1", "p2"], "alder", before, locale="en")
+    assert first.answer.endswith("It could not be passed on for you yet. We are looking into it.")
+    assert second.answer.endswith("does not fit yet. We are looking into it.")
 
 
 def documents(found: Any) -> list[str]:

@@ -48,6 +48,10 @@ credited                  5.00    10   -         -          r9.00@1,c5.00@2
 credited                  5.00    10   -         -          c6.00@1,r1.00@2
 file_only                 5.00    10   -         exhausted  c5.00@1
 file_only                 5.00    10   -         due        c5.00@1
+credited_too_early        5.00    10   -         delivered  c5.00@-1.01
+credited_too_early        5.00    10   -         due        c5.00@-700
+credited                  5.00    10   -         delivered  c5.00@-1
+credited                  5.00    10   -         delivered  f5.00@-2,c5.00@1
 amount_differs            4.99    10   -         delivered  c4.99@1
 amount_differs            5.01    10   -         exhausted  c5.01@1
 amount_differs            4.00    10   -         -          c2.00@1,c2.00@2
@@ -143,6 +147,7 @@ webhook_only             delivered  -                id
 not_credited             exhausted  -                id
 file_only                exhausted  c5.00@1          ref
 reference_differs        delivered  c5.00@1          both
+credited_too_early       delivered  c5.00@-400       id
 """
 OF_THE_BANK = """
 verdict          entries
@@ -303,7 +308,8 @@ def test_a_row_that_came_before_its_redemption_is_of_it_then(store: Store) -> No
     first, second = redemption(NOW - 10 * DAY), redemption(NOW - 9 * DAY)
     begin(store)
     redeem(store, [first])
-    send(store, [row_of("c5.00@1", number, NOON, by="ref") for number in (1, 2)], ["alder"] * 2)
+    rows = [row_of("c5.00@1", number, NOW - 10 * DAY, by="ref") for number in (1, 2)]
+    send(store, rows, ["alder"] * 2)
     assert 1 == run(store).open
     redeem(store, [second])
     told_ = run(store)

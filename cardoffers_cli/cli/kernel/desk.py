@@ -19,7 +19,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import exits, progress, show
 from cardoffers_cli.cli.kernel.commands import Format, Options
-from cardoffers_cli.cli.kernel.show import Block, Style
+from cardoffers_cli.cli.kernel.show import Block, Style, Text
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_length, format_minute
 from cardoffers_cli.domain.visible import visible
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.html.pages import Page
     from cardoffers_cli.jobs.context.job import Job, Reading
     from cardoffers_cli.settings import Settings
+
+
+WITH_FINDINGS = 3
+FINDINGS = "There are findings (exit code 3): the output has them."
 
 
 class Desk:
@@ -161,10 +165,14 @@ class Desk:
         document: Any,
         *blocks: Block,
         exit_code: int = 0,
+        why: str | None = None,
         raw: bool = False,
         private: bool = False,
     ) -> None:
         """Show the outcome and end the command when the exit code is not 0.
+
+        Why it is that of findings stands on stderr: `why`, nothing where that is empty as it was
+        said before or, where it is None, the text of the blocks if that is not seen on stdout.
 
         `document` is the JSON; the blocks are the same for readers: sheets and text. `raw` leaves
         spreadsheet formulas unguarded. What is `private` goes to a file that others cannot read.
@@ -173,14 +181,17 @@ class Desk:
         if self._reading and self.format is Format.json and isinstance(document, Mapping):
             document = {**document, "snapshot_at": self._reading.snapshot_at}
         style = self._style(self.format, raw=raw, private=private)
+        texts = [block for block in blocks if isinstance(block, Text)]
+        said = why if why is not None else "\n".join(line for text in texts for line in text.lines)
         show.show(document, blocks, style, self.output)
-        self._end(exit_code)
+        is_read = self.is_terminal and self.format is Format.table and not why
+        self._end(exit_code, "" if is_read else said or FINDINGS * (why is None))
 
     def show_page(self, page: Page, *, exit_code: int = 0) -> None:
         """Show a page that was made for looking at, in HTML; end with the code if it is not 0."""
         page = replace(page, about=[*page.about, *self._source()])
         show.show_page(page, self.output, mode=self._mode())
-        self._end(exit_code)
+        self._end(exit_code, FINDINGS)
 
     def _source(self) -> list[str]:
         """Return what a page says of where it is from, if that is not the store."""
@@ -193,7 +204,7 @@ class Desk:
         show.write(content, self.output, mode=self._mode())
         if self.is_terminal and not content.endswith(b"\n"):
             show.write(b"\n", None)  # or the shell's prompt would stand behind them
-        self._end(exit_code)
+        self._end(exit_code, FINDINGS)
 
     @contextmanager
     def writing(self) -> Iterator[BinaryIO]:
@@ -202,9 +213,12 @@ class Desk:
             yield out
         self._end(0)
 
-    def _end(self, exit_code: int) -> None:
+    def _end(self, exit_code: int, why: str = "") -> None:
+        """End with a code; that of findings says why, also where notes are not wanted."""
         if self.output is not None:
             self.note(f"Wrote {self.output}")
+        if exit_code == WITH_FINDINGS and why:
+            exits.tell(why)
         if exit_code:
             raise typer.Exit(exit_code)
 

@@ -183,9 +183,10 @@ where asked.is_credited
 -- name: credited
 -- reads: to_reconcile(redemption_no, institution_id, reversed_at)
 -- makes: credited(redemption_no, credited_rows, payments, credited_amount, moved_amount,
---     amount_at_reversal, is_failed, is_of_other_ref)
+--     amount_at_reversal, is_failed, is_of_other_ref, first_credited_at)
 -- Makes credited: what stands of the credited rows of each redemption (rules.md#what-was-credited), at
--- the end and when it was reversed, whether the last row failed, and whether one names another purchase. Most have one row; only those of
+-- the end and when it was reversed, whether the last row failed, whether one names another purchase, and
+-- the date of the first that was credited. Most have one row; only those of
 -- several are put into order. Below the lowest sum so far nothing more can be taken back, so what is
 -- above that stands. Grain: one row per redemption that has any.
 create temp table credited as
@@ -257,7 +258,8 @@ select
         0
     ) as amount_at_reversal,
     max_by(standing.status, standing.turn_no) = 'failed' as is_failed,
-    bool_or(standing.is_of_other_ref) as is_of_other_ref
+    bool_or(standing.is_of_other_ref) as is_of_other_ref,
+    min(standing.credited_at) filter (where standing.status = 'credited') as first_credited_at
 from standing
 left join since_nothing on since_nothing.redemption_no = standing.redemption_no
 group by standing.redemption_no
@@ -265,7 +267,8 @@ union all
 select
     moves.redemption_no, 1, greatest(moves.payment, 0), greatest(moves.amount, 0), moves.amount,
     case when moves.credited_at <= moves.reversed_at then greatest(moves.amount, 0) else 0 end,
-    moves.status = 'failed', moves.is_of_other_ref
+    moves.status = 'failed', moves.is_of_other_ref,
+    case when moves.status = 'credited' then moves.credited_at end
 from moves
 where moves.redemption_no not in (select several.redemption_no from several);
 
@@ -336,7 +339,8 @@ where not entries.is_known
 -- reads: referring(credit_no, institution_id, status, amount, credited_at, currency, is_told),
 --     to_reconcile(redemption_no, institution_id, currency, amount, created_at, credit_days,
 --     reversed_at, is_delivered, is_expected), credited(redemption_no, credited_rows, payments,
---     credited_amount, moved_amount, amount_at_reversal, is_failed, is_of_other_ref),
+--     credited_amount, moved_amount, amount_at_reversal, is_failed, is_of_other_ref,
+--     first_credited_at),
 --     banked(institution_id, subject, subject_no, code, named, currency, amount, paid_amount,
 --     moved_amount, entries, since_at, bank_code)
 -- makes: judged(institution_id, subject, subject_no, code, named, currency, amount, credited_amount,
@@ -373,6 +377,9 @@ select
             then 'amount_differs'
         when credited.credited_amount = to_reconcile.amount and credited.is_of_other_ref
             then 'reference_differs'
+        when credited.credited_amount = to_reconcile.amount
+            and credited.first_credited_at < to_reconcile.created_at - interval 1 day
+            then 'credited_too_early'
         when coalesce(credited.credited_amount, 0) = to_reconcile.amount and to_reconcile.is_expected
             then 'file_only'
         when coalesce(credited.credited_amount, 0) = to_reconcile.amount then 'credited'
