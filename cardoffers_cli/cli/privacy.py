@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel.commands import Format, group
+from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
     AnyInstitution,
@@ -118,12 +118,12 @@ def erase(
             desk.note("This cardholder was erased before; the store was written anew once more.")
     if done.approval and dry_run:
         desk.note(f"A second person has to approve this: {done.approval}.")
-    if desk.format is not Format.table:  # which has them
-        for place in done.places:
-            desk.note(f"The token stands still in {counted(place.rows, 'row')} of {place.place}.")
-        for file in done.files:
-            desk.note(f"{WHY[file.why]}: {file.file}")
-    desk.show(done, *_erased(done), exit_code=3 if done.places or done.files else 0)
+    why = [
+        f"The token stands still in {counted(place.rows, 'row')} of {place.place}."
+        for place in done.places
+    ]
+    why += [f"{WHY[file.why]}: {file.file}" for file in done.files]
+    desk.show(done, *_erased(done), exit_code=3 if why else 0, why="\n".join(why))
 
 
 @app.command()
@@ -147,12 +147,13 @@ def reapply(
     done = again(desk.job, erasures, none_since=none_since, dry_run=dry_run)
     if done.erasures and not dry_run:
         compact(desk.job)
+    why = ""
     if done.erasures_unknown_since:
-        desk.note(
+        why = (
             f"Who was erased after {format_minute(done.erasures_unknown_since)} may be back: name "
             "a newer list with --erasures FILE, or say --none-since."
         )
-    desk.show(done, exit_code=3 if done.erasures_unknown_since else 0)
+    desk.show(done, exit_code=3 if why else 0, why=why)
 
 
 def _token(given: str) -> str:

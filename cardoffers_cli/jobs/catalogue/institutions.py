@@ -181,9 +181,7 @@ def set_institution(
             if refunds:
                 changes = [*changes, *_change_refunds(store, institution, refunds, run)]
             if account:
-                more, approval = change_account(
-                    store, institution, account, run, dry_run=dry_run
-                )
+                more, approval = change_account(store, institution, account, run, dry_run=dry_run)
                 changes = [*changes, *more]
             if watch is not None:
                 changes = [*changes, *_change_watch(store, institution, run, is_on=watch)]
