@@ -1,6 +1,6 @@
 """`cardoffers schema`: the format of a kind of files, for other tools and for people."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -11,6 +11,8 @@ from cardoffers_cli.cli.kernel.options import Currency, currency_decimals, optio
 from cardoffers_cli.domain.errors import UsageError
 
 _FOR_PEOPLE = {"markdown": Format.md, "html": Format.html}
+_REPLACED = {"tableschema": "jsonschema", "csvw": "jsonschema"}
+"""Forms of the version before, and what is typed in their place."""
 
 
 def _kinds() -> list[str]:
@@ -31,8 +33,12 @@ def schema(
         ),
     ] = "purchases",
     form: Annotated[
-        Literal["tableschema", "csvw", "jsonschema", "markdown", "html"] | None,
-        option("For other tools, or a page for people [the columns as data]."),
+        str | None,
+        option(
+            "jsonschema for other tools, markdown or html for people [the columns as data].",
+            metavar="<jsonschema|markdown|html>",
+            autocompletion=lambda: ["jsonschema", *_FOR_PEOPLE],
+        ),
     ] = None,
     currency: Currency = None,
     columns: Annotated[
@@ -41,10 +47,11 @@ def schema(
 ) -> None:
     """Show the format of a kind of files: what each column holds and what can be wrong in it."""
     from cardoffers_cli.files.html.format import format_page, format_sheets, headline
-    from cardoffers_cli.files.schemas import documents
+    from cardoffers_cli.files.schemas.documents import json_schema
     from cardoffers_cli.files.schemas.formats import format_of
 
     options = ctx.ensure_object(Options)
+    _check(form)
     if form is not None and options.format is not None:
         raise UsageError("--form and --format exclude each other.", hint="Leave one out.")
     if form is not None:
@@ -52,16 +59,26 @@ def schema(
     desk = Desk.of(ctx)
     currency_decimals(currency)
     described = format_of(kind, currency, columns.split(",") if columns else None)
-    writers = {
-        "tableschema": documents.table_schema,
-        "csvw": documents.csvw,
-        "jsonschema": documents.json_schema,
-    }
-    if form in writers:
-        desk.show(writers[form](described))
+    if form == "jsonschema":
+        desk.show(json_schema(described))
     elif desk.format is Format.html:
         desk.show_page(format_page(described))
     else:
         sheets = format_sheets(described)
         names = {sheet.name: [*sheet.rows] for sheet in sheets}
         desk.show({"kind": kind, **names}, *sheets, show.Text([headline(described)]))
+
+
+def _check(form: str | None) -> None:
+    """Raise `UsageError` for a form that is none, or is none any more."""
+    if form is None or form == "jsonschema" or form in _FOR_PEOPLE:
+        return
+    if instead := _REPLACED.get(form):
+        raise UsageError(
+            f"`--form {form}` was replaced.",
+            code="form_replaced",
+            hint=f"Type `cardoffers schema --form {instead}`.",
+        )
+    raise UsageError(
+        f"There is no form {form!r}.", hint="The forms are jsonschema, markdown and html."
+    )

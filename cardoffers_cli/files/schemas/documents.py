@@ -1,12 +1,8 @@
-"""A format as other tools read one: Table Schema, CSV on the Web, JSON Schema.
+"""A format as JSON Schema, for other tools.
 
-Amounts and times are text there, held by a pattern: what other tools take for a number or a time is
-more, or less, than what is read here. Everything that a column's text must not hold stands in one
-pattern, as two of the three have room for one; so they ask for look-ahead, as ECMA-262 has it.
-
-A schema refuses no row that `cardoffers validate` takes (rules.md#formats-for-others), but in JSON,
-where it asks for text as text: a catalogue's identifier that is a JSON number is read too, and has
-lost its zeros already.
+A schema refuses no row that `cardoffers validate` takes (rules.md#formats-for-others), but asks for
+text as text: a catalogue's identifier that is a JSON number is read too, and has lost its zeros
+already.
 """
 
 from __future__ import annotations
@@ -18,63 +14,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.schemas.formats import FieldFormat, FileFormat
 
 Document = Mapping[str, Any]
-
-_ANYTHING = r"[\s\S]*"
-
-
-def table_schema(form: FileFormat) -> Document:
-    """Return the format as Table Schema (Data Package 2), for files of any of the columns."""
-    return {
-        "$schema": "https://datapackage.org/profiles/2.0/tableschema.json",
-        "name": form.name,
-        "description": _description(form, form.beyond_csv),
-        "fieldsMatch": "partial",
-        "missingValues": [""],
-        "fields": [_table_field(each) for each in form.in_csv],
-    }
-
-
-def _table_field(each: FieldFormat) -> Document:
-    constraints = {
-        "required": True if each.is_needed else None,
-        "maxLength": each.longest,
-        "enum": [*each.words] or None,
-        "pattern": pattern_of(each),
-    }
-    return {
-        "name": each.name,
-        "type": "string",
-        "description": each.says,
-        **({"example": each.example} if each.example else {}),
-        "constraints": {name: value for name, value in constraints.items() if value is not None},
-    }
-
-
-def csvw(form: FileFormat) -> Document:
-    """Return the format as CSV on the Web; the name of the file stands under `url`."""
-    return {
-        "@context": "http://www.w3.org/ns/csvw",
-        "url": f"{form.name}.csv",
-        "dc:description": _description(form, form.beyond_csv),
-        "dialect": {"delimiter": ",", "header": True, "doubleQuote": True, "encoding": "utf-8"},
-        "tableSchema": {"columns": [_csvw_column(each) for each in form.in_csv]},
-    }
-
-
-def _csvw_column(each: FieldFormat) -> Document:
-    pattern = "|".join(each.words) or pattern_of(each)
-    datatype = {
-        "base": "string",
-        **({"maxLength": each.longest} if each.longest else {}),
-        **({"format": pattern} if pattern else {}),
-    }
-    return {
-        "name": each.name.replace("-", "_"),  # a name may stand in a URI template
-        "titles": each.name,
-        "dc:description": each.says,
-        "required": each.is_needed,
-        "datatype": datatype,
-    }
 
 
 def json_schema(form: FileFormat) -> Document:
@@ -89,7 +28,7 @@ def json_schema(form: FileFormat) -> Document:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": form.name,
-        "description": _description(form, form.beyond_json),
+        "description": _description(form),
         "type": "object",
         "required": [each.name for each in form.fields if each.is_needed],
         "properties": {each.name: _property(each) for each in form.fields},
@@ -153,18 +92,10 @@ def _patterns(each: FieldFormat) -> Document:
     return {**({"allOf": has} if has else {}), **_lacking(each.lacks)}
 
 
-def pattern_of(each: FieldFormat) -> str | None:
-    """Return one pattern of the whole text: all that it has, and nothing that it lacks."""
-    if each.words:
-        return None
-    lacks = [f"(?!{_ANYTHING}(?:{pattern}))" for pattern in each.lacks]
-    has = [f"(?={_ANYTHING}(?:{pattern}))" for pattern in each.has]
-    return f"{''.join([*lacks, *has])}{_ANYTHING}" if lacks or has else None
-
-
-def _description(form: FileFormat, beyond: Sequence[str]) -> str:
+def _description(form: FileFormat) -> str:
     """Return in words what the members of a schema cannot state."""
     header = [f"A CSV header has {' or '.join(group)}." for group in form.in_header]
     rows = [f"Every row has {' or '.join(group)}." for group in form.one_of]
-    judge = f"`cardoffers {form.judge}` alone finds, in some cases or all: {', '.join(beyond)}."
+    beyond = ", ".join(form.beyond_json)
+    judge = f"`cardoffers {form.judge}` alone finds, in some cases or all: {beyond}."
     return " ".join([*header, *rows, *([judge] if beyond else [])])

@@ -87,10 +87,10 @@ class FileFormat:
     """A kind of files: its columns, those of which a row has one, and what no schema can say.
 
     `list_key` names the list in a JSON document. `in_header` are groups of columns of which a CSV
-    header has one. Of each group of `one_of` a row has one; `of_none` are the codes of rows that
-    have none. JSON has columns that CSV has not (`only_json`), and other fields of any kind, whose
-    names and texts lack the patterns `unknown`. `beyond` are the codes of errors that no schema
-    finds, or not in all cases; `judge` is the command that does.
+    header has one. Of each group of `one_of` a row has one. JSON has columns that CSV has not
+    (`only_json`), and other fields of any kind, whose names and texts lack the patterns `unknown`.
+    `beyond` are the codes of errors that no schema finds, or not in all cases; `judge` is the
+    command that does.
     """
 
     name: str
@@ -98,7 +98,6 @@ class FileFormat:
     judge: str
     fields: tuple[FieldFormat, ...]
     one_of: tuple[tuple[str, ...], ...] = ()
-    of_none: tuple[str, ...] = ()
     in_header: tuple[tuple[str, ...], ...] = ()
     only_json: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -111,13 +110,8 @@ class FileFormat:
         return tuple(each for each in self.fields if each.name not in self.only_json)
 
     @property
-    def beyond_csv(self) -> tuple[str, ...]:
-        """The same for CSV, whose schemas state nothing of several columns."""
-        return (*self.beyond, *(self.of_none if self.one_of else ()))
-
-    @property
     def beyond_json(self) -> tuple[str, ...]:
-        """The same for JSON, whose numbers have no text in which to count decimals."""
+        """The codes that JSON Schema does not find: its numbers have no text with decimals."""
         numbers = [each for each in self.fields if each.json == "number" and not each.may_be_text]
         counted = [code for each in numbers for code in each.codes if code in _OF_TEXT]
         return (*self.beyond, *counted)
@@ -255,7 +249,6 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
         judge="validate",
         fields=tuple(described),
         one_of=tuple(groups),
-        of_none=tuple(groups.values()),
         in_header=tuple(tuple(each.split("|")) for each in kind.in_header if "|" in each),
         only_json=tuple(ignored),
         unknown=tuple(fields.portable(pattern) for each in unknown for pattern in each.lacks),
