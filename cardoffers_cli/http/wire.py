@@ -46,8 +46,8 @@ class Wire:
         self._limits = limits
         self._h11 = h11.Connection(h11.SERVER, limits.head_bytes)
         self._latest = b""
-        """What came last, after the four bytes before it."""
-        self._received = self._framing_bytes = self._pieces = 0
+        """What came last, after as much of before as trailers may have."""
+        self._received = self._framing_bytes = self._pieces = self._trailers = 0
         self._is_chunked = self._is_broken = False
         self._method = b""
         # An answer is on its way when all of it is, so that a slow reader is seen as one.
@@ -95,6 +95,8 @@ class Wire:
             self._writer.write(self._h11.send(_CONTINUE) or b"")
         while not self.is_read:
             event = self._event()
+            if isinstance(event, h11.EndOfMessage):
+                self._trailers = len(event.headers)
             if isinstance(event, h11.Data):
                 self._framing_bytes -= len(event.data)
                 self._pieces += 1
@@ -154,7 +156,7 @@ class Wire:
         """Read on; return False at the end of what the client sends."""
         data = await self._reader.read(READ_BYTES)
         self._received = len(data)
-        self._latest = self._latest[-len(_END) :] + data
+        self._latest = self._latest[-self._limits.head_bytes :] + data
         self._h11.receive_data(data)
         return bool(data)
 
@@ -170,9 +172,14 @@ class Wire:
             raise self._broken() from None
 
     def _check_end(self) -> None:
-        """Chunks end with an empty line, as heads do; h11 would take a bare line feed for it."""
+        """Chunks end with exact trailers and an empty line, as heads do; h11 is lenient here too.
+
+        Of folded trailers one line at least is among the last, as many as there are trailers.
+        """
         consumed = self._latest[: len(self._latest) - len(self._unread)]
-        if self._is_chunked and not consumed.endswith(_END):
+        lines = consumed.removesuffix(_END).rsplit(b"\r\n", self._trailers)[1:]
+        is_exact_end = consumed.endswith(_END) and not any(map(_is_loose, lines))
+        if self._is_chunked and not is_exact_end:
             raise self._broken()
 
     def _broken(self) -> Problem:
@@ -216,12 +223,16 @@ def is_exact(head: bytes) -> bool:
     is_coded = any(name.lower() == b"transfer-encoding" for name, _, _ in fields)
     return (
         head.endswith(_END)
-        and not _BARE.search(head)
-        and not any(line.startswith((b" ", b"\t")) for line in lines)
+        and not any(map(_is_loose, (first, *lines)))
         and len(lengths) + is_coded <= 1
         and all(length.isdigit() for length in lengths)
         and not (is_coded and first.endswith(b"/1.0"))
     )
+
+
+def _is_loose(line: bytes) -> bool:
+    """Say whether a line of a head or of trailers is folded, or has bare line ends in it."""
+    return line.startswith((b" ", b"\t")) or _BARE.search(line) is not None
 
 
 def told_bytes(head: h11.Request) -> int:

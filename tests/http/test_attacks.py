@@ -125,6 +125,10 @@ ATTACKS = {
         "431",
         Attack(first=post(CHUNKED, key="other") + b"0\r\n" + b"x: y\r\n" * 40_000, count=8),
     ),
+    "folded trailers": (
+        "400",
+        Attack(first=post(CHUNKED, key="other") + b"0\r\nx: y\r\n z\r\n\r\n" + ASK, count=8),
+    ),
     "length and chunks": (
         "400",
         Attack(first=post("content-length: 5", CHUNKED, key="other") + b"0\r\n\r\n" + ASK),

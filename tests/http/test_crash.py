@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
+from contextlib import closing
+from http.client import HTTPConnection
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +15,7 @@ from callers import Calls, Client, not_once, under_load
 from serving import serving
 from sizes import FULL, slow, tries
 from tables import key_text
-from work import new_store, tell
+from work import found, new_store, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +55,17 @@ def test_a_killed_server_has_kept_what_it_acknowledged(made: Job) -> None:
                 client.join(30)
     assert sum(len(client.accepted) for client in clients) > KILLS * 100
     assert ([], []) == not_once(made, clients)
+
+
+def test_what_was_answered_202_is_there_after_a_kill_at_once(made: Job) -> None:
+    with serving(made.path, "--as-of", "2026-06-01T12:00:00Z") as served:
+        with closing(HTTPConnection("127.0.0.1", served.port, timeout=20)) as calling:
+            body = json.dumps(CALLS.event("ref-1"))
+            calling.request("POST", "/api/v1/transactions", body, CALLS.headers)
+            assert 202 == calling.getresponse().status
+            served.process.kill()
+        served.process.wait()
+    assert [("ref-1",)] == found(made, "select transaction_ref from purchases")
 
 
 def wait_until(holds: Callable[[], bool]) -> None:

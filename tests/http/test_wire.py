@@ -89,6 +89,15 @@ REFUSED = {
         400,
         post(CHUNKED) + b"4\r\nxxxx\r\n0\r\nx: y\n\r\n" + HIDDEN,
     ),
+    "a folded trailer": (400, post(CHUNKED) + b"2\r\n{}\r\n0\r\nx: y\r\n z\r\n\r\n" + HIDDEN),
+    "a folded trailer among others": (
+        400,
+        post(CHUNKED) + b"2\r\n{}\r\n0\r\nx: y\r\n\tz\r\nv: w\r\n\r\n" + HIDDEN,
+    ),
+    "trailers parted by a line feed": (
+        400,
+        post(CHUNKED) + b"2\r\n{}\r\n0\r\nx: y\nv: w\r\n\r\n" + HIDDEN,
+    ),
     "a chunk of the largest size": (
         413,
         post(CHUNKED) + b"f" * 20 + b"\r\n" + b"x" * (9 << 20),
