@@ -119,10 +119,13 @@ def _key(file: Path | None) -> str:
 
 
 def _content(named: str) -> bytes:
+    from cardoffers_cli.files.sources import open_input
+
     if named == "-":
         return sys.stdin.buffer.read()
     try:
-        return Path(named).read_bytes()
+        with open_input(named) as file:
+            return file.read()
     except FileNotFoundError:
         raise NotFound(f"There is no file {named}.", code="file_missing") from None
 

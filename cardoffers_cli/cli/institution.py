@@ -274,14 +274,17 @@ def set_(
 
 
 def _layout(profile: Path | None, *, none: bool) -> "KeptLayout | None":
-    from cardoffers_cli.cli.kernel.options import layout_of
+    from cardoffers_cli.domain.profiles import parse_profile
+    from cardoffers_cli.files.profiles.loading import profile_text, refuse_raw_keys
     from cardoffers_cli.jobs.catalogue.institutions import KeptLayout
 
     if none:
         return KeptLayout(toml=None)
-    if layout_of(profile, ",") is None or profile is None:
+    if profile is None:
         return None
-    return KeptLayout(toml=profile.read_text("utf-8"))
+    text = profile_text(profile)
+    refuse_raw_keys(parse_profile(text, str(profile)), profile)
+    return KeptLayout(toml=text)
 
 
 def _calendar(expects: list[str] | None, holidays: str | None) -> "GivenCalendar | None":

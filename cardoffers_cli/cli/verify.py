@@ -66,8 +66,11 @@ def _lines(file: Path) -> list[str]:
 
 
 def _read(file: Path) -> bytes:
+    from cardoffers_cli.files.sources import open_input
+
     try:
-        return file.read_bytes()
+        with open_input(file) as opened:
+            return opened.read()
     except FileNotFoundError:
         raise NotFound(f"There is no file {file}.", code="file_missing") from None
     except IsADirectoryError:

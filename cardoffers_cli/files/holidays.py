@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, UsageError
+from cardoffers_cli.files.sources import open_input
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +17,7 @@ def read_holidays(path: Path) -> str:
     """Return the text of a file of holidays; raise `NotFound`, or `UsageError` where it is none."""
     how = "Write a line for each holiday, such as 2026-12-25 Christmas Day."
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise NotFound(

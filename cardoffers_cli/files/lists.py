@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files.sources import open_input
 
 MOST_ENTRIES = 10_000
 _MOST_BYTES = 8 << 20
@@ -41,7 +41,7 @@ def _bytes(source: str) -> bytes:
     if source == "-":
         return sys.stdin.buffer.read(_MOST_BYTES + 1)
     try:
-        with Path(source).open("rb") as file:
+        with open_input(source) as file:
             return file.read(_MOST_BYTES + 1)
     except (FileNotFoundError, IsADirectoryError):
         raise FileUnusable(

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
+from cardoffers_cli.files.sources import open_input
 from cardoffers_cli.lasting import sync_folder_if_possible
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def read_private_file(path: Path) -> str:
     Raises `NotFound` where there is none, and `Refused` where others may read it too.
     """
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
                 raise Refused(
                     f"Others may read {path}.", code="file_open", hint=f"Run `chmod 600 {path}`."

@@ -2,11 +2,13 @@
 
 Everything about the bytes before they mean anything: decompression with its checks, size and
 SHA-256 of the decompressed bytes, and the refusal of what is not text. An input that cannot be read
-twice (a pipe) is first copied to an unnamed temporary file.
+twice (a pipe) is first copied to an unnamed temporary file. `open_input` opens whatever a command
+is given to read.
 """
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import os
@@ -14,9 +16,10 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, cast
@@ -26,12 +29,15 @@ from cardoffers_cli.domain.findings import DROP_CODES, FILE_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from io import BufferedReader
 
 Item = TypeVar("Item")
 
 BLOCK_BYTES = 8 << 20
 HEAD_BYTES = 256 << 10
 LINE_BYTES = 4 << 10
+WRITER_S = 5.0
+"""How long a named pipe may be without anybody who writes into it."""
 BOM = b"\xef\xbb\xbf"
 
 RATIO_FROM_BYTES = 64 << 20
@@ -235,10 +241,7 @@ def open_source(source: str) -> Source:
     if source == "-":
         return Source("-", _spooled(sys.stdin.buffer))
     try:
-        file = Path(source).open("rb")  # noqa: SIM115 - the Source closes it
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            with file:
-                return Source(source, _spooled(file))
+        file = open_input(source)
     except FileNotFoundError:
         raise unusable("file_missing", f"There is no file {source}.") from None
     except IsADirectoryError:
@@ -247,6 +250,51 @@ def open_source(source: str) -> Source:
     except OSError as error:
         raise unusable("file_unreadable", f"{source} cannot be opened: {error.strerror}.") from None
     return Source(source, file)
+
+
+def open_input(path: str | Path) -> BufferedReader:
+    """Open a file, or a copy of all that comes through a pipe, for reading from its beginning.
+
+    Raises `FileUnusable` for a device or a socket, and for a named pipe into which nobody writes.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise _no_file(path, "a socket or a device") from None
+        raise
+    mode = os.fstat(descriptor).st_mode
+    os.set_blocking(descriptor, not stat.S_ISFIFO(mode))
+    file = os.fdopen(descriptor, "rb")
+    if stat.S_ISREG(mode):
+        return file
+    with file:
+        if not stat.S_ISFIFO(mode):
+            raise _no_file(path, "a device")
+        has_name = Path(os.path.realpath(path)).exists()  # one of `<(command)` has none
+        first = _first_of(descriptor, path) if has_name else b""
+        os.set_blocking(descriptor, True)
+        copy = _spooled(file, first)
+        os.fchmod(copy.fileno(), stat.S_IMODE(mode))  # by which it may be private
+        return copy
+
+
+def _first_of(descriptor: int, path: str | Path) -> bytes:
+    """Return what comes first through a named pipe, nothing while whoever has it open is silent."""
+    deadline = time.monotonic() + WRITER_S
+    while time.monotonic() < deadline:
+        with suppress(BlockingIOError):
+            if first := os.read(descriptor, BLOCK_BYTES):
+                return first
+            time.sleep(0.02)
+            continue
+        return b""
+    raise _no_file(path, "a pipe into which nobody writes")
+
+
+def _no_file(path: str | Path, what: str) -> FileUnusable:
+    hint = "Name a file, or a pipe into which somebody writes; - is standard input."
+    return unusable("file_unreadable", f"{path} is {what}.", hint=hint)
 
 
 @contextmanager
@@ -262,8 +310,9 @@ def aside(source: str) -> Iterator[str | Source]:
         yield source
 
 
-def _spooled(stream: BinaryIO) -> BinaryIO:
-    spool = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - the Source closes it
+def _spooled(stream: BinaryIO, first: bytes = b"") -> BufferedReader:
+    spool = cast("BufferedReader", tempfile.TemporaryFile())  # noqa: SIM115 - the Source closes it
+    spool.write(first)
     shutil.copyfileobj(stream, spool, BLOCK_BYTES)
     spool.seek(0)
     return spool

@@ -99,7 +99,7 @@ def read_list(path: Path) -> ErasureList:
     Raises `Refused` where others may read it, and `StoreDamaged` where it is not what was written.
     """
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_at_once) as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
                 raise Refused(
                     f"Others may read {path}, which has the key of erasures.",
@@ -109,7 +109,7 @@ def read_list(path: Path) -> ErasureList:
             head, *lines = file.read().decode("utf-8").splitlines()
     except FileNotFoundError:
         return ErasureList()
-    except ValueError:
+    except (ValueError, OSError):
         head, lines = "{}", []
     try:
         told = json.loads(head)
@@ -123,7 +123,7 @@ def read_list(path: Path) -> ErasureList:
     except (ValueError, TypeError, KeyError):
         pass
     raise StoreDamaged(
-        f"{path} is not what this program wrote.",
+        f"{path} cannot be read, or is not what this program wrote.",
         code="erasures_damaged",
         hint="Put it back from the copy beside the newest backup, `FILE.erasures`.",
     )
@@ -177,6 +177,11 @@ def unmark(store: Path) -> None:
 def is_marked(store: Path) -> bool:
     """Say whether somebody was erased since the store's file was written anew."""
     return unwritten_path(store).exists()
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open without waiting for who might write into a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _write(path: Path, text: str, draft: Path) -> None:

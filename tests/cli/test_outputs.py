@@ -1,16 +1,25 @@
-"""No command writes onto the store, what is beside it, what it reads, or one file twice."""
+"""No command writes onto the store, what is beside it, what it reads, or one file twice.
+
+And none reads what is no file, or waits without end for who might write into it.
+"""
 
 from __future__ import annotations
 
 import os
+import socket
+import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.main import get_command
 
 from cardoffers_cli.cli import main
+from cardoffers_cli.files import sources
 from cardoffers_cli.jobs.storage.stores import init
-from work import job
+from commands import in_a_pipe
+from sizes import slow
+from work import job, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +41,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "simulate FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "catalog import FILE": ("--errors", "-o"),
     "why --file FILE -i alder": ("-o",),
-    "api POST /api/v1/transactions --body FILE": ("-o",),
+    "api POST /api/v1/transactions --key-file key --body FILE": ("-o",),
     "key create -i alder --name x --scopes offers": ("--key-file", "-o"),
     "key rotate 0000": ("--key-file", "-o"),
     "webhook set -i alder --url https://example.com": ("--secret-file", "-o"),
@@ -184,3 +193,57 @@ def test_every_option_that_names_a_file_is_known_here() -> None:
         if option.startswith("--") and option != "--to"  # a folder
     }
     assert written | READERS == set(file_options(get_command(main.app)))
+
+
+READERS = """
+validate GIVEN
+certify GIVEN
+import GIVEN -i alder
+refund import GIVEN -i alder
+credit import GIVEN -i alder
+simulate GIVEN -i alder
+catalog import GIVEN
+bank import GIVEN
+profile new GIVEN
+validate known.csv --profile GIVEN
+profile convert known.csv --profile GIVEN -o new.csv
+institution set alder --profile GIVEN
+institution set alder --holidays GIVEN
+why --file GIVEN -i alder
+store restore GIVEN
+find -i alder --token-file GIVEN
+api POST /api/v1/transactions --key-file key --body GIVEN
+api GET /api/v1/offers --key-file GIVEN
+merchant accept --from GIVEN
+refund link --from GIVEN -i alder
+webhook verify GIVEN --headers GIVEN --secret-file GIVEN
+privacy reapply --erasures GIVEN
+pack build --pyodide GIVEN -o page.html
+""".strip().splitlines()
+
+
+def a_socket(path: Path) -> None:
+    with closing(socket.socket(socket.AF_UNIX)) as made:
+        made.bind(str(path))
+
+
+@slow
+@pytest.mark.parametrize("line", READERS)
+def test_what_is_no_file_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sources, "WRITER_S", 0.05)
+    init(made := job(tmp_path / "cardoffers.duckdb"))
+    tell(made, institutions="institution\nalder")
+    (tmp_path / "known.csv").write_text(HEADER)
+    (tmp_path / "key").write_text("x")
+    (tmp_path / "key").chmod(0o600)
+    for make in (os.mkfifo, a_socket, lambda path: path.symlink_to("/dev/zero")):
+        make(given := tmp_path / "GIVEN")
+        began = time.monotonic()
+        ended = in_a_pipe([*line.split(), "--format", "json"])
+        assert time.monotonic() - began < 5
+        assert ended.exit_code in {2, 4, 5, 14}, ended
+        assert "GIVEN" in ended.stderr
+        given.unlink()

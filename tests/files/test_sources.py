@@ -4,17 +4,20 @@ import gzip
 import hashlib
 import os
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files import sources
 from cardoffers_cli.files.sources import (
     BLOCK_BYTES,
     RATIO_FROM_BYTES,
     Limits,
     Source,
     ahead,
+    open_input,
     open_source,
 )
 
@@ -150,3 +153,35 @@ def test_time_is_looked_at_where_nothing_comes_out(tmp_path: Path) -> None:
     ):
         list(source.blocks())
     assert "file_too_slow" == refused.value.code
+
+
+def silent(path: Path) -> None:
+    """Write into a pipe, but let it wait for what comes."""
+    with path.open("wb", buffering=0) as pipe:
+        time.sleep(0.3)
+        pipe.write(b"a,b\n")
+
+
+@pytest.mark.parametrize("wait_s", [0.1, 5])
+def test_whoever_has_a_pipe_open_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_s: float
+) -> None:
+    os.mkfifo(path := tmp_path / "pipe")
+    writer = threading.Thread(target=silent, args=(path,))
+    if wait_s > 1:  # the writer may come later too
+        writer = threading.Timer(0.2, silent, (path,))
+    monkeypatch.setattr(sources, "WRITER_S", wait_s)
+    writer.start()
+    with open_input(path) as opened:
+        assert b"a,b\n" == opened.read()
+    writer.join()
+
+
+@pytest.mark.parametrize("text", [b"a,b\n", b""])
+def test_a_pipe_without_a_name_is_read_whoever_writes(text: bytes) -> None:
+    read, write = os.pipe()
+    os.write(write, text)
+    os.close(write)
+    with open_input(f"/dev/fd/{read}") as opened:
+        assert text == opened.read()
+    os.close(read)

@@ -12,6 +12,7 @@ from cardoffers_cli.files.bank.entries import refused
 from cardoffers_cli.files.bank.listed import read_listed
 from cardoffers_cli.files.bank.messages import read_messages
 from cardoffers_cli.files.bank.nacha_returns import read_returns
+from cardoffers_cli.files.sources import open_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ class BankFile:
 def open_bank_file(path: Path) -> Iterator[BankFile]:
     """Open a file; raise `FileUnusable`, here or while it is read, with its name in front."""
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             head = file.read(_HEAD)
             file.seek(0)
             digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, Refused
+from cardoffers_cli.files.sources import open_input
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +51,7 @@ _NAMES = {
 def read_runtime(path: Path) -> Runtime:
     """Read the package; raise `NotFound` without it, `Refused` where it is another one."""
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             content = file.read(_LARGEST)
     except OSError as error:
         raise NotFound(

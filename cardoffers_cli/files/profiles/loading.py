@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.profiles import TokenSource, parse_profile
 from cardoffers_cli.files.private import read_private_file
+from cardoffers_cli.files.sources import open_input
 
 if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import Profile
@@ -17,8 +18,14 @@ _LEAST_KEY = 32
 
 def read_profile(path: Path) -> Profile:
     """Read a profile; raise `NotFound`, or `UsageError` where it is none."""
+    return parse_profile(profile_text(path), str(path))
+
+
+def profile_text(path: Path) -> str:
+    """Return the text of a profile; raise as `read_profile` does."""
     try:
-        text = path.read_bytes().decode()
+        with open_input(path) as file:
+            return file.read().decode()
     except OSError as error:
         raise NotFound(
             f"The profile {path} cannot be read: {error.strerror}.",
@@ -27,7 +34,6 @@ def read_profile(path: Path) -> Profile:
         ) from None
     except UnicodeDecodeError:
         raise UsageError(f"The profile {path} is not UTF-8.", code="profile_syntax") from None
-    return parse_profile(text, str(path))
 
 
 def refuse_raw_keys(profile: Profile, path: Path) -> None:
