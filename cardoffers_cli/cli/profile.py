@@ -169,7 +169,7 @@ def sample(
     """Write sample data in the layout of a profile, to the file that -o names."""
     from cardoffers_cli.files.profiles.loading import read_profile  # polars is heavy
     from cardoffers_cli.files.samples.plan import Plan
-    from cardoffers_cli.jobs.profiles import sample_profile
+    from cardoffers_cli.jobs.sample import sample_profile
 
     output = own_output(ctx)
     if output is None:

@@ -9,12 +9,10 @@ from cardoffers_cli.domain.errors import FileUnusable, NotFound, UsageError
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
-from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.profiles.guessing import guess_layout
 from cardoffers_cli.files.profiles.loading import read_profile
 from cardoffers_cli.files.profiles.proposing import proposed, settings_told
 from cardoffers_cli.files.profiles.reading import ProfiledFile
-from cardoffers_cli.files.profiles.sampling import sample_of
 from cardoffers_cli.files.profiles.written import UNREADABLE
 from cardoffers_cli.files.sources import HEAD_BYTES, WIDE_MARKS, open_source
 from cardoffers_cli.files.spreadsheets import read_sheet
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.chunks import FileReading
     from cardoffers_cli.files.profiles.guessing import GuessedLayout
-    from cardoffers_cli.files.samples.plan import Plan
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
@@ -173,29 +170,6 @@ def _checked(name: str, label: str, values: Sequence[str | None]) -> CheckedFiel
 
 def _shown(name: str, value: Any) -> Any:
     return mask(value) if isinstance(value, str) and name not in _PLAIN else value
-
-
-class ProfileSample(Record):
-    """A file of sample data in the layout of a profile."""
-
-    file: str
-    profile: str
-    rows: int
-    bytes: int
-    dry_run: bool
-
-
-def sample_profile(
-    profile: Profile, plan: Plan, to: Path, *, named: str, decimals: int, dry_run: bool = False
-) -> ProfileSample:
-    """Write sample data in the layout of a profile; with `dry_run` nothing is kept."""
-    content = sample_of(profile, plan, decimals=decimals)
-    if not dry_run:
-        with replacing(to) as out:
-            out.write(content)
-    return ProfileSample(
-        file=str(to), profile=named, rows=plan.rows, bytes=len(content), dry_run=dry_run
-    )
 
 
 def kept_profiles(job: Job) -> list[ShownProfile]:

@@ -1,4 +1,7 @@
-"""Make sample data: checks what is asked for and hands it to the generator."""
+"""Make sample data: checks what is asked for and hands it to the generator.
+
+`sample_profile` makes it in the layout of a profile.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,15 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.records import Record
+from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.profiles.sampling import sample_of
 from cardoffers_cli.files.samples.sample import write_sample
 from cardoffers_cli.files.samples.strangers import MOST as MOST_STRANGERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.samples.plan import Plan
 
 MOST_INSTITUTIONS = 64
@@ -23,6 +29,16 @@ class WrittenSample(Record):
     """A file of a sample: its name below the folder, its rows and its size."""
 
     file: str
+    rows: int
+    bytes: int
+    dry_run: bool
+
+
+class ProfileSample(Record):
+    """A file of sample data in the layout of a profile."""
+
+    file: str
+    profile: str
     rows: int
     bytes: int
     dry_run: bool
@@ -57,3 +73,16 @@ def _check(plan: Plan) -> None:
         raise UsageError(f"--unknown-merchants must be from 0 to {MOST_STRANGERS}.")
     if plan.total_links < 0 or not 0 <= plan.seed < 1 << 64:
         raise UsageError("--links and --seed must not be negative.")
+
+
+def sample_profile(
+    profile: Profile, plan: Plan, to: Path, *, named: str, decimals: int, dry_run: bool = False
+) -> ProfileSample:
+    """Write sample data in the layout of a profile; with `dry_run` nothing is kept."""
+    content = sample_of(profile, plan, decimals=decimals)
+    if not dry_run:
+        with replacing(to) as out:
+            out.write(content)
+    return ProfileSample(
+        file=str(to), profile=named, rows=plan.rows, bytes=len(content), dry_run=dry_run
+    )

@@ -197,7 +197,6 @@ def test_every_option_that_names_a_file_is_known_here() -> None:
 
 READERS = """
 validate GIVEN
-certify GIVEN
 import GIVEN -i alder
 refund import GIVEN -i alder
 credit import GIVEN -i alder

@@ -22,14 +22,15 @@ from cardoffers_cli.cli.main import main
 try:
     main()
 finally:
-    json.dump(sorted({name.partition(".")[0] for name in sys.modules}), sys.stderr)
+    json.dump(sorted(sys.modules), sys.stderr)
 """
 
 
 def loaded_by(*words: str, **environment: str) -> set[str]:
+    """Return the modules that a command loads."""
     command = [sys.executable, "-c", LOADED, *words]
     ended = subprocess.run(command, capture_output=True, check=True, env=environment)
-    return set(json.loads(ended.stderr))
+    return set(json.loads(ended.stderr.splitlines()[-1]))
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,17 @@ def test_a_question_loads_the_engine_and_not_what_a_night_does(
 ) -> None:
     made = work.new_store(tmp_path)
     assert {"duckdb", "pydantic"} == HEAVY & loaded_by(*words, CARDOFFERS_STORE=str(made.path))
+
+
+def test_an_import_loads_nothing_that_makes_samples(tmp_path: Path) -> None:
+    made = work.new_store(tmp_path)
+    work.tell(made, institutions="institution\nalder")
+    file = work.file_of(tmp_path / "tx.csv", "ref cardholder card identifier amount\nr c d M 9")
+    loaded = loaded_by("import", str(file), "-i", "alder", CARDOFFERS_STORE=str(made.path))
+    assert "cardoffers_cli.jobs.river.imports" in loaded
+    assert [] == [
+        name for name in sorted(loaded) if name.startswith("cardoffers_cli.files.samples")
+    ]
 
 
 def test_completion_offers_commands_and_options(process: Any) -> None:
