@@ -161,22 +161,34 @@ class NumberEvidence:
                 yield tally
 
     def findings(self) -> list[Finding]:
-        """Return a warning for each field whose numbers look like card numbers by chance."""
-        found = []
-        for name in dict.fromkeys(form.field for form in self._here):
-            doubted = [
-                counts
-                for form, counts in self._here.items()
-                if form.field == name and not self.is_refused(form) and not self.is_declared(form)
-            ]
-            issued, right = (sum(counts[n] for counts in doubted) for n in (0, 1))
-            if right:
-                message = (
-                    f"{right:,} {name} have the form and the check digit of card numbers,"
-                    f" by chance: {issued:,} have the form"
-                )
-                found.append(make_finding("reference_like_card", message, column=name))
-        return found
+        """Return a warning for each field of the file whose right numbers are taken."""
+        counts: defaultdict[tuple[str, bool], list[int]] = defaultdict(lambda: [0, 0])
+        for form, (issued, right) in self._here.items():
+            if not self.is_refused(form) and not self.is_declared(form):
+                both = counts[form.field, bool(self.are_by_chance(form))]
+                both[:] = both[0] + issued, both[1] + right
+        return [
+            make_finding(
+                "reference_like_card",
+                f"{right:,} {name} have the form and the check digit of card numbers,"
+                + (f" by chance: {issued:,} have the form" if by_chance else _TOO_FEW),
+                column=name,
+            )
+            for (name, by_chance), (issued, right) in counts.items()
+            if right
+        ]
+
+    def begins(self) -> set[str]:
+        """Return the fields whose right numbers are taken since this file, and were not before."""
+        before = self.of_file()
+        return {
+            form.field
+            for form, (_, right) in self._here.items()
+            if right and before.is_refused(form) and not self.is_refused(form)
+        }
+
+
+_TOO_FEW = " behind letters: too few were sent to tell what they are"
 
 
 def read_lengths(text: str | None) -> dict[str, frozenset[int]]:

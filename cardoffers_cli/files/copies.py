@@ -1,7 +1,8 @@
 """Copy the records of a file, byte for byte, to one of two files: valid and rejected.
 
-Of rejected records the fields that were refused as card numbers or personal data are masked: the
-copy is looked at by those who mend the file, and lies about. All else of them stays as it came
+Of rejected records the fields that were refused as card numbers or personal data are masked, and of
+records that have no fields, as they could not be split, whatever looks like a card number: the copy
+is looked at by those who mend the file, and lies about. All else of them stays as it came
 (rules.md#rejected-rows).
 """
 
@@ -13,6 +14,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
+from cardoffers_cli.domain.cards import without_card_numbers
+from cardoffers_cli.domain.row_kinds import TOKENS
 from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank
 from cardoffers_cli.files.splitting import with_fields_masked
 from cardoffers_cli.files.stretches import Document
@@ -29,6 +32,11 @@ _QUOTE = '"'
 
 MASK = "[masked]"
 """What stands in the place of a field that was refused as a card number or personal data."""
+
+WHOLE = ""
+"""The name of a record without fields."""
+
+_OF_NUMBERS = b"0123456789 \t./_-"
 
 
 def copy_lines(blocks: Iterable[bytes], copy: LineCopy) -> None:
@@ -71,8 +79,9 @@ class LineCopy:
         for piece in pieces:
             self._copy(piece)
             self._number, self._is_open = self._number + 1, False
-        if len(self._held) > MAX_LINE_BYTES:  # all but the last byte, which may be half a line end
-            piece, self._held = self._held[:-1], self._held[-1:]
+        if len(self._held) > MAX_LINE_BYTES:  # all but the last byte, which may be half a line end,
+            end = min(len(self._held.rstrip(_OF_NUMBERS)), len(self._held) - 1)  # or of a number
+            piece, self._held = self._held[:end], self._held[end:]
             self._copy(piece)
             self._is_open = True
 
@@ -117,6 +126,8 @@ class Masks:
         names = self.names(number)
         if not names:
             return piece
+        if WHOLE in names:
+            return without_numbers(piece)
         text = piece.decode()
         body = text.rstrip("\r\n")
         if self._layout is None:
@@ -128,7 +139,16 @@ class Masks:
     def item(self, index: int, text: str) -> str:
         """Return an item of a JSON array with its fields masked, where any are."""
         names = self.names(index)
+        if WHOLE in names:
+            return without_numbers(text.encode()).decode()
         return masked_object(text, names) if names else text
+
+
+def without_numbers(record: bytes) -> bytes:
+    """Return a record that has no fields with a mask for all that looks like a card number."""
+    text = record.decode("utf-8", "surrogateescape")
+    masked = without_card_numbers(text, instead=MASK, joined=True, field=TOKENS[0])
+    return masked.encode("utf-8", "surrogateescape")
 
 
 def masked_object(text: str, names: Collection[str]) -> str:

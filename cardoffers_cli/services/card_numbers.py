@@ -21,6 +21,7 @@ from cardoffers_cli.domain.card_forms import (
     read_lengths,
 )
 from cardoffers_cli.domain.cards import CARD_LIKE, numbers_in
+from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.row_kinds import IDENTIFIERS, REFERENCES, TOKENS
 
@@ -133,6 +134,25 @@ def change_lengths(
     store.execute(f"{_ADDRESS}:keep_lengths", **of, numbers=change.new_value)
     store.execute("services/changes:keep_setting", **of, **by, **change, slug=slug)
     return [change]
+
+
+def refused_before(store: Store, numbers: NumberEvidence) -> list[Finding]:
+    """Return a warning of earlier files whose rows would be taken since this one, said once.
+
+    To be asked before the evidence of this file is kept.
+    """
+    fields = sorted(numbers.begins()) if numbers.institution_id else []
+    if not fields:
+        return []
+    of = {"institution_id": numbers.institution_id, "fields": fields}
+    return [
+        make_finding(
+            "reference_like_card",
+            f"{row['row_count']:,} rows of {row['file_name']} were refused as card numbers and would be"
+            " taken now: import it again",
+        )
+        for row in store.rows(f"{_ADDRESS}:refused_before", **of)
+    ]
 
 
 def card_numbers(store: Store) -> list[PlaceOfNumbers]:

@@ -44,10 +44,15 @@ class RowFindings:
         return {line for line, (_, _, level, _) in self._pairs() if level == "error"}
 
     def masked_fields(self) -> list[tuple[int, str]]:
-        """Return the fields refused as card numbers or personal data: line and field, in order."""
+        """Return the fields that `pipeline/judge.py:fields_to_mask` does, in order."""
         codes = {"card_number", "personal_data"}
-        found = {(line, kind[0] or "") for line, kind in self._pairs() if kind[1] in codes}
-        return sorted(found)
+        return sorted(
+            {
+                (line, column or "")
+                for line, (column, code, level, _) in self._pairs()
+                if code in codes or (column is None and level == "error")
+            }
+        )
 
     def in_order(self) -> Iterator[Mapping[str, Any]]:
         """Yield every finding in the order of the file, as `findings.write_findings` takes them."""

@@ -7,7 +7,7 @@ from io import BytesIO
 from itertools import accumulate
 from typing import TYPE_CHECKING, BinaryIO
 
-from cardoffers_cli.files.copies import MASK, Masks
+from cardoffers_cli.files.copies import MASK, WHOLE, Masks, without_numbers
 from cardoffers_cli.files.profiles.places import column_name
 from cardoffers_cli.files.profiles.texts import WIDE
 from cardoffers_cli.files.splitting import Layout, LineFault, with_fields_masked
@@ -42,6 +42,8 @@ class ProfiledMasks(Masks):
         fields = self.names(number)
         if not fields:
             return piece
+        if WHOLE in fields:
+            return without_numbers(piece)
         encoding = "utf-8" if self._profile.encoding in WIDE else self._profile.encoding
         text = piece.decode(encoding, errors="replace")
         body = text.rstrip("\r\n")

@@ -44,6 +44,7 @@ from cardoffers_cli.pipeline.judge import (
     tokens_look_rotated,
 )
 from cardoffers_cli.pipeline.stage import stage_slim, stage_whole
+from cardoffers_cli.services.card_numbers import refused_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -311,7 +312,7 @@ def _row_of(finding: Finding) -> dict[str, Any]:
 
 
 def _of_file(store: Store, file: TransactionFile, staged: Staged) -> list[Finding]:
-    found = list(file.file_findings)
+    found = [*file.file_findings, *refused_before(store, file.numbers)]
     if tokens_look_rotated(store, staged, file.received):
         found.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))
     return found

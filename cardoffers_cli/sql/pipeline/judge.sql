@@ -700,9 +700,11 @@ from final
 order by line;
 
 -- name: fields_to_mask
--- reads: staged_findings(line, field, code)
--- The fields that were refused as card numbers or personal data. Grain: one row per line and field.
-select distinct line, field
+-- reads: staged_findings(line, field, code, level)
+-- The fields that were refused as card numbers or personal data; an empty one for what was refused as a
+-- whole, such as what could not be split. Grain: one row per line and field.
+select distinct line, coalesce(field, '') as field
 from staged_findings
 where code in ('card_number', 'personal_data')
+    or (field is null and level = 'error')
 order by line, field;

@@ -45,7 +45,6 @@ inner join imports on imports.import_no = rejects.import_no
 where rejects.institution_id = $institution_id
     and rejects.code = 'card_number'
     and rejects.field in (select unnest(cast($fields as varchar[])))
-    and rejects.import_no < $import_no
 group by imports.file_name
 order by max(imports.import_no) desc;
 
