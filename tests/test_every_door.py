@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from books import book
+from card_shapes import SHAPES, clear_in
 from cardoffers_cli.domain.findings import CODES, Code
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.conditions import Matches, OneOf
@@ -24,6 +25,7 @@ from cardoffers_cli.jobs.river.validate import validate
 from cardoffers_cli.jobs.simulate import simulate_file
 from cardoffers_cli.pipeline import stage
 from doors import open_command
+from sizes import one_in
 from tables import NOON
 from work import new_store, tell
 
@@ -300,3 +302,123 @@ def test_a_file_in_which_no_row_has_an_instrument_is_refused_row_by_row(
         return
     told = _imported(str(path), alder)
     assert (rows, 0, rows) == (told["received"], told["accepted"], told["invalid"])
+
+
+# Card numbers
+
+FIELDS = (
+    *("cardholder_token", "card_token", "instrument_token"),
+    *("transaction_ref", "card_acceptor_id", "merchant_identifier"),
+    *("mcc", "merchant_descriptor", "network"),
+)
+
+
+def corpus() -> tuple[list[dict[str, str | None]], list[bool]]:
+    """Return an event of each shape in each field, and whether each holds a card number."""
+    events: list[dict[str, str | None]] = []
+    for field in FIELDS:
+        for text, _ in SHAPES.values():
+            event = {**GOOD, "transaction_ref": f"TX-{len(events) + 10_000}", field: text}
+            if field in {"instrument_token", "merchant_identifier"}:
+                del event["card_token" if field == "instrument_token" else "card_acceptor_id"]
+            events.append(event)
+    return events, [is_card for _ in FIELDS for _, is_card in SHAPES.values()]
+
+
+FORMS = {
+    "csv": (csv_of, 2),
+    "json": (json_of, 0),
+    "lines": (lines_of, 1),
+    "workbook": (sheet_of, 2),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("others", [0, 3_000])
+@pytest.mark.parametrize("command", ["validate", "import", "simulate"])
+@one_in(6)
+def test_a_card_number_is_one_at_every_door_and_in_any_size(
+    alder: Job, tmp_path: Path, form: str, others: int, command: str
+) -> None:
+    write, first = FORMS[form]
+    events, are_cards = corpus()
+    good = [{**GOOD, "transaction_ref": f"TX-{n:04}"} for n in range(others)]
+    path, report, rejected = (tmp_path / name for name in ("transactions", "errors", "rejected"))
+    path.write_bytes(write([*events, *good]))
+    outputs = Outputs(rejected=None if form == "workbook" else rejected, errors=report)
+    of = (str(path), "alder", alder, ImportOptions(dry_run=True))
+    told: Any
+    if command == "validate":
+        told = validate(str(path), FileReading(now=NOON), alder, outputs=outputs)
+    elif command == "import":
+        told = import_file(*of, outputs=outputs)
+    else:
+        told = simulate_file(*of, outputs=outputs)
+    lines = [*csv.DictReader(report.read_text().splitlines())]
+    found = {int(row.get("line") or row["index"]) for row in lines if row["code"] == "card_number"}
+    assert {first + n for n, is_card in enumerate(are_cards) if is_card} == found
+    written = "".join(each.read_text() for each in (report, rejected) if each.exists())
+    assert [] == clear_in(f"{told.document()}{written}")
+
+
+@pytest.mark.parametrize("write", [csv_of, json_of, lines_of], ids=["csv", "json", "lines"])
+def test_the_page_finds_the_same_card_numbers(write: Any) -> None:
+    events, are_cards = corpus()
+    check = PlainValidation("tx", {"now": NOON, "currency": "GBP"})
+    check.feed(write(events))
+    document = check.finish()
+    (refused,) = [each for each in document["findings"] if each["code"] == "card_number"]
+    assert are_cards.count(True) == refused["rows"]
+    apart = check.apart()
+    pieces = [*apart.add(write(events)), *apart.end()]
+    told = f"{document}{b''.join(check.errors_csv()).decode()}"
+    assert [] == clear_in(told + (pieces[1] + pieces[3]).decode())
+
+
+def test_calls_find_the_same_card_numbers(door: Door) -> None:
+    events, are_cards = corpus()
+    body = f'{{"transactions": {json_of(events).decode()}}}'.encode()
+    told = door.call("POST", "/api/v1/transactions/batch", key="all", body=body).document
+    found = {item["index"] for item in told["invalid"]
+             if "card_number" in {error["code"] for error in item["errors"]}}  # fmt: skip
+    assert {n for n, is_card in enumerate(are_cards) if is_card} == found
+    assert [] == clear_in(str(told))
+
+
+UNSPLIT = {
+    "too few fields": "{},12.50",
+    "too many": "a,b,c,d,e,f,g,{}",
+    "an open quote": '"{},M1,ct,1.00,TX-1,2026-03-18T13:12:54Z',
+    "a quote that strays": 'a,b"c,{},1.00,TX-1,2026-03-18T13:12:54Z',
+    "another delimiter": "a;{};M1;1.00;TX-1;2026-03-18T13:12:54Z",
+    "a bad byte": "a,{},M\udcff,1.00,TX-1,2026-03-18T13:12:54Z",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@one_in(3)
+def test_a_row_that_cannot_be_split_is_masked_as_it_came(
+    alder: Job, tmp_path: Path, shape: str
+) -> None:
+    text, is_card = SHAPES[shape]
+    lines = [row.format(text) for row in UNSPLIT.values()]
+    sent = csv_of([GOOD]) + "\n".join([*lines, ""]).encode("utf-8", "surrogateescape")
+    path = tmp_path / "tx.csv"
+    path.write_bytes(sent)
+    rejected = {}
+    for raw in (False, True):
+        outputs = Outputs(rejected=tmp_path / "rejected", raw=raw)
+        report = validate(str(path), FileReading(now=NOON), alder, outputs=outputs)
+        rejected[raw] = (tmp_path / "rejected").read_bytes()
+    assert len(lines) == report.invalid
+    assert sent.split(b"\n", 2)[2] == rejected[True].split(b"\n", 1)[1]
+    masked = rejected[False].decode("utf-8", "surrogateescape")
+    assert ([] == clear_in(masked)) or not is_card
+    if is_card:
+        assert len(lines) == masked.count("[masked]")
+    check = PlainValidation("tx.csv", {"now": NOON})
+    check.feed(sent)
+    check.finish()
+    apart = check.apart()
+    pieces = [*apart.add(sent), *apart.end()]
+    assert rejected[False] == pieces[1] + pieces[3]

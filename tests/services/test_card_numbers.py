@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.services.card_numbers import card_numbers
+from card_shapes import SHAPES
+from cardoffers_cli import sql
+from cardoffers_cli.domain.card_forms import NumberForm
+from cardoffers_cli.domain.row_kinds import FREE_TEXTS
+from cardoffers_cli.services.card_numbers import card_numbers, keep_numbers, numbers_of
+from cardoffers_cli.sql import sql_folder, statements
 from tables import given, put, uid
 
 if TYPE_CHECKING:
@@ -86,3 +92,65 @@ def test_letters_beside_a_card_number_make_it_no_merchants_number(
 def test_a_merchants_number_is_none_inside_of_a_text_either(store: Store, text: str) -> None:
     put(store, "merchants", [{"merchant": text}])
     assert {} == places(store)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_audit_and_the_masker_see_what_the_doors_do(store: Store, shape: str) -> None:
+    text, is_card = SHAPES[shape]
+    put(store, "merchants", [{"merchant": text}])
+    put(store, "purchases", [{"ref": text, "cardholder": text}])
+    expected = ["cardholders.cardholder_token", "merchants.name", "purchases.transaction_ref"]
+    assert dict.fromkeys(expected if is_card else [], 1) == places(store)
+
+
+def test_what_an_institution_took_by_evidence_is_never_blamed(store: Store) -> None:
+    """Not even when later numbers of the same length are card numbers more often than by chance."""
+    put(store, "purchases", [{"ref": RIGHT[0]}])
+    assert {"purchases.transaction_ref": 1} == places(store)
+    form = NumberForm("transaction_ref", 16, "alone")
+    for first, last, step in ((0, 1000, 1), (0, 60_000, 10)):
+        numbers = numbers_of(store, uid("alder"), None)
+        numbers.count(form, ((place, place % 10 == 0) for place in range(first, last, step)))
+        keep_numbers(store, numbers)
+    assert numbers.is_refused(form)
+    assert {} == places(store)
+
+
+def test_what_the_catalogue_holds_is_a_merchants(store: Store) -> None:
+    put(store, "purchases", [{"ref": "ref-1", "identifier": RIGHT[0]}])
+    assert {"identifiers.merchant_identifier": 1} == places(store)
+    put(store, "identifiers", [{"identifier": RIGHT[0], "merchant": "bakery"}])
+    assert {} == places(store)
+
+
+def test_every_text_column_is_looked_at_and_masked_or_named_as_holding_none() -> None:
+    """One that is added is looked at, as those that are not are named with the statements."""
+    queries = statements("services/card_numbers")
+    looked_at = {name.removeprefix("texts_") for name in queries if name.startswith("texts_")}
+    assert looked_at == {
+        name.removeprefix("mask_")
+        for name in queries
+        if name.startswith("mask_") and name.removeprefix("mask_") in looked_at
+    }
+    head = sql_folder().joinpath("services/card_numbers.sql").read_text().partition("-- name:")[0]
+    known = {
+        each
+        for table, made in statements("schema").items()
+        for column in re.findall(r"^    (\w+) varchar", made, re.MULTILINE)
+        for each in (table, column, f"{table}.{column}")
+    }
+    named = re.findall(r"[\w.]+", head.partition("-- but:")[2])
+    assert [] == [name for name in named if name not in known]
+    kept = {f"purchase_details_{name}" for name in FREE_TEXTS}
+    assert kept | {"ledger_moves_reason", "imports_file_name", "credits_failure_code"} <= looked_at
+
+
+def test_a_text_column_that_is_added_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = {
+        "recent_purchase_details": "create table x (\n    purchase_no bigint,\n    memo varchar\n)"
+    }
+    read = sql.statements
+    monkeypatch.setattr(sql, "statements", lambda stem: made if stem == "schema" else read(stem))
+    found = read.__wrapped__("services/card_numbers")
+    assert "update recent_purchase_details\nset memo =" in found["mask_purchase_details_memo"]
+    assert "'purchase_details.memo' as place" in found["texts_purchase_details_memo"]

@@ -4,13 +4,13 @@
 -- but: account, action, amends, answer, approvals, bank_code, bank_ref, body, code, content, counts,
 --     currency, details, digest, direction, engine_version, entry_hash, error, event, expects, figures,
 --     file_kind, file_sha256, findings, form, holidays, how, institution, key_hash, kind, kind_of_rows,
---     language, languages, last_four, merchant_identifier_type, met, notice, number, options, outcome,
+--     language, languages, last_four, merchant_identifier_type, notice, number, options, outcome,
 --     payment_id, plan, prefix, previous_hash, previous_number, previous_sha256, refund_auto_link, root,
 --     scopes, segments, series, sha256, slug, stamp, state, status, table_name, token_hash, toml, trace,
---     webhook_events, accepted_sha256, secret_sha256, placed_sha256, taken_sha256, migrations,
+--     webhook_events, accepted_sha256, secret_sha256, placed_sha256, taken_sha256,
 --     night_files, night_steps, nights, number_evidence, picked_files, security_log, offer_id,
 --     subject_id, place, webhook_url, numbers, audit_log.field, rejects.field, rejects.message,
---     finding_acceptances.subject, reconciliation_verdicts.subject
+--     reconciliation_verdicts.subject, statements, invoices
 
 -- name: evidence
 -- What is known of the numbers of an institution. Grain: one row per field, length and form.
