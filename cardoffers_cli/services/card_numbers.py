@@ -148,8 +148,8 @@ def refused_before(store: Store, numbers: NumberEvidence) -> list[Finding]:
     return [
         make_finding(
             "reference_like_card",
-            f"{row['row_count']:,} rows of {row['file_name']} were refused as card numbers, and now would"
-            " not be: import it again",
+            f"{row['row_count']:,} rows of {row['file_name']} were refused as card numbers,"
+            " and would be taken now: import it again",
         )
         for row in store.rows(f"{_ADDRESS}:refused_before", **of)
     ]

@@ -398,8 +398,6 @@ def test_a_row_with_other_faults_is_counted_once(alder: Job, tmp_path: Path) -> 
 
 
 def test_a_check_comes_to_the_same(alder: Job, tmp_path: Path) -> None:
-    path = csv_of(
-        tmp_path / "tx.csv", *numbered(100), {**EVENT, "transaction_ref": AMERICAN}
-    )
+    path = csv_of(tmp_path / "tx.csv", *numbered(100), {**EVENT, "transaction_ref": AMERICAN})
     report = validate(str(path), FileReading(now=NOON), alder, outputs=Outputs())
     assert (100, 1) == (report.valid, report.invalid)

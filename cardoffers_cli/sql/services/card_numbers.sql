@@ -49,7 +49,7 @@ group by imports.file_name
 order by max(imports.import_no) desc;
 
 -- name: texts
--- for each text column
+-- for each: text columns
 -- Texts that may hold a card number, with how many rows have each, and one of these. Grain: one row
 -- per institution, where the table has some, and text.
 select
@@ -168,7 +168,7 @@ set ref_hash = ref_hash(credits.institution_id, credits.credit_ref)
 where credit_ref like 'masked-%';
 
 -- name: mask
--- for each text column
+-- for each: text columns
 -- Replaces texts by their masks; done again it finds none.
 update {kept}
 set {column} = card_masks.masked
