@@ -108,6 +108,10 @@ class NumberEvidence:
             self._tallies = defaultdict(Tally, self.load() if self.load else ())
         return self._tallies
 
+    def load_now(self) -> None:
+        """Get what is known, before the store is busy with what is read."""
+        self._tallies = self.tallies
+
     def count(self, form: NumberForm, numbers: Iterable[tuple[int, bool]]) -> None:
         """Count numbers of a form, each by its place and whether it is right."""
         if form.form == TRACK:  # which nothing excuses

@@ -11,9 +11,9 @@ several tables, or columns, is told once: its header says `-- for each: purchase
 `-- for each: merchants.name, api_keys.name`, and it stands for a statement of each,
 `<query>_<table>_<column>`. In it `{table}`, `{column}`, `{kept}` (the table in the store:
 `recent_<table>` where that is archived) and lists of columns stand for what `schema.sql` tells;
-`_each` has them all. `-- for each: text columns` is every text column of `schema.sql` but those that
-the head of the file names behind `-- but:`, by themselves or with their table. To add a statement,
-add a block to the file of the module that runs it.
+`_each` has them all. `-- for each: text columns` is every text column of `schema.sql`, but those
+that the head of the file names behind `-- but:`, by themselves or with their table. To add a
+statement, add a block to the file of the module that runs it.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.domain.card_forms import NumberForm
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.domain.row_kinds import CREDITS
 from cardoffers_cli.files.bundled import copy_sample_data
@@ -34,6 +35,7 @@ from cardoffers_cli.jobs.webhooks.alerts import alert
 from cardoffers_cli.jobs.webhooks.events import retry
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
+from cardoffers_cli.services.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.services.webhooks import COMPLETED
 from cardoffers_cli.store.audits import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.store.backup_places import draft_in
@@ -776,6 +778,11 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
         )
         select(store, "delete from purchase_refs")
         select(store, HASHED)
+        for (institution_id,) in select(store, "select institution_id from institutions"):
+            numbers = numbers_of(store, institution_id, None)
+            form = NumberForm("transaction_ref", 16, "alone")
+            numbers.count(form, ((place, place % 10 == 0) for place in range(100)))
+            keep_numbers(store, numbers)
         loud = [each.name for each in doctor.examine(store, good.path) if not each.ok]
     assert ["events_agree_with_the_ledger", "reversed_events_agree"] == loud
     # which name the purchases as they were

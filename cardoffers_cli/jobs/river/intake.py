@@ -164,6 +164,7 @@ def stage_check(store: Store, file: TransactionFile, *, progress: Progress | Non
 
     What the end of the file says of its numbers is applied to all of its rows.
     """
+    file.numbers.load_now()
     staged = stage_slim(store, _read(file, progress), file.row_kind)
     _refuse_card_numbers(store, staged, file)
     return staged
@@ -173,6 +174,7 @@ def stage_file(
     store: Store, file: TransactionFile, *, progress: Progress | None = None
 ) -> StagedWhole:
     """Read what an import needs of the file, with the same care as `stage_check`."""
+    file.numbers.load_now()
     staged = stage_whole(store, _read(file, progress), file.row_kind)
     _refuse_card_numbers(store, staged, file)
     return staged
