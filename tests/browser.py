@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -68,3 +70,48 @@ def shown(
         yield seen
     finally:
         context.close()
+
+
+def rendered(page: str) -> str:
+    """Return the text of a page as it is seen, with the commas that its style sets into numbers."""
+    (rule,) = re.findall(r'^(.*) \{ content: ","; \}', page, re.MULTILINE)
+    seen = _Seen({each.split()[0] for each in rule.split(",")})
+    seen.feed(page.partition("</head>")[2])
+    return " ".join("".join(seen.parts).split())
+
+
+class _Seen(HTMLParser):
+    """The text of a page; a `span` below what the style says so of begins with a comma."""
+
+    def __init__(self, parted: set[str]) -> None:
+        super().__init__()
+        self._parted = parted
+        self.parts: list[str] = []
+        self._above: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = {
+            name
+            for above, styles in self._above
+            for name in (above, *(f".{each}" for each in styles.split()))
+        }
+        if tag == "span" and names & self._parted:
+            self.parts.append(",")
+        if tag not in {"br", "input"}:
+            self._above.append((tag, dict(attrs).get("class") or ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._above and self._above.pop()[0] != tag:
+            pass
+        self.parts.append("" if tag in {"span", "small"} else " ")
+
+    def handle_data(self, data: str) -> None:
+        self.parts.append(data)
+
+
+WRONG_FIGURES = re.compile(
+    r"\d,\d{3}-\d\d|\d\d-\d,\d|\d\.\d{5,}"
+    r"|(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r" \d{1,2}?,\d{3}"
+)
+"""A year with a separator in it, and a number that nobody formatted."""

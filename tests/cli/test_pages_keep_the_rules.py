@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import worlds
-from browser import browser, shown
+from browser import WRONG_FIGURES, browser, rendered, shown
 from sizes import FULL, GATE, at_the_gate, tries
 
 if TYPE_CHECKING:
@@ -202,6 +202,11 @@ def test_a_page_becomes_paper(opened: Any, world: World) -> None:
 
 
 @at_the_gate
+def test_days_and_numbers_read_as_such_on_every_page(world: World) -> None:
+    for name, path in world.pages.items():
+        assert [] == WRONG_FIGURES.findall(rendered(path.read_text())), name
+
+
 def test_no_page_is_large(world: World) -> None:
     sizes = {name: path.stat().st_size for name, path in world.pages.items()}
     assert {} == {name: size for name, size in sizes.items() if size > MOST_BYTES}

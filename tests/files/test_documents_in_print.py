@@ -10,11 +10,12 @@ import shutil
 import subprocess
 from datetime import datetime, timedelta
 from decimal import Decimal
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from browser import NAMES, QUIET
+from browser import NAMES, QUIET, WRONG_FIGURES, rendered
 from cardoffers_cli.files.html.invoice import invoice_page
 from cardoffers_cli.files.html.pages import write_page
 from cardoffers_cli.files.html.statement import statement_page
@@ -88,6 +89,32 @@ def an_invoice() -> Page:
         "due_on": TO.date(),
     }
     return invoice_page(invoice, lines(), closed_at=TO)
+
+
+def a_credit_note() -> Page:
+    """Return a note that names the invoice it amends."""
+    head = {**PERIOD, **BEFORE, "number": "CN-2026-000001", "amends": "INV-2026-000001"}
+    more = {"merchant_id": uid("bakery"), "merchant_name": "Bakery", "line_count": 1234}
+    owed = {"amount": Decimal("-123456.75"), "net_days": 30}
+    days = {"issued_on": TO.date(), "due_on": TO.date()}
+    return invoice_page({**head, **more, **owed, **days}, lines(), closed_at=TO)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (a_statement, "GBP 49,382,700.00"),
+        (an_invoice, "due on 1 July 2026 net 30 days"),
+        (a_credit_note, "lines 1,234"),
+    ],
+)
+def test_days_and_numbers_read_as_such(make: Callable[[], Page], told: str) -> None:
+    """Every invoice told a day of the year "2,026"."""
+    out = BytesIO()
+    write_page(make(), out)
+    text = rendered(out.getvalue().decode())
+    assert told in text.replace("\u00a0", " ")
+    assert [] == WRONG_FIGURES.findall(text)
 
 
 def printed(page: Page, folder: Path) -> list[str]:

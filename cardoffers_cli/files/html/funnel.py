@@ -68,7 +68,7 @@ def _facts(found: Found) -> Iterator[Fact]:
         words = compared(row["count"], row["previous"], fewer="fewer")
         yield Fact.of(
             row["label"].lower(),
-            str(row["count"]),
+            row["count"],
             f"{words} the {row['previous']:,} before" if words else "none before",
         )
 

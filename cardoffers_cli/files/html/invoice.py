@@ -48,7 +48,7 @@ def invoice_page(invoice: Mapping[str, Any], lines: Rows, *, closed_at: datetime
         facts=[
             Fact.of("amount", amount_text(invoice["amount"], invoice["currency"])),
             Fact.of("due on", date_text(invoice["due_on"]), f"net {invoice['net_days']} days"),
-            Fact.of("lines", f"{invoice['line_count']:,}"),
+            Fact.of("lines", invoice["line_count"]),
         ],
         sections=[
             Section(title="The document", sheet=Sheet.of_fields("invoice", head), is_whole=True),

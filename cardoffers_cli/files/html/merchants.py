@@ -71,7 +71,7 @@ def _facts(found: Mapping[str, Rows]) -> Iterator[Fact]:
     if redemptions:
         yield Fact.of(
             "redemptions",
-            str(redemptions),
+            redemptions,
             f"{reversed_:,} of them reversed, {percent(share(reversed_, redemptions))}"
             if reversed_
             else "none of them reversed",

@@ -132,16 +132,14 @@ def _facts(night: NightPage) -> Iterator[Fact]:
     tonight = night.history[0]
     taken = sum(row["status"] == "imported" for row in night.files)
     failed = sum(row["status"] != "imported" for row in night.files)
-    yield Fact.of(
-        "files taken", str(taken), f"{counted(failed, 'file')} not taken" if failed else ""
-    )
+    yield Fact.of("files taken", taken, f"{counted(failed, 'file')} not taken" if failed else "")
     rejected = sum(row["invalid"] for row in night.summary)
     yield Fact.of(
         "purchases taken",
-        str(sum(row["accepted"] for row in night.summary)),
+        sum(row["accepted"] for row in night.summary),
         f"{counted(rejected, 'row')} rejected" if rejected else "no row rejected",
     )
-    yield Fact.of("redemptions", str(redeemed_of(tonight)), _a_week_before(night))
+    yield Fact.of("redemptions", redeemed_of(tonight), _a_week_before(night))
     yield Fact.of_money("payout", payouts_of(tonight), "of these redemptions")
     settled = {name: row["settled_payout_amount"] for name, row in tonight["money"].items()}
     entries = sum(row["settled"] for row in tonight["money"].values())
@@ -165,7 +163,7 @@ def _refunds(came_back: Row) -> Iterator[Fact]:
         f"{counted(refused, 'refund')} refused" if refused else "",
         f"{counted(waiting, 'refund')} {'waits' if waiting == 1 else 'wait'}" if waiting else "",
     ]
-    yield Fact.of("refunds linked", f"{linked:,}", ", ".join(filter(None, parts)))
+    yield Fact.of("refunds linked", linked, ", ".join(filter(None, parts)))
 
 
 def _a_week_before(night: NightPage) -> str:

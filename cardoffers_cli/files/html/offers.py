@@ -101,7 +101,7 @@ def _facts(found: Mapping[str, Rows], asked: Asked) -> Iterator[Fact]:
     spent = sum(row["spent_offers"] for row in of_each)
     yield Fact.of(
         "budgets that end within 14 days",
-        str(len(ending)),
+        len(ending),
         f"{spent:,} {'is' if spent == 1 else 'are'} spent already" if spent else "",
     )
 

@@ -44,9 +44,10 @@ class Fact:
     note: str = ""
 
     @classmethod
-    def of(cls, name: str, text: str, note: str = "") -> Fact:
-        """Return a fact of one line."""
-        return cls(name=name, lines=[text], note=note)
+    def of(cls, name: str, value: str | int, note: str = "") -> Fact:
+        """Return a fact of one line: a count, or a text as it is."""
+        line = value if isinstance(value, str) else f"{value:,}"
+        return cls(name=name, lines=[line], note=note)
 
     @classmethod
     def of_money(cls, name: str, amounts: Mapping[str, Decimal], note: str = "") -> Fact:

@@ -107,9 +107,9 @@ def headline(rows: Rows, asked: Asked) -> str:
 def _facts(rows: Rows) -> Iterator[Fact]:
     count = sum(row["redemptions"] for row in rows)
     if count:
-        yield Fact.of("redemptions", str(count))
+        yield Fact.of("redemptions", count)
         yield Fact.of_money("payout", summed(rows, "institution_payout_amount"))
-        yield Fact.of("reversed since", str(sum(row["reversed"] for row in rows)))
+        yield Fact.of("reversed since", sum(row["reversed"] for row in rows))
 
 
 def days_section(rows: Rows, asked: Asked) -> Section:

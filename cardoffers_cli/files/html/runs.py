@@ -75,13 +75,13 @@ def _facts(history: Rows) -> Iterator[Fact]:
     lately = history[:_LATELY]
     failed = sum(night["failed_files"] for night in lately)
     files = sum(night["files"] for night in lately)
-    yield Fact.of("files", str(files), f"{failed:,} of them failed")
+    yield Fact.of("files", files, f"{failed:,} of them failed")
     rows = sum(night["received"] for night in lately)
     rejected = sum(night["invalid"] for night in lately)
-    yield Fact.of("rows", str(rows), f"{rejected:,} of them rejected")
+    yield Fact.of("rows", rows, f"{rejected:,} of them rejected")
     redeemed = [redeemed_of(night) for night in lately]
     usual = mean(redeemed) or Decimal(0)
-    yield Fact.of("redemptions", str(sum(redeemed)), f"{usual:,.0f} a nightly run in the mean")
+    yield Fact.of("redemptions", sum(redeemed), f"{usual:,.0f} a nightly run in the mean")
     longest = max(lately, key=lambda night: night["seconds"])
     yield Fact.of(
         "seconds, the last nightly run",

@@ -77,7 +77,7 @@ def templates() -> Environment:
     return pages
 
 
-_WHOLE = re.compile(r"\d{4,}")
+_WHOLE = re.compile(r"(?<=^[+-])\d{4,}|^\d{4,}")
 
 
 def thousands(digits: str) -> list[str]:
@@ -87,7 +87,10 @@ def thousands(digits: str) -> list[str]:
 
 
 def grouped(text: str) -> Any:
-    """Return a number as HTML: each group but the first of its whole part stands in a `span`."""
+    """Return a number as HTML: each group but the first of its whole part stands in a `span`.
+
+    Whatever begins otherwise than a number is text, and stays as it is.
+    """
     from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
 
     whole, point, decimals = str(escape(visible(text))).partition(".")

@@ -87,7 +87,7 @@ def _facts(files: Rows) -> Iterator[Fact]:
                 if name == "duplicates" and conflicts
                 else ""
             )
-            yield Fact.of(words, str(sum(file[name] for file in readable)), note)
+            yield Fact.of(words, sum(file[name] for file in readable), note)
 
 
 def _sections(file: Row, is_one_of_many: bool) -> Iterator[Section]:
