@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+LOCALES = ("en", "es", "pt-BR")
+"""The languages that a program may have."""
+
 _ENGLISH = "en"
 
 

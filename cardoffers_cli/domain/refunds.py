@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.money import money_text
+from cardoffers_cli.domain.texts import texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -75,67 +76,6 @@ def with_refunds(headline: str, refunds: Sequence[Row] | None) -> str:
     return " ".join([headline, *(refund_sentence(each) for each in refunds or ())])
 
 
-TEXTS: dict[str, dict[str, str]] = {
-    "reversed": {
-        "en": "{refund} of your purchase of {amount} was refunded on {day}, and {left} of it is "
-        "left. The offer asks for at least {least}, so the cashback of {payout} was taken back.",
-        "es": "El {day} se devolvieron {refund} de su compra de {amount}, de la que quedan {left}. "
-        "La oferta exige al menos {least}, así que se anuló el reembolso de {payout}.",
-        "pt-BR": "No dia {day} foram devolvidos {refund} da sua compra de {amount}, da qual restam "
-        "{left}. A oferta pede pelo menos {least}, por isso o cashback de {payout} foi estornado.",
-    },
-    "reversed_whole": {
-        "en": "Your purchase of {amount} was refunded on {day} with {refund}, and nothing of it is "
-        "left, so the cashback of {payout} was taken back.",
-        "es": "El {day} se devolvieron {refund} de su compra de {amount}, de la que no queda nada, "
-        "así que se anuló el reembolso de {payout}.",
-        "pt-BR": "No dia {day} foram devolvidos {refund} da sua compra de {amount}, da qual não "
-        "resta nada, por isso o cashback de {payout} foi estornado.",
-    },
-    "kept": {
-        "en": "{refund} of your purchase of {amount} was refunded on {day}. {left} of it is left, "
-        "which is enough for the offer, so you keep the cashback of {payout}.",
-        "es": "El {day} se devolvieron {refund} de su compra de {amount}. Quedan {left}, lo que "
-        "basta para la oferta, así que conserva el reembolso de {payout}.",
-        "pt-BR": "No dia {day} foram devolvidos {refund} da sua compra de {amount}. Restam {left}, "
-        "o que basta para a oferta, por isso você mantém o cashback de {payout}.",
-    },
-    "outside_clawback_window": {
-        "en": "{refund} of your purchase of {amount} was refunded on {day}, long after its "
-        "cashback of {payout} was settled, so you keep it.",
-        "es": "El {day} se devolvieron {refund} de su compra de {amount}, mucho después de "
-        "liquidarse su reembolso de {payout}, así que lo conserva.",
-        "pt-BR": "No dia {day} foram devolvidos {refund} da sua compra de {amount}, muito depois "
-        "da liquidação do seu cashback de {payout}, por isso você o mantém.",
-    },
-    "linked": {
-        "en": "{refund} of your purchase of {amount} was refunded on {day}, and {left} of it is "
-        "left. No more cashback was taken back for it.",
-        "es": "El {day} se devolvieron {refund} de su compra de {amount}, de la que quedan {left}. "
-        "No se anuló más reembolso por ello.",
-        "pt-BR": "No dia {day} foram devolvidos {refund} da sua compra de {amount}, da qual restam "
-        "{left}. Nenhum outro cashback foi estornado por isso.",
-    },
-    "waiting": {
-        "en": "We have your refund of {refund} on {day}, and are still looking for its purchase. "
-        "No cashback was taken back for it.",
-        "es": "Tenemos su devolución de {refund} del {day} y aún buscamos su compra. No se anuló "
-        "ningún reembolso por ella.",
-        "pt-BR": "Temos sua devolução de {refund} no dia {day} e ainda procuramos a compra. Nenhum "
-        "cashback foi estornado por ela.",
-    },
-    "refused": {
-        "en": "Your refund of {refund} on {day} does not fit a purchase of yours. No cashback was "
-        "taken back for it.",
-        "es": "Su devolución de {refund} del {day} no corresponde a ninguna de sus compras. No se "
-        "anuló ningún reembolso por ella.",
-        "pt-BR": "Sua devolução de {refund} no dia {day} não corresponde a nenhuma compra sua. "
-        "Nenhum cashback foi estornado por ela.",
-    },
-}
-"""What a cardholder is told of a refund, by language: by its outcome, or else by its state."""
-
-
 def refund_answer(
     refund: Row,
     locale: str,
@@ -160,5 +100,6 @@ def refund_answer(
         name: "" if refund[column] is None else money(refund[column], refund["currency"], locale)
         for name, column in amounts.items()
     }
-    text = TEXTS.get(kind, TEXTS[refund["state"] if refund["state"] in TEXTS else "linked"])
-    return text[locale].format(**told, day=day(refund["refunded_at"], locale))
+    texts = texts_in(locale)["refunds"]
+    text: str = texts.get(kind) or texts.get(refund["state"]) or texts["linked"]
+    return text.format(**told, day=day(refund["refunded_at"], locale))

@@ -13,11 +13,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.answers import LOCALES, answer
+from cardoffers_cli.domain.answers import answer
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.headlines import headline
+from cardoffers_cli.domain.locale import LOCALES
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.sentences import listed
+from cardoffers_cli.domain.texts import language_of
 from cardoffers_cli.jobs.context.job import Reading
 from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
@@ -84,7 +86,7 @@ class ListedWhy(MoneyTrail, Explanation):
 
 
 class PlainAnswer(Record):
-    """What the cardholder may be told of a reference, in the language of the locale."""
+    """What the cardholder may be told of a reference; `locale` is the language it is told in."""
 
     transaction_ref: str
     status: str
@@ -144,8 +146,8 @@ def plain_answers(
 ) -> list[PlainAnswer]:
     """Return what the cardholder may be told of each ref, by ref and status.
 
-    Without a locale the first language of the institution counts. Raises `UsageError` for one that
-    there are no answers in.
+    Without a locale the first language of the institution counts; titles of offers are in it where
+    the texts are not. Raises `UsageError` for one that no program may have.
     """
     with reading(job) as source:
         found = _explained(source.store, refs, institution, everywhere=everywhere)
@@ -156,7 +158,7 @@ def plain_answers(
         PlainAnswer(
             transaction_ref=each.transaction_ref,
             status=each.status,
-            locale=(language := _language(locale, owner)),
+            locale=language_of(language := _language(locale, owner)),
             answer=answer(
                 {**each, **trails.get(each.redemption_id, MoneyTrail())},
                 titles.get(each.offer_id or "", {}),
@@ -258,11 +260,11 @@ def _again(
 
 def _language(locale: str | None, owner: Institution) -> str:
     if locale is None:
-        return next((each for each in owner.languages if each in LOCALES), LOCALES[0])
+        return owner.languages[0]
     named = {each.lower(): each for each in LOCALES}
     if locale.lower() not in named:
         raise UsageError(
-            f"There are no answers in {locale!r}.",
+            f"No program has the language {locale!r}.",
             code="locale_unknown",
             hint=f"Write one of {', '.join(LOCALES)}.",
         )

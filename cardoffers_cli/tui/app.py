@@ -19,8 +19,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Footer, Input, Label, OptionList, Tab, Tabs
 
-from cardoffers_cli.domain.answers import LOCALES
 from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.domain.locale import LOCALES
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.tui import pages, summaries

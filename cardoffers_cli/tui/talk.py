@@ -10,8 +10,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.answers import LOCALES
 from cardoffers_cli.domain.errors import CardoffersError, Interrupted
+from cardoffers_cli.domain.locale import LOCALES
 from cardoffers_cli.tui import pages, summaries
 from cardoffers_cli.tui.inquiry import Asking
 from cardoffers_cli.tui.lines import Line, broken
@@ -27,7 +27,7 @@ HELP = (
     Line("a number  looks at what has it"),
     Line("w         tells why it redeemed, or did not"),
     Line("t         tells everything that happened"),
-    Line("a         tells what the cardholder may be told; a es, a pt-BR and a en in a language"),
+    Line("a         tells what the cardholder may be told; a es names the offer in Spanish"),
     Line("m         tells which merchants unknown identifiers may be of"),
     Line("i         asks for another institution; i SLUG takes it"),
     Line("h         says this"),

@@ -32,7 +32,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 PAGES = [
     *sorted((PACKAGE / "docs").iterdir()),
     *(PACKAGE / "cli" / name for name in ("help.md", "kernel/exits.txt", "demo_story.toml")),
-    PACKAGE / "files" / "pack" / "advice.toml",
+    PACKAGE / "domain" / "languages" / "en.toml",
     ROOT / "README.md",
 ]
 GAP = "\0"

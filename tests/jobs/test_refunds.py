@@ -258,11 +258,10 @@ def test_why_names_the_purchase_and_the_refund_both_amounts_the_rule_and_what_mo
     assert "refund_waiting" == why("one", "alder", made).status
 
 
-@pytest.mark.parametrize("locale", ["en", "es", "pt-BR"])
-def test_the_cardholder_is_told_what_was_taken_back(made: Job, locale: str) -> None:
+def test_the_cardholder_is_told_what_was_taken_back(made: Job) -> None:
     apply_refunds(made)
     for ref in ("p1", "named"):
-        (told,) = plain_answers([ref], "alder", made, locale=locale)
+        (told,) = plain_answers([ref], "alder", made, locale="en")
         amounts = re.findall(r"GBP [0-9.,]*[0-9]", told.answer)
         assert {"20", "1"} == {re.sub(r"[.,]00$", "", each[4:]) for each in amounts}
 

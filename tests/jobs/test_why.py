@@ -284,22 +284,24 @@ def test_a_plain_answer_holds_nothing_internal(made: Job) -> None:
         (
             "es",
             (
-                "Su compra de GBP 20,00 en bakery del 1 de junio de 2026 generó GBP 3,00 de "
-                "reembolso con la oferta «¡Pan!». El importe se liquidó el 3 de junio de 2026."
+                "Your purchase of GBP 20.00 at bakery on 1 June 2026 earned GBP 3.00 of cashback "
+                "with the offer “¡Pan!”. It was settled on 3 June 2026."
             ),
         ),
         (
             "PT-br",
             (
-                "Sua compra de GBP 20,00 em bakery no dia 1 de junho de 2026 rendeu GBP 3,00 de "
-                "cashback com a oferta “Bread!”. O valor foi liquidado em 3 de junho de 2026."
+                "Your purchase of GBP 20.00 at bakery on 1 June 2026 earned GBP 3.00 of cashback "
+                "with the offer “Bread!”. It was settled on 3 June 2026."
             ),
         ),
     ],
 )
-def test_a_plain_answer_speaks_the_language(made: Job, locale: str, answer: str) -> None:
+def test_a_plain_answer_is_english_and_names_the_offer_in_the_language(
+    made: Job, locale: str, answer: str
+) -> None:
     (told,) = plain_answers(["won"], "alder", made, locale=locale)
-    assert answer == told["answer"]
+    assert ("en", answer) == (told["locale"], told["answer"])
 
 
 def test_without_a_locale_it_is_the_first_of_the_institution(made: Job) -> None:

@@ -47,7 +47,7 @@ USUAL = """
     text:won                     why-won
     t                            timeline
     a                            answer
-    l l                          answer-es
+    l l                          answer-titled-es
     w text:small                 why-small
     text:free                    why-rejected
     text:SETTLEMENT              why-settlement

@@ -283,6 +283,7 @@ function begin() {
   for (const each of LANGUAGES) {
     select.append(element("option", { value: each, lang: each }, WORDS[each].page.language));
   }
+  select.closest("p").hidden = LANGUAGES.length < 2;
   select.addEventListener("change", () => speak(select.value));
   at("file").addEventListener("change", ({ target }) => {
     if (target.files.length) check(target.files[0]);

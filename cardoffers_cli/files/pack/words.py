@@ -1,17 +1,15 @@
-"""What the page says, in every language of the service: `texts.toml` and `advice.toml`.
+"""What the page says, in every language that has texts (`domain/texts.py`).
 
-What a code means in English, and what fixes it, stands in `domain/findings.toml`. A code that
-`advice.toml` does not have in a language is told in English.
+What a code means in English, and what fixes it, stands in `domain/findings.toml`.
 """
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, FILE_CODES
+from cardoffers_cli.domain.texts import languages, texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,12 +22,8 @@ def words() -> Mapping[str, Any]:
         code: {"summary": each.summary, "fix": each.fix}
         for code, each in {**CODES, **FILE_CODES}.items()
     }
-    advice = _read("advice.toml")
+    texts = {name: texts_in(name) for name in languages()}
     return {
-        name: {"page": page, "codes": {**english, **advice.get(name, {})}}
-        for name, page in _read("texts.toml").items()
+        name: {"page": own["page"], "codes": {**english, **own.get("codes", {})}}
+        for name, own in texts.items()
     }
-
-
-def _read(name: str) -> Mapping[str, Any]:
-    return tomllib.loads(files("cardoffers_cli.files.pack").joinpath(name).read_text("utf-8"))

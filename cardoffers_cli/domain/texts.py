@@ -1,0 +1,43 @@
+"""Texts for cardholders and for the page that checks files: one file for each language.
+
+English is `languages/en.toml`. A language without a file, and a text that its file lacks, is told
+in English (rules.md#languages). To add a language put its file beside that.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Texts = Mapping[str, Mapping[str, Any]]
+
+ENGLISH = "en"
+FOLDER = files(__package__) / "languages"
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the languages that have a file, English first."""
+    names = {each.name.removesuffix(".toml") for each in FOLDER.iterdir()}
+    return (ENGLISH, *sorted(names - {ENGLISH}))
+
+
+def language_of(locale: str) -> str:
+    """Return the language in which a locale has its texts."""
+    return locale if locale in languages() else ENGLISH
+
+
+@cache
+def texts_in(language: str) -> Texts:
+    """Return the tables of texts in a language, English for what it lacks."""
+    own, english = _read(language_of(language)), _read(ENGLISH)
+    return {name: {**english.get(name, {}), **own.get(name, {})} for name in {**english, **own}}
+
+
+def _read(language: str) -> Texts:
+    return tomllib.loads((FOLDER / f"{language}.toml").read_text("utf-8"))
