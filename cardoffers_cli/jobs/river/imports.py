@@ -23,7 +23,6 @@ from cardoffers_cli.files.profiles.among import refunds_among
 from cardoffers_cli.files.sources import aside, unusable
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.context.runs import finish_run, start_run
-from cardoffers_cli.jobs.river.card_numbers import recognised
 from cardoffers_cli.jobs.river.engines import target_of
 from cardoffers_cli.jobs.river.export import move_recent
 from cardoffers_cli.jobs.river.intake import (
@@ -35,7 +34,7 @@ from cardoffers_cli.jobs.river.intake import (
 )
 from cardoffers_cli.jobs.river.unusual import look_at_imports
 from cardoffers_cli.pipeline.admit import admit, amount_of
-from cardoffers_cli.pipeline.judge import doubtful_references, index_looks, take_masked
+from cardoffers_cli.pipeline.judge import index_looks
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.services.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.services.counts import keep_counts
@@ -252,8 +251,6 @@ def take_in(
     if target is not None:
         begin(store, target.root)  # or the purchases would be in a store without one
     staged = stage_file(store, file, progress=progress)
-    masked = recognised(job, owner.id, lambda: doubtful_references(store, staged))
-    take_masked(store, staged, masked, owner.id)
     first_new_no = next_cardholder_no(store) if is_watched(store, owner.id) else None
     numbered = number(store, staged, owner.id)
     judged = judge_file(store, file, staged, numbered, owner.id, target=target)
