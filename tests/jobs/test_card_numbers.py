@@ -9,21 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.river.card_numbers import mask_card_numbers
 from cardoffers_cli.jobs.river.export import export
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.river.validate import validate
 from cardoffers_cli.jobs.storage.doctor import examine
 from cardoffers_cli.services.search import Wanted
 from commands import cardoffers
+from doors import open_command
 from sizes import one_in, slow
 from tables import NOON, select
 from work import found, job, kept, new_store, taken, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
@@ -329,3 +333,94 @@ def test_a_check_comes_to_the_same(alder: Job, tmp_path: Path) -> None:
     path = csv_of(tmp_path / "tx.csv", *numbered(100), {**EVENT, "transaction_ref": AMERICAN})
     report = validate(str(path), FileReading(now=NOON), alder, outputs=Outputs())
     assert (100, 1) == (report.valid, report.invalid)
+
+
+# One verdict, whatever the size of the file
+
+
+def verdicts(made: Job, folder: Path, sizes: Sequence[int], **bad: str) -> set[tuple[str, ...]]:
+    """Return what is said of a row in files of some sizes, over HTTP, simulated and as a refund."""
+    found = set()
+    for size in sizes:
+        others = [{**EVENT, "transaction_ref": f"TX-{size}-{n}"} for n in range(size - 1)]
+        path = csv_of(folder / f"{size}.csv", *others, {**EVENT, **bad})
+        told = taken(made, path, dry_run=True)
+        found.add(tuple(code for code in codes(told) if code == "card_number"))
+    event = json.dumps({**EVENT, "amount": 12.5, **bad}).encode()
+    with open_command(made) as door:
+        for path in ("/api/v1/transactions/simulate", "/api/v1/transactions"):
+            answer = door.call("POST", path, key="all", body=event)
+            said = answer.document.get("errors", ()) if answer.status >= 400 else ()
+            found.add(tuple(each["code"] for each in said))
+    refund = {"refund_ref": "RF-1", "amount": "1.00", "refunded_at": EVENT["transacted_at"],
+              **{name: {**EVENT, **bad}[name] for name in
+                 ("cardholder_token", "card_token", "card_acceptor_id")}}  # fmt: skip
+    path = csv_of(folder / "refunds.csv", {**refund, "original_transaction_ref": "TX-0"})
+    options = ImportOptions(kind=REFUNDS, dry_run=True)
+    told = import_file(str(path), "alder", made, options, outputs=Outputs()).document()
+    found.add(tuple(code for code in codes(told) if code == "card_number"))
+    return found
+
+
+KEY = "key institution scopes created expires\nall alder - 2026-01-01 2027-01-01"
+
+
+@pytest.mark.parametrize("sizes", [(1, 30), pytest.param((300, 40_000), marks=slow)], ids=str)
+def test_an_identifier_gets_one_verdict_at_every_door(
+    alder: Job, tmp_path: Path, sizes: Sequence[int]
+) -> None:
+    """It is a card number until the catalogue holds it; then it is a merchant's everywhere."""
+    tell(alder, keys=KEY)
+    number = {"card_acceptor_id": CARD}
+    assert {("card_number",)} == verdicts(alder, tmp_path, sizes, **number)
+    tell(alder, merchants="merchant\nbakery", identifiers=f"identifier merchant\n{CARD} bakery")
+    assert {()} == verdicts(alder, tmp_path, sizes, **number)
+    assert {"no_card_numbers": True} == card_audit(alder)
+    assert 0 == mask_card_numbers(alder, dry_run=True)["card_numbers"]
+
+
+def test_a_declared_length_is_no_card_number_until_it_is_taken_back(
+    alder: Job, tmp_path: Path
+) -> None:
+    tell(alder, keys=KEY)
+    token = {"card_token": CARD}
+    assert {("card_number",)} == verdicts(alder, tmp_path, (1, 30), **token)
+    for said, expected in (("16", ()), ("15", ("card_number",)), ("none", ("card_number",))):
+        words = ("institution", "set", "alder", "--numbers", f"card_token={said}")
+        cardoffers(*words, "--store", alder.path)
+        assert {expected} == verdicts(alder, tmp_path, (1, 30), **token)
+    logged = "select details from security_log where event = 'numbers_declared' order by entry_no"
+    assert [
+        {"numbers": [None, "card_token=16"]},
+        {"numbers": ["card_token=16", "card_token=15"]},
+        {"numbers": ["card_token=15", None]},
+    ] == [json.loads(details) for (details,) in found(alder, logged)]
+
+
+def test_all_that_was_sent_tells_and_it_is_said_once_what_was_refused_before(
+    alder: Job, tmp_path: Path
+) -> None:
+    """The hundredth number tells that the ten right ones before it are references."""
+    refused = taken(alder, csv_of(tmp_path / "june.csv", *numbered(99)))
+    assert (89, 10) == (refused["accepted"], refused["invalid"])
+    told = taken(alder, csv_of(tmp_path / "july.csv", *numbered(30, 4 * 10**15 + 99)))
+    assert (30, 0) == (told["accepted"], told["invalid"])
+    said = [row["message"] for row in told["findings"] if row["code"] == "reference_like_card"]
+    june = tmp_path / "june.csv"
+    again = (
+        f"10 rows of {june} were refused as card numbers, and would be taken now: import it again"
+    )
+    assert again in said
+    later = taken(alder, csv_of(tmp_path / "august.csv", *numbered(30, 4 * 10**15 + 200)))
+    assert again not in [row.get("message") for row in later["findings"]]
+    known = taken(alder, june)
+    assert (10, 89, 0) == tuple(known[name] for name in ("accepted", "duplicates", "invalid"))
+    evidence = 'select field, length, form, issued, "right" from number_evidence'
+    assert [("transaction_ref", 16, "alone", 159, 16)] == found(alder, evidence)
+    assert {"no_card_numbers": True} == card_audit(alder)
+
+
+def test_the_last_number_of_a_file_tells_of_its_first(alder: Job, tmp_path: Path) -> None:
+    rows = numbered(100)
+    assert 100 == taken(alder, csv_of(tmp_path / "tx.csv", *rows), dry_run=True)["accepted"]
+    assert 89 == taken(alder, csv_of(tmp_path / "tx.csv", *rows[:99]), dry_run=True)["accepted"]
