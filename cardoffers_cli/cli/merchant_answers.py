@@ -1,8 +1,9 @@
 """`cardoffers merchant suggest`, and what a person answers: whose unknown identifiers are."""
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,11 +25,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier, Reviewed
-    from cardoffers_cli.services.suggestions import Suggestion
+    from cardoffers_cli.services.suggestions import RatedPair, Suggestion
 
 SUGGESTED = read_columns("merchant.suggested")
+RATED = read_columns("merchant.rated")
 ANSWERED = read_columns("merchant.answered")
 REDEEMED = read_columns("merchant.redeemed")
+
+EVIDENCE = (
+    *("known_as", "spelling", "words_in_common", "rarest_word", "leading_characters"),
+    *("leading_characters_of_any", "cardholders_in_common", "links", "cluster", "mcc"),
+)
 
 Identifier = Annotated[str, argument("IDENTIFIER", "What purchases call the merchant.")]
 Type = Annotated[
@@ -48,11 +55,19 @@ def suggest(
     review: Annotated[
         bool, option("Show one after the other, and take your answers.", "--review")
     ] = False,
+    as_table: Annotated[
+        Path | None,
+        option("Rate pairs of a file instead: identifier, descriptor.", metavar="FILE.csv"),
+    ] = None,
 ) -> None:
     """Show which known merchants unknown identifiers may be of, the most money first."""
-    from cardoffers_cli.jobs.discovery import suggest_merchants
+    from cardoffers_cli.jobs.discovery import rate_pairs, suggest_merchants
 
     desk = Desk.of(ctx)
+    if as_table:
+        rated = rate_pairs(desk.job, _pairs(as_table))
+        desk.show([_told(each) for each in rated], Sheet("rated", RATED, rated), raw=raw)
+        return
     if review:
         from cardoffers_cli.cli.merchant_review import check  # polars is heavy
 
@@ -62,7 +77,7 @@ def suggest(
     if review and rows:
         _review(desk, rows)
         return
-    desk.show(rows, Sheet("suggestions", SUGGESTED, rows), raw=raw)
+    desk.show([_told(each) for each in rows], Sheet("suggestions", SUGGESTED, rows), raw=raw)
     if rows:
         desk.note(
             "Next: `--review` takes your answers one by one. Or, with `-o review.csv`, write a"
@@ -238,6 +253,33 @@ def _show(desk: Desk, told: "Sequence[AnsweredIdentifier]") -> None:
         exit_code=WITH_FINDINGS if failed else 0,
         why=f"Not answered: {failed:,} of {counted(len(told), 'identifier')}." if failed else "",
     )
+
+
+def _told(row: "Suggestion | RatedPair") -> Mapping[str, Any]:
+    """Return a row as JSON has it, with what speaks for it together too."""
+    evidence = {name: row[name] for name in EVIDENCE if name in row}
+    return {"descriptor": row.get("merchant_descriptor"), **row, "evidence": evidence}
+
+
+def _pairs(source: Path) -> list[dict[str, Any]]:
+    """Read pairs of an identifier and what it is called; its type is of a column, if there is."""
+    rows = csv.DictReader(_lines(source))
+    if missing := {"identifier", "descriptor"}.difference(rows.fieldnames or ()):
+        raise FileUnusable(
+            f"The file has no column {', '.join(sorted(missing))}.",
+            code="header_column_missing",
+            hint="Its columns are identifier, descriptor, and merchant_identifier_type if need be.",
+        )
+    return [
+        {
+            "line": line,
+            "kind": row.get("merchant_identifier_type") or "card_acceptor",
+            "identifier": row["identifier"],
+            "text": row["descriptor"],
+        }
+        for line, row in enumerate(rows, start=1)
+        if row["identifier"] and row["descriptor"]
+    ]
 
 
 def _reviewed(source: Path) -> "list[Reviewed]":

@@ -6,7 +6,7 @@ every suggestion accepted, so that shared budgets count as they would.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.records import Record
@@ -18,10 +18,10 @@ from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.merchant_answers import find_identifier
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.suggestions import Suggestion
+    from cardoffers_cli.services.suggestions import RatedPair, Suggestion
 
 
 class Evidence(Record):
@@ -50,6 +50,12 @@ def suggest_merchants(
             institution_id=owner,
             limit=limit,
         )
+
+
+def rate_pairs(job: Job, pairs: Sequence[Mapping[str, Any]]) -> list[RatedPair]:
+    """Return the likeliest known merchant of each pair of a file, as `rate` does; keep nothing."""
+    with job.store() as store, store.transaction(keep=False):
+        return suggestions.rate(store, pairs)
 
 
 def likely_merchants(institution: str, job: Job, *, limit: int) -> list[Suggestion]:

@@ -9,12 +9,13 @@ features of each pair are weighed as `domain/merchant_weights.py` says. Nothing 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.merchant_weights import EVEN, WEIGHTS
 from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from decimal import Decimal
     from uuid import UUID
@@ -72,11 +73,29 @@ class Suggestion(Record):
     facts: str
 
 
-def compare(store: Store, institution_id: UUID | None = None) -> Compared:
-    """Hold the unknown identifiers of an institution, or of all, against the known merchants."""
-    tables: Compared = {
-        "said": store.make(f"{_AT}said", institution_id=institution_id),
-    }
+class RatedPair(Record):
+    """The likeliest merchant of an identifier and a text that were given, as of a suggestion."""
+
+    merchant_identifier_type: str
+    merchant_identifier: str
+    descriptor: str
+    merchant_id: UUID
+    merchant_name: str
+    known_as: str
+    probability: Decimal
+    spelling: Decimal
+    words_in_common: Decimal
+    rarest_word: Decimal
+
+
+def compare(
+    store: Store, institution_id: UUID | None = None, *, said: Table | None = None
+) -> Compared:
+    """Hold the unknown identifiers of an institution, or of all, against the known merchants.
+
+    `said` are identifiers and texts that are held against them instead.
+    """
+    tables: Compared = {"said": said or store.make(f"{_AT}said", institution_id=institution_id)}
     for step in _STEPS:
         address = f"{_AT}{step}"
         tables[step] = store.make(address, *store.declared_by(address, tables))
@@ -84,12 +103,25 @@ def compare(store: Store, institution_id: UUID | None = None) -> Compared:
     return tables
 
 
-def choose(store: Store, compared: Compared, identifier_no: int | None = None) -> Compared:
+def rate(store: Store, pairs: Sequence[Mapping[str, Any]]) -> list[RatedPair]:
+    """Return the likeliest merchant of each pair, in a transaction that is never kept.
+
+    A pair has its `line`, the `kind` of the `identifier`, and the `text`.
+    """
+    given = store.make(f"{_AT}given", pairs=pairs)
+    store.execute(f"{_AT}add_given", given)
+    chosen = choose(store, compare(store, said=given.called("said")), even=0)
+    return store.records(RatedPair, f"{_AT}rated", chosen["suggested"], chosen["sought"])
+
+
+def choose(
+    store: Store, compared: Compared, identifier_no: int | None = None, *, even: float = EVEN
+) -> Compared:
     """Add what is suggested: the likely merchant of each identifier, or all of one identifier."""
     chosen = store.make(
         f"{_AT}suggested",
         *(compared["weighed"], compared["sought"]),
-        even=EVEN,
+        even=even,
         identifier_no=identifier_no,
     )
     return {**compared, "suggested": chosen}

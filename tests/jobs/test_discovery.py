@@ -28,10 +28,11 @@ from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.restore import restore
 from cardoffers_cli.jobs.why import why
 from cardoffers_cli.store.audits import audits, offending
+from commands import in_a_pipe
 from discovering import judge_sample, reached, unknown_world
 from sizes import at_the_gate, slow, tries
 from tables import NOON, put, select, snapshot, uid
-from work import found
+from work import found, kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +53,32 @@ def owner(job: Job, identifier: str) -> str | None:
         f" where merchant_identifier = '{identifier}'"
         " and merchant_identifier_type = 'card_acceptor'",
     )[0][0]
+
+
+PAIRS = """identifier,descriptor
+101,LUNA BOOKS #101
+900,Oakwell Pharmacy 12
+901,LUNA BOOKS #101
+902,NOBODY OF THIS NAME
+"""
+
+
+def test_pairs_of_a_file_are_rated_and_nothing_is_kept(job: Job, tmp_path: Path) -> None:
+    before = kept(job)
+    (tmp_path / "pairs.csv").write_text(PAIRS)
+    words = ["merchant", "suggest", "--as-table", tmp_path / "pairs.csv", "--store", job.path]
+    told = in_a_pipe([*words, "--format", "json"]).document
+    assert {
+        ("101", "LUNA BOOKS #101", "Luna Books"),
+        ("900", "Oakwell Pharmacy 12", "Oakwell Pharmacy"),
+        ("901", "LUNA BOOKS #101", "Luna Books"),
+    } == {(each["merchant_identifier"], each["descriptor"], each["merchant_name"]) for each in told}
+    ranked = [each["probability"] for each in told]
+    assert sorted(ranked, reverse=True) == ranked
+    assert {"known_as", "spelling", "words_in_common", "rarest_word"} == {*told[0]["evidence"]}
+    assert before == kept(job)
+    (tmp_path / "pairs.csv").write_text("id,name\n1,x\n")
+    assert "header_column_missing" == in_a_pipe([*words, "--format", "json"]).error["code"]
 
 
 def test_what_is_likely_is_suggested_with_what_hangs_on_it(job: Job) -> None:

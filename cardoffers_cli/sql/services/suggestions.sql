@@ -18,6 +18,51 @@ where identifiers.merchant_id is null
     and ($institution_id is null or waiting.institution_id = $institution_id)
 group by waiting.identifier_no, purchase_details.merchant_descriptor;
 
+-- name: given
+-- makes: given(identifier_no, kind, identifier, text, purchases)
+-- Makes given: pairs of an identifier and a text, as if each were unknown and said by one purchase.
+-- Grain: one row per pair.
+create temp table given as
+select
+    coalesce((select max(identifiers.identifier_no) from identifiers), 0) + pairs.line
+    as identifier_no,
+    pairs.kind, pairs.identifier, pairs.text, cast(1 as bigint) as purchases
+from (
+    select
+        unnest(
+            cast(
+                $pairs as struct(line bigint, kind varchar, identifier varchar, text varchar)[]
+            ),
+            recursive := true
+        )
+) as pairs;
+
+-- name: add_given
+-- reads: given(identifier_no, kind, identifier)
+-- Writes pairs as unknown identifiers, in a transaction that is never kept.
+insert into identifiers (identifier_no, merchant_identifier_type, merchant_identifier)
+select given.identifier_no, given.kind, given.identifier
+from given;
+
+-- name: rated
+-- reads: suggested(identifier_no, merchant_no, known_name, log_odds, probability, spelling, covered,
+--     rarest, name, cluster)
+-- reads: sought(identifier_no, name, text)
+-- The likeliest merchant of each pair, the likeliest first. Grain: one row per pair that has any.
+select
+    identifiers.merchant_identifier_type, identifiers.merchant_identifier,
+    sought.text as descriptor, merchants.merchant_id, merchants.name as merchant_name,
+    suggested.known_name as known_as,
+    cast(suggested.probability as decimal(4, 3)) as probability,
+    cast(suggested.spelling as decimal(4, 3)) as spelling,
+    cast(suggested.covered as decimal(4, 3)) as words_in_common,
+    cast(suggested.rarest as decimal(4, 3)) as rarest_word
+from suggested
+inner join sought on sought.identifier_no = suggested.identifier_no
+inner join identifiers on identifiers.identifier_no = suggested.identifier_no
+inner join merchants on merchants.merchant_no = suggested.merchant_no
+order by suggested.log_odds desc, suggested.identifier_no;
+
 -- name: known_said
 -- makes: known_said(merchant_no, identifier_no, text, purchases)
 -- Makes known_said: what merchants are called, by the catalogue and by purchases that carried one of
