@@ -261,7 +261,7 @@ def _told(row: "Suggestion | RatedPair") -> Mapping[str, Any]:
     return {"descriptor": row.get("merchant_descriptor"), **row, "evidence": evidence}
 
 
-def _pairs(source: Path) -> list[dict[str, Any]]:
+def _pairs(source: Path) -> "Sequence[Mapping[str, Any]]":
     """Read pairs of an identifier and what it is called; its type is of a column, if there is."""
     rows = csv.DictReader(_lines(source))
     if missing := {"identifier", "descriptor"}.difference(rows.fieldnames or ()):

@@ -11,13 +11,14 @@ from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.watching import figures_text
+from cardoffers_cli.domain.watching import figures_text, measured
 
 if TYPE_CHECKING:
     from cardoffers_cli.services.watch import WatchFinding
 
 app = group("What came in strangely, and what you say of it.")
 
+HIDDEN = ("institution_id", "subject", "import_id")
 FINDINGS = read_columns("watch.findings")
 Named = Annotated[str, argument("FINDING", "The finding: its id, a beginning of that, or latest.")]
 
@@ -41,7 +42,8 @@ def list_(
     desk = Desk.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     rows, findings = watch_rows(desk.job, institution, code=code, state=state, limit=most)
-    desk.show(rows, Sheet("findings", FINDINGS, [_row(each) for each in rows]), raw=raw)
+    sheet = Sheet("findings", FINDINGS, [_row(each) for each in rows])
+    desk.show([_told(each) for each in rows], sheet, raw=raw)
     if findings > len(rows):
         desk.note(f"There are {counted(findings, 'finding')}: --all for every one.")
 
@@ -55,7 +57,7 @@ def show_(
 
     desk = Desk.of(ctx)
     found = show_watch_finding(desk.job, finding_id, institution)
-    desk.show(found, Sheet.of_fields("finding", _row(found)))
+    desk.show(_told(found), Sheet.of_fields("finding", _row(found)))
 
 
 @app.command()
@@ -75,7 +77,12 @@ def accept(
     desk.show(done, Sheet.of_fields("finding", _row(done)))
 
 
+def _told(found: "WatchFinding") -> Mapping[str, Any]:
+    """Return a finding as JSON has it: its kind and what was measured in fields of their own."""
+    return {**found, "kind": found.code, **measured(found.figures)}
+
+
 def _row(found: "WatchFinding") -> Mapping[str, Any]:
     """Return a finding as it is shown: its figures in words, and its subject as people know it."""
-    fields = {name: value for name, value in found.items() if name != "subject"}
+    fields = {name: value for name, value in found.items() if name not in HIDDEN}
     return {**fields, "figures": figures_text(found.figures)}

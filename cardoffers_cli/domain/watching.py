@@ -25,6 +25,8 @@ FILE_MISSED, FILE_LATE = "file_missed", "file_late"
 TOLD_ONCE = frozenset({FILE_MISSED, FILE_LATE})
 """Codes that a nightly run tells once, whatever becomes of the finding."""
 
+_USUAL = ("usual", "expected", "most_of_others")
+"""What figures call that which was to be expected."""
 _ANY = "find out why, then cardoffers watch accept FINDING --reason WHY"
 _ASK = f"ask the institution whether the file is right; {_ANY}"
 _LOOK = f"look at what they bought with cardoffers browse; {_ANY}"
@@ -87,6 +89,23 @@ def read_figures(text: str) -> Mapping[str, Any]:
     """Read the figures of a finding; numbers come back exact."""
     found: Mapping[str, Any] = json.loads(text, parse_float=Decimal)
     return found
+
+
+def measured(figures: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what was found, what was expected, and the deviations between them, None if unknown.
+
+    What is a part of others is expected to be as large a part as it usually is.
+    """
+    value = next(iter(figures.values()), None)
+    usual = next((figures[name] for name in _USUAL if name in figures), None)
+    if "usual_share" in figures:
+        usual = round(figures["usual_share"] * figures["among"], 2)
+    is_number = isinstance(value, (int, Decimal))
+    return {
+        "value": value if is_number else None,
+        "expected": usual if is_number else None,
+        "z": figures.get("deviations"),
+    }
 
 
 def figures_text(figures: Mapping[str, Any]) -> str:

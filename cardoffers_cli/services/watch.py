@@ -29,13 +29,15 @@ WatchState = Literal["open", "accepted", "resolved"]
 class WatchFinding(Record):
     """A finding of the watch, in the shape of `watch list --format json`.
 
-    `about` names its subject as people know it; `figures` are exact.
+    `about` names its subject as people know it; `figures` are exact; `import_id` is of its file.
     """
 
     finding_id: UUID
+    institution_id: UUID
     institution: str
     code: str
     subject: str
+    import_id: UUID | None
     about: str
     about_on: date
     figures: Mapping[str, Any]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.domain.watching import Watched
+from cardoffers_cli.domain.watching import Watched, measured
 from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.status import status
 from cardoffers_cli.jobs.watch.findings import accept_watch, show_watch_finding, watch_rows
 from cardoffers_cli.services.watch import record_findings
+from commands import in_a_pipe
 from sizes import slow
 from tables import NOON, uid
 from work import found, next_run, once, short_nights, with_catalogue
@@ -68,6 +70,39 @@ def test_a_finding_is_accepted_once_with_a_reason(made: Job) -> None:
     assert "tester closed it at 2026-06-01T12:00:00.000Z: holiday." == refused.value.hint
     assert None is show_watch_finding(made, finding).next
     assert [("watch_accept",)] == found(made, "select kind from runs where kind <> 'test'")
+
+
+@pytest.mark.parametrize(
+    ("figures", "expected"),
+    [
+        (
+            {"rows": 5, "usual": 900, "deviations": Decimal("-7.2")},
+            (5, 900, "-7.2"),
+        ),
+        (
+            {"invalid": 40, "among": 200, "usual_share": Decimal("0.01"), "deviations": Decimal(9)},
+            (40, Decimal("2.00"), "9"),
+        ),
+        (
+            {"purchases": 0, "expected": Decimal("31.5")},
+            (0, Decimal("31.5"), None),
+        ),
+        ({"expected": "daily.csv by 06:00", "due_at": "2026-06-01"}, (None, None, None)),
+    ],
+)
+def test_what_was_measured_has_fields_of_its_own(
+    figures: dict[str, Any], expected: tuple[Any, ...]
+) -> None:
+    told = measured(figures)
+    z = None if told["z"] is None else str(told["z"])
+    assert expected == (told["value"], told["expected"], z)
+
+
+def test_a_finding_is_listed_with_the_fields_of_the_contract(made: Job) -> None:
+    listed = in_a_pipe(["watch", "list", "--store", made.path, "--format", "json"]).document
+    names = "finding_id institution_id kind subject import_id value expected z state".split()
+    assert listed
+    assert set() == {*names} - {*listed[0]}
 
 
 def test_a_finding_of_another_institution_is_not_found(made: Job) -> None:

@@ -85,7 +85,14 @@ with page as materialized (
     limit $limit
 )
 select
-    page.finding_id, institutions.slug as institution, page.code, page.subject,
+    page.finding_id, page.institution_id, institutions.slug as institution, page.code, page.subject,
+    (
+        select arg_max(imports.import_id, imports.import_no)
+        from imports
+        where imports.institution_id = page.institution_id
+            and imports.file_name = page.subject
+            and imports.run_no <= page.run_no
+    ) as import_id,
     coalesce(
         'cardholder ' || masked(cardholders.cardholder_token),
         'instrument ' || masked(instruments.instrument_token), merchants.name, page.subject
