@@ -456,6 +456,7 @@ def test_a_statement_shows_what_is_paid_of_it(made: Job) -> None:
         "update payouts set number = 'X'",
         "update payouts set currency = 'JPY'",
         "update payouts set content = content || ' '",
+        "update payouts set withdrawn_at = now()::timestamp",
         "insert into bank_entries from bank_entries",
     ],
 )

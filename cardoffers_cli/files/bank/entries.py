@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from decimal import Decimal
-from typing import Literal
+from typing import Final, Literal
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import BANK_CODES
@@ -19,7 +19,7 @@ from cardoffers_cli.domain.money import MINOR_UNITS, quantize
 Direction = Literal["credit", "debit"]
 EntryStatus = Literal["booked", "returned", "rejected", "accepted", "pending", "notice"]
 Message = Literal["camt.053", "camt.054", "pain.002", "nacha", "csv"]
-UNEXPLAINED = "unexplained"
+UNEXPLAINED: Final = "unexplained"
 """The status of what an entry has beyond its details, or they beyond it."""
 
 _AMOUNT = re.compile(r"([0-9]{1,14})(\.([0-9]{1,5}))?")

@@ -44,8 +44,7 @@ def payouts(job: Job, institution: str | None, *, limit: int | None = None) -> l
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution).id if institution else None
-        of = {"institution_id": owner, "limit": limit}
-        found = payout_states(store, job.now, withdrawn=True, **of)
+        found = payout_states(store, job.now, institution_id=owner, withdrawn=True, limit=limit)
     return [_listed(each) for each in found]
 
 
@@ -54,8 +53,9 @@ def show_payout(job: Job, number: str) -> ShownPayout:
     with reading(job) as source:
         statement = payable_statement(source.store, number)
         owner = statement.institution_id
-        of = {"institution_id": owner, "number": number}
-        found = payout_states(source.store, job.now, withdrawn=True, **of)
+        found = payout_states(
+            source.store, job.now, institution_id=owner, number=number, withdrawn=True
+        )
         said = list_entries(source.store, institution_id=owner, number=number)
     if not found:
         raise Refused(

@@ -1,7 +1,7 @@
 -- name: payouts_pay_their_statement
 -- Payouts that are not what their statement pays, or whose file is not the one whose digest was told;
--- those of another attempt whose payment before never came back nor was withdrawn; and entries of banks
--- that stand there twice. Grain: one row per payout, or entry.
+-- those of another attempt whose payment before never came back nor was withdrawn, or that no run
+-- withdrew; and entries of banks that stand there twice. Grain: one row per payout, or entry.
 select payouts.number, payouts.amount, statements.payable
 from payouts
 left join statements
@@ -12,6 +12,15 @@ where statements.number is null
     or payouts.currency <> statements.currency
     or payouts.sha256 <> sha256(payouts.content)
     or not contains(payouts.content, payouts.payment_id)
+    or (
+        payouts.withdrawn_at is not null
+        and not exists (
+            select 1
+            from runs
+            where runs.run_no = payouts.withdrawn_run_no
+                and runs.kind = 'payout_withdraw'
+        )
+    )
     or (
         payouts.attempt > 1
         and not exists (
