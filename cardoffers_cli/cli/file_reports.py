@@ -10,8 +10,8 @@ from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import CODES
-from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.domain.visible import shortened
+from cardoffers_cli.files.verdicts import ASKED, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +73,8 @@ def blocks(reports: Sequence[FileReport]) -> Iterator[Block]:
     first = [line for report in reports for line in _first_findings(report)]
     if first:
         yield Text(first)
-    yield Text([_headline(report) for report in reports if report.file_error is None])
+    headlines = [_headline(report) for report in reports if report.file_error is None]
+    yield Text([*headlines, *_not_asked(reports)])
 
 
 def named(source: str, error: FileUnusable) -> FileUnusable:
@@ -94,14 +95,17 @@ def first_lines(finding: Mapping[str, Any]) -> str:
 
 
 def _headline(report: FileReport) -> str:
-    conflicts = f" ({report.conflicts:,} in conflict)" if report.conflicts else ""
-    noun = "refund" if report.row_kind is REFUNDS else "row"
-    verdict = "good" if report.ok else "not all good"
-    return (
-        f"{report.file}: {verdict}. {counted(report.received, noun)} received: "
-        f"{report.valid:,} valid, {report.invalid:,} invalid, "
-        f"{counted(report.duplicates, 'duplicate')}{conflicts}."
-    )
+    word, said = verdict_of(report.document())
+    return f"{report.file}: {word}. {said}."
+
+
+def _not_asked(reports: Sequence[FileReport]) -> list[str]:
+    """Say what an import would ask its store that nobody asked here."""
+    met = {name for report in reports for name in report.not_asked}
+    if not met:
+        return []
+    asked = ", ".join(words for name, words in ASKED.items() if name in met)
+    return [f"An import would also look for: {asked}."]
 
 
 def _first_findings(report: FileReport) -> Iterator[str]:

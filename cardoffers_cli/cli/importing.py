@@ -123,7 +123,7 @@ def _import(
             told = {**reports[-1].document(), **_NOTHING_TAKEN, "dry_run": options.dry_run}
             documents.append(told)
         else:
-            reports += [each.report for each in made.parts]
+            reports.append(made.report)
             documents.append({**made.document()})
             taken += map(_taken, made.parts)
             if made.earlier:

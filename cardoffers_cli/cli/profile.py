@@ -33,7 +33,6 @@ app = group("Say how an institution's own files are laid out, and read them so."
 COLUMNS = show.read_columns("profile.columns")
 CHECKED = show.read_columns("profile.checked")
 LISTED = show.read_columns("profile.listed")
-_LINES_SHOWN = 5
 
 Profiled = Annotated[Path, argument("PROFILE", "A layout profile, TOML.")]
 
@@ -230,7 +229,7 @@ def convert(
     )
     outputs = Outputs(errors=errors, rejected=rejected, raw=raw_rejected)
     with desk.progress(f"Converting {source}") as bar:
-        report, apart = run(
+        report = run(
             source,
             layout,
             reading,
@@ -242,11 +241,6 @@ def convert(
         )
     if report.file_error is None:
         desk.note(f"Wrote {output}")
-    if apart:
-        desk.note(f"Wrote {counted(apart.good, 'refund')} to {refunds}")
-        for code, lines in apart.left.items():
-            shown = ", ".join(map(str, lines[:_LINES_SHOWN]))
-            more = " …" if len(lines) > _LINES_SHOWN else ""
-            left = counted(len(lines), "refund")
-            desk.note(f"{left} left out: {code}, in line {shown}{more}.")
+    if refunds and report.refunds:
+        desk.note(f"Wrote {counted(report.refunds.valid, 'refund')} to {refunds}")
     show_files(desk, [report.document()], [report])

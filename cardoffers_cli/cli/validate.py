@@ -15,6 +15,7 @@ from cardoffers_cli.cli.kernel.options import (
     Errors,
     Kind,
     LayoutProfile,
+    NoProfile,
     RawRejected,
     Rejected,
     SheetName,
@@ -22,6 +23,8 @@ from cardoffers_cli.cli.kernel.options import (
     Valid,
     argument,
     checked_as,
+    institution_option,
+    layout_for,
     option,
 )
 from cardoffers_cli.domain.counting import counted
@@ -30,22 +33,31 @@ from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.domain.moments import format_minute
 
 if TYPE_CHECKING:
+    from cardoffers_cli.files.chunks import FileReading
     from cardoffers_cli.jobs.river.certificates import Certificate
 
 DIFFERENCES = show.read_columns("validate.differences")
+Asked = Annotated[
+    str | None,
+    institution_option(
+        help="Ask the store that --store names too, as an import for this one would: slug or id."
+    ),
+]
 
 
 def validate(
     ctx: typer.Context,
     sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
     *,
+    institution: Asked = None,
     currency: Currency = None,
     delimiter: Delimiter = ",",
     sheet: SheetName = None,
     profile: LayoutProfile = None,
+    no_profile: NoProfile = False,
+    allow_unterminated: AllowUnterminated = False,
     kind: Kind = None,
     assume_timezone: Timezone = None,
-    allow_unterminated: AllowUnterminated = False,
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
@@ -63,7 +75,9 @@ def validate(
     """Check files of purchases, refunds or credits: CSV, JSON, workbooks. Needs no store."""
     from cardoffers_cli.cli.file_reports import page_of, show_files
     from cardoffers_cli.jobs.river import certificates
+    from cardoffers_cli.jobs.river.imports import ImportOptions
     from cardoffers_cli.jobs.river.intake import Outputs
+    from cardoffers_cli.jobs.river.validate import Rehearsal
     from cardoffers_cli.jobs.river.validate import validate as check_file
 
     desk = Desk.of(ctx)
@@ -91,12 +105,26 @@ def validate(
     certified = certificates.read_certificate(check) if check else None
     reading = certificates.read_again(certified, reading) if certified else reading
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
+    how: FileReading | Rehearsal = reading
+    if institution:
+        _check_asked(desk, currency, certificate or check)
+        options = ImportOptions(
+            profile=layout_for(
+                *(desk, institution, reading.profile),
+                is_other=no_profile or delimiter != "," or sheet is not None,
+                to_write=True,
+            ),
+            sheet=sheet,
+            delimiter=delimiter,
+            assume_timezone=assume_timezone,
+            allow_unterminated=allow_unterminated,
+            kind=reading.kind if reading.is_kind_given else None,
+        )
+        how = Rehearsal(institution=institution, options=options)
     reports = []
     for source in sources:
         with desk.progress(f"Checking {source}") as bar:
-            reports.append(
-                check_file(source, reading, desk.job, outputs=outputs, progress=bar.update)
-            )
+            reports.append(check_file(source, how, desk.job, outputs=outputs, progress=bar.update))
     documents = [each.document() for each in reports]
     if report:
         show.show_page(page_of(desk, documents), report)
@@ -133,6 +161,21 @@ def _check_certified(sources: list[str], certificate: Path | None, check: Path |
         raise UsageError(
             "Standard input cannot be read again when a certificate is checked.",
             hint="Name files.",
+        )
+
+
+def _check_asked(desk: Desk, currency: str | None, certificate: Path | None) -> None:
+    """Refuse to ask a store that is not named, and what an answer of a store is not for."""
+    if desk.options.store is None:
+        raise UsageError(
+            "-i asks a store what it knows of the file, and no store is named.",
+            hint="Name it with --store, or leave -i out.",
+        )
+    if currency:
+        raise UsageError("The currency is the institution's.", hint="Leave --currency or -i out.")
+    if certificate:
+        raise UsageError(
+            "A certificate says what the file shows without a store.", hint="Leave -i out."
         )
 
 

@@ -62,6 +62,8 @@ class RowKind:
 
 TOKENS = ("cardholder_token", "card_token", "instrument_token")
 IDENTIFIERS = ("card_acceptor_id", "merchant_identifier")
+MERCHANTS = (*IDENTIFIERS, "merchant_id")
+"""Fields that name a merchant."""
 FREE_TEXTS = (
     "mcc",
     "merchant_descriptor",
@@ -88,7 +90,6 @@ PURCHASES = RowKind(
     in_header=(
         "cardholder_token",
         "card_token|instrument_token",
-        "card_acceptor_id|merchant_id|merchant_identifier",
         "amount",
         "transaction_ref",
         "transacted_at",

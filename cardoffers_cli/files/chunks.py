@@ -4,7 +4,7 @@ A `Chunk` is what every door gets, whatever the rows came from. Of the fields of
 ones keep one instrument and one merchant identifier (`card_acceptor_id` is the identifier of type
 card_acceptor; a `merchant_identifier` goes before it). Rows of every kind have the same columns
 from here on: `transaction_ref` is the row's own reference, such as the refund_ref of a refund, and
-`transacted_at` its moment.
+`transacted_at` its moment, of which `is_day` says that only the day was given.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import polars as pl
 from cardoffers_cli.domain.card_forms import NumberEvidence
 from cardoffers_cli.domain.cards import BARE
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
-from cardoffers_cli.domain.row_kinds import FREE_TEXTS, IDS, PURCHASES, TOKENS
+from cardoffers_cli.domain.row_kinds import FREE_TEXTS, IDS, MERCHANTS, PURCHASES, TOKENS
 from cardoffers_cli.files.number_forms import DOUBT_SCHEMA, note_numbers
 from cardoffers_cli.files.rulebook import rulebook
 from cardoffers_cli.files.timestamps import moments
@@ -43,6 +43,7 @@ VALID_SCHEMA: Mapping[str, Any] = {
     **dict.fromkeys(FREE_TEXTS, pl.String),
     "amount": AMOUNT,
     "transacted_at": pl.Datetime("us"),
+    "is_day": pl.Boolean,
 }
 FINDING_SCHEMA: Mapping[str, Any] = {
     "line": pl.UInt64,
@@ -53,6 +54,7 @@ FINDING_SCHEMA: Mapping[str, Any] = {
     "message": pl.String,
 }
 _AHEAD = timedelta(hours=24)
+_DAY = len("YYYY-MM-DD")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +93,7 @@ class Chunk:
 
     `doubts` (`number_forms.DOUBT_SCHEMA`) are numbers in rows that the end of the file judges.
     `rejected` holds the lines of the invalid rows (u64, sorted). `bytes_read` and `size_hint` tell
-    how far into the source reading is.
+    how far into the source reading is. `refunds` are those among the same rows, judged as such.
     """
 
     rows: pl.DataFrame
@@ -101,6 +103,7 @@ class Chunk:
     assumed_timezone: bool = False
     bytes_read: int = 0
     size_hint: int | None = None
+    refunds: Chunk | None = None
 
     def errors(self) -> list[dict[str, Any]]:
         """Return the errors among the findings by line: line, field, code and message."""
@@ -133,11 +136,18 @@ NO_ROWS = no_rows(PURCHASES)
 class Judge:
     """The rules of a kind of rows, with the limits of one reading.
 
-    `numbers` gathers what the numbers of the rows look like.
+    `numbers` gathers what the numbers of the rows look like. Of a table, whose rows have the same
+    columns, `is_nameless` says that none of them names a merchant.
     """
 
-    def __init__(self, reading: FileReading, kind: RowKind = PURCHASES) -> None:
+    def __init__(
+        self, reading: FileReading, kind: RowKind = PURCHASES, *, is_table: bool = False
+    ) -> None:
+        time = reading.profile.fields.transacted_at if reading.profile else None
+        self._has_days = time is not None and not time.has_clock
         self.reading = reading
+        self.is_nameless = False
+        self._is_table = is_table
         self.numbers = reading.numbers.of_file()
         self._kind = kind
         self._rules = rulebook(kind)
@@ -169,14 +179,18 @@ class Judge:
     def with_derived(self, raw: pl.DataFrame) -> pl.DataFrame:
         """Add what the rules read beside the text: moment, amount and limits."""
         reading = self.reading
+        if self._is_table and self._kind is PURCHASES and raw.height:
+            self.is_nameless = set(MERCHANTS).isdisjoint(raw.columns)
         fraction = rf"(?:\.[0-9]{{1,{reading.decimals}}})?" if reading.decimals else ""
         return raw.with_columns(
             moments(raw[self._kind.moment], reading.assume_timezone).get_columns(),
+            is_day=(pl.col(self._kind.moment).str.len_bytes() == _DAY) | pl.lit(self._has_days),
             value=pl.col("amount").cast(AMOUNT, strict=False),
             is_usual_amount=pl.col("amount").str.contains(f"^[0-9]{{1,12}}{fraction}$"),
             decimals=pl.lit(reading.decimals, pl.UInt32),
             program_currency=pl.lit(reading.currency, pl.String),
             latest=pl.lit(reading.now + _AHEAD, pl.Datetime("us")),
+            is_nameless=pl.lit(self.is_nameless),
             **{f"declared_{name}": self._is_declared(raw, name) for name in TOKENS},
             caller=pl.lit(reading.institution_id, pl.String),
         )
@@ -220,6 +234,7 @@ def _valid(rows: pl.DataFrame, kind: RowKind) -> pl.DataFrame:
         *(given(name).alias(name) for name in FREE_TEXTS),
         pl.col("value").alias("amount"),
         pl.col("at").alias("transacted_at"),
+        pl.col("is_day"),
         *(
             (given(name).str.to_lowercase() if name in IDS else given(name, default)).alias(
                 kind.further_names[name]

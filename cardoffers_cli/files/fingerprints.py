@@ -21,10 +21,10 @@ def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
     `reference` is of the transaction_ref, `cardholder` and `instrument` of the tokens, `payer` of
     both (null where there is no cardholder), `identifier` of the merchant identifier with its type
     (null where there is none), `look` of all that look-alikes have in common
-    (rules.md#look-alikes), and `content` of all that tells a duplicate from a conflict
-    (rules.md#duplicates), the fields that only some kinds have among it. What is of several fields
-    has the bits of their hashes put together: each field is hashed by a seed of its own, so none
-    cancels another.
+    (rules.md#look-alikes), which is odd where the time is a bare date, and `content` of all that
+    tells a duplicate from a conflict (rules.md#duplicates), the fields that only some kinds have
+    among it. What is of several fields has the bits of their hashes put together: each field is
+    hashed by a seed of its own, so none cancels another.
     """
 
     def hashed(field: str | pl.Expr, number: int) -> pl.Expr:
@@ -47,4 +47,5 @@ def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
         content ^= hashed(name, number)
     if rows["cardholder_token"].null_count():
         payer = pl.when(pl.col("cardholder_token").is_not_null()).then(payer)
-    return texts.with_columns(payer=payer, look=look, content=content)
+    is_day = pl.col("is_day").fill_null(False).cast(pl.UInt64)
+    return texts.with_columns(payer=payer, look=look // 2 * 2 + is_day, content=content)

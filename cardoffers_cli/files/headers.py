@@ -61,6 +61,12 @@ class Names:
         return any(folded(name) in text for name in self.own)
 
 
+def nameless() -> Finding:
+    """Say of a file that no column of it names a merchant."""
+    message = "no column names a merchant: the rows can be taken, and none of them can earn"
+    return make_finding("merchant_missing", message)
+
+
 def read_header(
     line: bytes, names: Names, *, delimiter: str, number: int
 ) -> tuple[Layout, list[Finding]]:

@@ -471,7 +471,7 @@ RULES: tuple[Rule, ...] = (
         "merchant_missing",
         "card_acceptor_id",
         "no merchant field is filled",
-        _NO_MERCHANT,
+        _NO_MERCHANT & ~Flagged("is_nameless"),
         kinds=(PURCHASES,),
     ),
     Rule(
@@ -489,9 +489,10 @@ RULES: tuple[Rule, ...] = (
 )
 """The rules in order of precedence. They read the text columns of a kind, `OTHERS` and `mistyped`,
 what is derived from them (`at`, `value`, `assumed`, `is_usual_amount`), and the limits `decimals`,
-`program_currency`, `latest`, `caller` and whether tokens are `declared_` numbers. A column that a
-file does not have is empty in every row. Other fields are asked for card numbers at the end of the
-file (`number_forms.py`)."""
+`program_currency`, `latest`, `caller`, whether tokens are `declared_` numbers and `is_nameless`:
+that the file has no column that names a merchant, which is said of the file. A column that a file
+does not have is empty in every row. Other fields are asked for card numbers at the end of the file
+(`number_forms.py`)."""
 
 if unknown := {rule.code for rule in RULES}.difference(CODES):
     raise LookupError(f"domain/findings.toml has no table for {', '.join(sorted(unknown))}")

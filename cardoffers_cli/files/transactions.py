@@ -9,7 +9,7 @@ numbers its records and splits them into text columns, `chunks` judges them by `
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
@@ -21,7 +21,7 @@ from cardoffers_cli.domain.row_kinds import KINDS
 from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
 from cardoffers_cli.files.copies import LineCopy, Masks, copy_items, copy_lines
 from cardoffers_cli.files.fields import OTHERS
-from cardoffers_cli.files.headers import Names, unknown_column
+from cardoffers_cli.files.headers import Names, nameless, unknown_column
 from cardoffers_cli.files.pages import RecordFile
 from cardoffers_cli.files.profiles.telling import in_other_layout, of_wide_text
 from cardoffers_cli.files.recognising import row_kind_of
@@ -49,6 +49,15 @@ __all__ = [
 _MOST_UNKNOWN = 20
 
 
+@dataclass
+class RefundsAmong:
+    """The refunds among the rows of a file, judged by the rules of refunds, and their counts."""
+
+    judge: Judge
+    received: int = 0
+    invalid: int = 0
+
+
 class TransactionFile(RecordFile):
     """An open file of rows of one `row_kind`; `chunks()` reads it once, `split()` once more.
 
@@ -59,8 +68,8 @@ class TransactionFile(RecordFile):
 
     labels: Mapping[str, str] = MappingProxyType({})
     """What the columns of fields are called in the file, where not as the fields."""
-    refunds = 0
-    """How many rows of a file of purchases are refunds, which are not counted as received."""
+    refunds: RefundsAmong | None = None
+    """The refunds among its purchases, where a profile says that there may be any."""
 
     def __init__(self, source: Source, reading: FileReading, *, kind: str | None = None) -> None:
         read_sheet(source, named=reading.sheet, names=[Names.of(each) for each in KINDS])
@@ -80,7 +89,7 @@ class TransactionFile(RecordFile):
         self.invalid = 0
         self.assumed_timezone = False
         self._zeros = LostZerosOfColumns()
-        self._judge = Judge(reading, self.row_kind)
+        self._judge = Judge(reading, self.row_kind, is_table=self.kind == "csv")
         self._unknown: list[str] = []
 
     @property
@@ -98,18 +107,21 @@ class TransactionFile(RecordFile):
         """Return the warnings for the file as a whole."""
         findings = list(self.header_findings)
         findings += [unknown_column(name, n) for n, name in enumerate(self._unknown, start=1)]
-        if not self.received and not self.refunds:
+        if not self.received:
             findings.append(make_finding("rows_missing", "the file has no rows"))
+        if self.is_nameless:
+            findings.append(nameless())
         return [*findings, *self._zeros.findings(), *self.numbers.findings()]
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether the file has no column that names a merchant."""
+        return self._judge.is_nameless
 
     @property
     def numbers(self) -> NumberEvidence:
         """What is known of the numbers of the file's institution, its own among them."""
         return self._judge.numbers
-
-    def share_numbers(self, numbers: NumberEvidence) -> None:
-        """Go on with the numbers of other rows of the same file."""
-        self._judge.numbers = numbers
 
     def chunks(self) -> Iterator[Chunk]:
         """Read and judge the file, stretch by stretch.

@@ -11,6 +11,7 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.profiles.guessing import guess_layout
 from cardoffers_cli.files.profiles.loading import read_profile
+from cardoffers_cli.files.profiles.places import labels_of
 from cardoffers_cli.files.profiles.proposing import proposed, settings_told
 from cardoffers_cli.files.profiles.reading import ProfiledFile
 from cardoffers_cli.files.profiles.written import UNREADABLE
@@ -146,7 +147,7 @@ def check_profile(source: str, profile: Profile, how: FileReading, *, named: str
         left_out=left_out,
         fields_=[
             _checked(name, label, [row[name] for row in found])
-            for name, label in file.labels.items()
+            for name, label in labels_of(profile).items()
         ],
         items_=[
             {name: _shown(name, value) for name, value in row.items()}

@@ -13,6 +13,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files.chunks import Judge
 from cardoffers_cli.files.documents import as_objects
 from cardoffers_cli.files.fingerprints import with_fingerprints
@@ -136,9 +137,9 @@ def simulate_event(
     rows = with_fingerprints(judged.rows, secrets.randbits(64))
     with store.transaction(keep=False):
         chunk = (rows, judged.findings.clear(), judged.doubts)
-        staged = stage_whole(store, [chunk], is_file=False)
+        (staged,) = stage_whole(store, [(chunk,)], [PURCHASES], is_file=False)
         if refuse_card_numbers(store, staged, judge.numbers):
-            return SimulatedEvent(errors=[*findings(store, staged)])
+            return SimulatedEvent(errors=[*findings(store, staged.findings)])
         _admit(store, owner, staged, job)
         decide_one(store, job, _NO_IMPORT)
         (item,) = decisions_of_import(store, owner.id, _NO_IMPORT)

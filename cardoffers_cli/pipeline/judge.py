@@ -39,8 +39,7 @@ _EACH = 3
 _DUPLICATE = CODES["duplicate"]
 _CONFLICT = CODES["duplicate_conflict"]
 _LOOK_ALIKE = CODES["look_alike"]
-
-
+_LEFT_OUT = CODES["refund_left_out"]
 _CARD_NUMBER = CODES["card_number"]
 
 
@@ -144,25 +143,35 @@ def find_look_alikes(
     staged: StagedWhole,
     numbered: Numbered,
     repeats: Repeats,
-    institution_id: UUID,
     *,
-    with_history: bool,
+    alike: Table,
+    institution_id: UUID,
 ) -> Table:
-    """Find the admissible rows that are like others of the file, or of purchases before it.
+    """Add to the rows that are `alike` in their file those that are like purchases before it."""
+    index_looks(store)
+    return store.make(
+        "pipeline/judge:look_alikes",
+        *(staged.rows, numbered.payers, numbered.identifiers, repeats.rows, alike.called("alike")),
+        institution_id=institution_id,
+    )
+
+
+def find_alike(store: Store, staged: Staged, repeats: Repeats) -> Table:
+    """Find the admissible rows that are like others of their file.
 
     They are admitted all the same: references decide. Only purchases are looked through: goods of
     one price that go back together are alike, and none may be kept by it.
     """
     if staged.kind is not PURCHASES:
         return no_look_alikes(store)
-    if with_history:
-        index_looks(store)
-    return store.make(
-        "pipeline/judge:look_alikes",
-        *(staged.rows, numbered.payers, numbered.identifiers, repeats.rows),
-        institution_id=institution_id,
-        with_history=with_history,
-    )
+    found = store.make("pipeline/judge:alike", staged.rows, repeats.rows)
+    return found.called("look_alikes")
+
+
+def count_look_alikes(store: Store, look_alikes: Table) -> tuple[int, int]:
+    """Return how many rows are alike by bare dates alone, and how many are like earlier ones."""
+    found = store.rows("pipeline/judge:look_counts", look_alikes)[0]
+    return found["by_date"], found["before"]
 
 
 def index_looks(store: Store) -> None:
@@ -175,7 +184,7 @@ def index_looks(store: Store) -> None:
 
 
 def no_look_alikes(store: Store) -> Table:
-    """Make the empty table of look-alikes: for a check without an institution."""
+    """Make the empty table of look-alikes: for rows of which none is sought."""
     return store.define("pipeline/judge:no_look_alikes")
 
 
@@ -207,6 +216,29 @@ def note_repeats(
     )
 
 
+def note_left_out(store: Store, staged: Staged, repeats: Repeats) -> None:
+    """Append a finding for each refund that could be taken, where nobody asks for refunds."""
+    store.execute(
+        "pipeline/judge:left_out_findings",
+        *(staged.findings, staged.rows, repeats.rows),
+        reference=staged.kind.reference,
+        code=_LEFT_OUT.code,
+        level=_LEFT_OUT.level,
+        message=_LEFT_OUT.summary,
+    )
+
+
+def count_earning(store: Store, staged: Staged, numbered: Numbered, repeats: Repeats) -> int:
+    """Return how many purchases that can be taken are of a merchant that is known."""
+    tables = (staged.rows, numbered.identifiers, repeats.rows)
+    return int(store.value("pipeline/judge:earning", *tables))
+
+
+def count_nameless(store: Store, staged: Staged, repeats: Repeats) -> int:
+    """Return how many purchases that can be taken name no merchant."""
+    return int(store.value("pipeline/judge:nameless", staged.findings, repeats.rows))
+
+
 def tokens_look_rotated(store: Store, staged: Staged, received: int) -> bool:
     """Whether over 99 % of the cardholder tokens of purchases occur once (rules.md#tokens)."""
     if received <= ROWS_TO_JUDGE or staged.kind is not PURCHASES:
@@ -215,16 +247,25 @@ def tokens_look_rotated(store: Store, staged: Staged, received: int) -> bool:
     return look_rotated(received, counted["tokens"], counted["once"])
 
 
-def summary(store: Store, staged: Staged) -> list[dict[str, Any]]:
+def all_findings(store: Store, staged: Sequence[Staged]) -> Table:
+    """Return the findings of all kinds of rows of a file, of which there are one or two."""
+    first, *others = (each.findings for each in staged)
+    if not others:
+        return first
+    both = store.make("pipeline/judge:all_findings", first)
+    for other in others:
+        store.execute("pipeline/judge:add_findings", both, other)
+    return both.called("staged_findings")
+
+
+def summary(store: Store, found: Table) -> list[dict[str, Any]]:
     """Return the findings by code, errors first: code, level, row_count, lines (the first 20)."""
-    return store.rows("pipeline/judge:summary", staged.findings)
+    return store.rows("pipeline/judge:summary", found)
 
 
-def find_common(store: Store, staged: Staged, received: int) -> Table:
+def find_common(store: Store, found: Table, received: int) -> Table:
     """Find what is found in most rows, and so is said once."""
-    return store.make(
-        "pipeline/judge:common_findings", staged.findings, received=received, few=_FEW
-    )
+    return store.make("pipeline/judge:common_findings", found, received=received, few=_FEW)
 
 
 def common_findings(store: Store, common: Table) -> list[dict[str, Any]]:
@@ -235,33 +276,34 @@ def common_findings(store: Store, common: Table) -> list[dict[str, Any]]:
     return store.rows("pipeline/judge:common", common)
 
 
-def first_findings(store: Store, staged: Staged, common: Table, limit: int) -> list[dict[str, Any]]:
+def first_findings(store: Store, found: Table, common: Table, limit: int) -> list[dict[str, Any]]:
     """Return the first findings that are not common, errors first, but for harmless duplicates.
 
     Each kind has its first ones among them. Each says with `findings` of how many it is.
     """
-    return store.rows(
-        "pipeline/judge:first_findings", staged.findings, common, limit=limit, each=_EACH
-    )
+    return store.rows("pipeline/judge:first_findings", found, common, limit=limit, each=_EACH)
 
 
-def findings(store: Store, staged: Staged) -> Iterator[dict[str, Any]]:
+def findings(store: Store, found: Table) -> Iterator[dict[str, Any]]:
     """Yield every finding in the order of the file, duplicates included."""
-    last_line = store.value("pipeline/judge:last_line", staged.findings)
+    last_line = store.value("pipeline/judge:last_line", found)
     if last_line is None:
         return
     for first in range(0, last_line + 1, _LINES_AT_A_TIME):
         end = first + _LINES_AT_A_TIME
-        yield from store.rows(
-            "pipeline/judge:findings", staged.findings, first_line=first, end_line=end
-        )
+        yield from store.rows("pipeline/judge:findings", found, first_line=first, end_line=end)
 
 
-def fields_to_mask(store: Store, staged: Staged) -> pl.DataFrame:
+def fields_to_mask(store: Store, found: Table) -> pl.DataFrame:
     """Return the fields of rejected rows that are not for others: line and field, in order."""
-    return store.frame("pipeline/judge:fields_to_mask", staged.findings)
+    return store.frame("pipeline/judge:fields_to_mask", found)
 
 
-def rejected_lines(store: Store, staged: Staged, repeats: Repeats) -> pl.Series:
+def rejected_lines(store: Store, found: Table, repeats: Sequence[Repeats]) -> pl.Series:
     """Return the sorted lines that are not taken: rows with an error, and duplicates."""
-    return store.frame("pipeline/judge:rejected_lines", staged.findings, repeats.rows)["line"]
+    first, *others = (
+        store.frame("pipeline/judge:rejected_lines", found, each.rows)["line"] for each in repeats
+    )
+    for other in others:
+        first = first.append(other).unique().sort()
+    return first

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from functools import reduce
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.pipeline.handles import Staged, StagedWhole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from decimal import Decimal
 
     import polars as pl
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 
     Chunk = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
     """A chunk: its valid rows with fingerprints, its findings, and its doubtful numbers."""
+
+    Chunks = tuple[Chunk, ...]
+    """The chunks of one stretch of rows, one for each kind that is among them."""
 
     PartOf = Callable[[pl.DataFrame, pl.DataFrame, pl.DataFrame], pl.DataFrame]
     """Returns what a table has of a chunk."""
@@ -45,67 +47,103 @@ _PLACES = (1 << 18, 1 << 22)
 _HALF = 1 << 32
 
 
-def stage_slim(store: Store, chunks: Iterable[Chunk], kind: RowKind = PURCHASES) -> Staged:
-    """Stage what a check needs of a file; there is one chunk at least."""
-    findings, doubts = _findings(store), _doubts(store)
-    rows, differ = _stage(store, chunks, "slim", [findings, doubts], findings)
-    return Staged(
-        kind=kind, rows=rows, findings=findings.made(), doubts=doubts.table, differ=differ
-    )
+def stage_slim(store: Store, chunks: Iterable[Chunks], kinds: Sequence[RowKind]) -> list[Staged]:
+    """Stage what a check needs of a file, each kind of its rows apart; one chunk at least."""
+    tables = [_Tables(store, kind, "slim") for kind in kinds]
+    _stage(chunks, tables)
+    return [Staged(**each.made()) for each in tables]
 
 
 def stage_whole(
-    store: Store, chunks: Iterable[Chunk], kind: RowKind = PURCHASES, *, is_file: bool = True
-) -> StagedWhole:
+    store: Store, chunks: Iterable[Chunks], kinds: Sequence[RowKind], *, is_file: bool = True
+) -> list[StagedWhole]:
     """Stage what an import needs: also the texts behind the fingerprints; one chunk at least.
 
     Findings are added to those of a file, so of these a table is made in both sizes.
     """
-    findings, doubts, details = _findings(store), _doubts(store), _details(store)
-    met = [_Met(store, name) for name in ("tokens", "merchants")]
-    tokens, merchants = (_Part(store, each.name, each) for each in met)
-    sides = [findings, doubts, details, tokens, merchants]
-    rows, differ = _stage(store, chunks, kind.name, sides, findings if is_file else None)
-    return StagedWhole(
-        kind=kind,
-        rows=rows,
-        findings=findings.made(),
-        doubts=doubts.table,
-        differ=differ,
-        tokens=tokens.made(),
-        merchants=merchants.made(),
-        collides=any(each.collides for each in met),
-        details=details.table,
-    )
+    tables = [_WholeTables(store, kind, kind.name, is_file=is_file) for kind in kinds]
+    _stage(chunks, tables)
+    return [StagedWhole(**each.made()) for each in tables]
 
 
-def _stage(
-    store: Store, chunks: Iterable[Chunk], form: str, sides: Sequence[_Part], made: _Part | None
-) -> tuple[Table, bool]:
-    """Stage the rows as a table of this form, and let each side have its part of the chunks.
+class _Tables:
+    """The tables of the rows of one kind: what a check needs.
 
-    Of the side that is to be `made`, a table is made even where rows are few. Returns also whether
-    rows are few and no two of them have one ref.
+    `differ` is set where rows are few and no two of them have one ref.
     """
+
+    def __init__(self, store: Store, kind: RowKind, form: str, *, is_file: bool = True) -> None:
+        self.rows = _Part(store, form, _rows(store, form))
+        self._findings, self._doubts = _findings(store), _doubts(store)
+        self.sides = [self._findings, self._doubts]
+        self._kind = kind
+        self._is_file = is_file
+        self._differ = False
+
+    def write_few(self, chunk: Chunk) -> None:
+        """Let the tables stand for a chunk, but for that of findings that more are added to."""
+        for part in (self.rows, *self.sides):
+            part.is_few = part is not self._findings or not self._is_file
+            part.keep(*chunk)
+            part.write()
+        self._differ = chunk[0]["reference"].n_unique() == chunk[0].height
+
+    def made(self) -> Mapping[str, Any]:
+        """Return what is handed on, by its names."""
+        return {
+            "kind": self._kind,
+            "rows": self.rows.made(),
+            "findings": self._findings.made(),
+            "doubts": self._doubts.table,
+            "differ": self._differ,
+        }
+
+
+class _WholeTables(_Tables):
+    """What an import needs: the texts behind the fingerprints too, and the optional fields."""
+
+    def __init__(self, store: Store, kind: RowKind, form: str, *, is_file: bool) -> None:
+        super().__init__(store, kind, form, is_file=is_file)
+        self._met = [_Met(store, name) for name in ("tokens", "merchants")]
+        self._texts = [_Part(store, each.name, each) for each in self._met]
+        self._details = _details(store)
+        self.sides += [self._details, *self._texts]
+
+    def made(self) -> Mapping[str, Any]:
+        """Return what is handed on, by its names."""
+        tokens, merchants = (each.made() for each in self._texts)
+        return {
+            **super().made(),
+            "tokens": tokens,
+            "merchants": merchants,
+            "collides": any(each.collides for each in self._met),
+            "details": self._details.table,
+        }
+
+
+def _stage(chunks: Iterable[Chunks], tables: Sequence[_Tables]) -> None:
+    """Let each table have its part of the chunks; rows of the first kind are written at once."""
     chunks = iter(chunks)
     first, is_few = _first(chunks)
-    rows = _Part(store, form, _rows(store, form))
     if is_few:
-        valid, *others = (_one(frames) for frames in zip(*first, strict=True))
-        for part in (rows, *sides):
-            part.is_few = part is not made
-            part.keep(valid, *others)
-            part.write()
-        return rows.made(), valid["reference"].n_unique() == valid.height
+        for each, of_kind in zip(tables, zip(*first, strict=True), strict=True):
+            rows, findings, doubts = (_one(frames) for frames in zip(*of_kind, strict=True))
+            each.write_few((rows, findings, doubts))
+        return
+    for each in tables[1:]:
+        each.sides.append(each.rows)
     chunks = chain(first, chunks)
     for each in chunks:
-        rows.stream(_batch(chain((each,), chunks), rows, sides))
-        for side in sides:
+        tables[0].rows.stream(_batch(chain((each,), chunks), tables))
+        for side in _sides(tables):
             side.write()
-    return rows.made(), False
 
 
-def _first(chunks: Iterator[Chunk]) -> tuple[list[Chunk], bool]:
+def _sides(tables: Sequence[_Tables]) -> list[_Part]:
+    return [side for each in tables for side in each.sides]
+
+
+def _first(chunks: Iterator[Chunks]) -> tuple[list[Chunks], bool]:
     """Return the first chunks, and whether they are all that there is, and few.
 
     Rows with numbers that may be card numbers are taken out again, so they are in a table.
@@ -113,19 +151,20 @@ def _first(chunks: Iterator[Chunk]) -> tuple[list[Chunk], bool]:
     found, rows = [], 0
     for chunk in chunks:
         found.append(chunk)
-        valid, findings, doubts = chunk
-        rows += valid.height + findings.height
-        if rows > FEW_ROWS or doubts.height:
+        rows += sum(valid.height + findings.height for valid, findings, _ in chunk)
+        if rows > FEW_ROWS or any(doubts.height for _, _, doubts in chunk):
             return found, False
     return found, True
 
 
-def _batch(chunks: Iterator[Chunk], rows: _Part, sides: Sequence[_Part]) -> Iterator[pl.DataFrame]:
+def _batch(chunks: Iterator[Chunks], tables: Sequence[_Tables]) -> Iterator[pl.DataFrame]:
     """Yield the rows of the next chunks, and let each side keep its part of them."""
+    sides = _sides(tables)
     for _, chunk in zip(range(_CHUNKS_AT_A_TIME), chunks, strict=False):
-        for side in sides:
-            side.keep(*chunk)
-        yield rows.part_of(*chunk)
+        for each, of_kind in zip(tables, chunk, strict=True):
+            for side in each.sides:
+                side.keep(*of_kind)
+        yield tables[0].rows.part_of(*chunk[0])
         if sum(side.waiting for side in sides) >= _WAITING_AT_MOST:
             return
 

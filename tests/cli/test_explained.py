@@ -41,7 +41,7 @@ WITHOUT_EXAMPLE = {
     *("file_missing", "file_unreadable", "file_empty"),
     *("file_binary", "file_encoding", "file_corrupt", "sheet_missing"),
     # is about a file that is read by a profile
-    *("timestamp_ambiguous", "timestamp_skipped", "refunds_among"),
+    *("timestamp_ambiguous", "timestamp_skipped", "refunds_among", "refund_left_out"),
     *("profile_field_missing", "trailer_mismatch"),
     # is about the command that was given the file
     "kind_of_rows_mismatch",

@@ -25,7 +25,7 @@ TOKEN = "0123456789abcdef" * 4
 
 
 def row(ref: str, amount: str = "1.00") -> str:
-    return f"{TOKEN},ct_1,000000000000001,{amount},{ref},2026-09-01T12:00:00Z\n"
+    return f"{TOKEN},ct_{ref},000000000000001,{amount},{ref},2026-09-01T12:00:00Z\n"
 
 
 @pytest.fixture
@@ -55,7 +55,10 @@ def test_findings_are_grouped_and_then_told_one_by_one(cardoffers: Any, file: An
     assert "bad.csv:3: amount_invalid amount is" in ended.stdout
     assert "bad.csv:5:" not in ended.stdout
     assert ended.stdout.endswith(
-        "bad.csv: not all good. 4 rows received: 1 valid, 2 invalid, 1 duplicate.\n"
+        "bad.csv: not all good. 1 of 4 rows can be taken (2 invalid, 1 duplicate);"
+        " 1 of 1 can earn.\n"
+        "An import would also look for: known references, known merchants,"
+        " rows of other institutions.\n"
     )
     assert 3 == ended.exit_code
 
@@ -267,7 +270,7 @@ CHANGES: dict[str, tuple[Callable[[], object], list[str]]] = {
     "a row": (lambda: Path("two.csv").write_text(HEADER + row("r-201", "3.00")), ["sha256"]),
     "a fault": (
         lambda: Path("two.csv").write_text(HEADER + row("r-201", "x")),
-        ["sha256", "bytes", "valid", "invalid", "ok", "findings"],
+        ["sha256", "bytes", "valid", "invalid", "can_be_taken", "can_earn", "ok", "findings"],
     ),
     "a file gone": (lambda: Path("two.csv").unlink(), ["file"]),
     "a file more": (lambda: Path("more.csv").write_text(HEADER + row("r-301")), ["file"]),
@@ -325,3 +328,24 @@ def test_certify_says_what_to_type_instead(cardoffers: Any) -> None:
         ended.exit_code,
         ended.error["hint"],
     )
+
+
+def test_a_store_is_asked_where_it_is_named(cardoffers: Any, file: Any) -> None:
+    Path("institutions.csv").write_text(INSTITUTIONS)
+    cardoffers("init", "--store", "s.duckdb")
+    cardoffers("catalog", "import", "institutions.csv", "--store", "s.duckdb")
+    name = file("tx.csv", row("1"), row("2", "x"))
+    asked = ("--store", "s.duckdb", "-i", "alder", "--format", "json", *AT)
+    first = cardoffers("validate", name, *asked, "--errors", "1.csv")
+    cardoffers("import", file("before.csv", row("1")), *asked)
+    again = cardoffers("validate", name, *asked, "--errors", "2.csv")
+    taken = cardoffers("import", name, *asked, "--dry-run", "--errors", "3.csv")
+    assert ([], 1, 0) == tuple(
+        first.document[each] for each in ("not_asked", "can_be_taken", "duplicates")
+    )
+    assert (0, 1) == (again.document["can_be_taken"], again.document["duplicates"])
+    assert again.document == {each: taken.document[each] for each in again.document}
+    assert (Path("2.csv").read_bytes(), taken.exit_code) == (
+        *(Path("3.csv").read_bytes(), again.exit_code),
+    )
+    assert 2 == cardoffers("validate", name, "-i", "alder").exit_code

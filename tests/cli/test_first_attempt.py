@@ -58,10 +58,8 @@ def test_a_foreign_export_is_good_after_two_commands_and_three_edits(
         key.chmod(0o600)
     told = in_a_pipe([*last, *AS_OF, "--format", "json"]).document
     assert ("convert" in last) == export.is_raw
-    assert (ROWS - export.refunds, ROWS - export.refunds, True) == (
-        *(told["received"], told["valid"]),
-        told["ok"],
-    )
+    assert (ROWS, ROWS, True) == (told["received"], told["valid"], told["ok"])
+    assert export.refunds == told.get("refunds", {"valid": 0})["valid"]
 
 
 PUBLISHED = (

@@ -100,8 +100,8 @@ def test_purchases_and_the_refunds_among_them_are_told_apart(place: Path) -> Non
     assert 3 == ended.exit_code
     for told in (
         "1 row is a refund, as the profile says: an import takes them as such",
-        "export.csv: good. 1 row received: 1 valid, 0 invalid, 0 duplicates.",
-        "export.csv: not all good. 1 refund received: 0 valid, 1 invalid, 0 duplicates.",
+        "export.csv: not all good. 1 of 2 rows can be taken (1 invalid);",
+        "0 of 1 can earn: the file names no merchant.",
         "export.csv:3: original_missing",
         "export.csv: 1 purchase taken, 12.50 EUR.",
         "export.csv: 0 refunds taken, 0.00 EUR.",

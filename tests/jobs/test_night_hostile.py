@@ -370,7 +370,7 @@ def test_an_error_that_nobody_foresaw_is_the_files_own(
     made: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is told by its class, without its words: those might hold a value."""
-    taken = intake.take_all_in
+    taken = intake.take_in
 
     def failing(store: Any, file: Any, *given: Any, **more: Any) -> Any:
         result = taken(store, file, *given, **more)
@@ -378,7 +378,7 @@ def test_an_error_that_nobody_foresaw_is_the_files_own(
             raise ZeroDivisionError("canary")
         return result
 
-    monkeypatch.setattr(intake, "take_all_in", failing)
+    monkeypatch.setattr(intake, "take_in", failing)
     csv(alder(made) / "tx.csv")
     with nothing_else(made):
         result = night(made)
@@ -409,7 +409,7 @@ def test_a_night_that_is_told_to_stop_blames_no_file(
     csv(alder(made) / "tx.csv")
     order = Order(drop=base_of(made) / "drop")
     with monkeypatch.context() as patched:
-        patched.setattr(intake, "take_all_in", interrupted)
+        patched.setattr(intake, "take_in", interrupted)
         with pytest.raises(RuntimeError):
             run_night(made, order, Told())
     with nothing_else(made):
@@ -511,7 +511,7 @@ def test_what_runs_in_the_store_is_broken_off_too(
 ) -> None:
     """A statement that would run for hours ends with the time of its file."""
     slow = job(made.path, **{**LIMITS, "file_most_seconds": 3})
-    taken = intake.take_all_in
+    taken = intake.take_in
 
     def endless(store: Any, file: Any, *given: Any, **more: Any) -> Any:
         if file.name.startswith("alder/"):
@@ -520,7 +520,7 @@ def test_what_runs_in_the_store_is_broken_off_too(
                 store.rows("services/overview:last_runs")
         return taken(store, file, *given, **more)
 
-    monkeypatch.setattr(intake, "take_all_in", endless)
+    monkeypatch.setattr(intake, "take_in", endless)
     csv(alder(made) / "tx.csv")
     with nothing_else(made):
         result = night(slow)

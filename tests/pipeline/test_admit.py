@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files.chunks import NO_ROWS
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.pipeline import stage
@@ -125,7 +126,7 @@ def test_two_tokens_of_one_fingerprint_never_pass(
     )
     rows = with_fingerprints(pl.concat([NO_ROWS.rows, two], how="diagonal"), seed=1)
     chunk = (rows.with_columns(payer=pl.lit(1, pl.UInt64)), NO_ROWS.findings, NO_ROWS.doubts)
-    staged = stage_whole(store, [chunk])
+    (staged,) = stage_whole(store, [(chunk,)], [PURCHASES])
     with pytest.raises(CardoffersError) as caught:
         number(store, staged, uid("alder"))
     assert "fingerprint_collision" == caught.value.code
@@ -146,7 +147,7 @@ def test_texts_are_written_whatever_is_forgotten(
         rows = pl.DataFrame({"cardholder_token": holders, "instrument_token": "c1"})
         whole = pl.concat([NO_ROWS.rows, rows], how="diagonal")
         chunks.append((with_fingerprints(whole, seed=1), NO_ROWS.findings, NO_ROWS.doubts))
-    tokens = stage_whole(store, chunks).tokens
+    tokens = stage_whole(store, ((each,) for each in chunks), [PURCHASES])[0].tokens
     written = sorted(holder for _, holder, _ in rows_of(store, tokens))
     expected = sorted({row for rows, *_ in chunks for row in rows["cardholder_token"]})
     assert expected == sorted(set(written))

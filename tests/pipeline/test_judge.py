@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files.chunks import NO_ROWS
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.transactions import FileReading, open_transactions
@@ -49,7 +50,7 @@ def judged(store: Store, folder: Path, rows: str | list[Row]) -> Judged:
             (with_fingerprints(chunk.rows, seed=1), chunk.findings, chunk.doubts)
             for chunk in (NO_ROWS, *file.chunks())
         ]
-        staged = stage_slim(store, chunks)
+        (staged,) = stage_slim(store, ((each,) for each in chunks), [PURCHASES])
         repeats = find_repeats(store, staged, none_known(store))
         return Judged(staged, repeats, file.received)
 
@@ -82,7 +83,7 @@ def test_the_first_row_of_a_ref_wins(store: Store, tmp_path: Path) -> None:
     assert (4, 2) == found_repeats(made)
     repeated = {line: is_conflict for line, _, is_conflict, *_ in rows_of(store, made.repeats.rows)}
     assert {4: False, 5: True, 7: True, 8: False} == repeated
-    assert [4, 5, 6, 7, 8] == rejected_lines(store, made.staged, made.repeats).to_list()
+    assert [4, 5, 6, 7, 8] == rejected_lines(store, made.staged.findings, [made.repeats]).to_list()
 
 
 def test_an_invalid_row_does_not_take_up_its_ref(store: Store, tmp_path: Path) -> None:
@@ -93,7 +94,7 @@ def test_findings_by_code_name_the_first_twenty_lines(store: Store, tmp_path: Pa
     rows = [{"ref": str(n), "amount": "x", "identifier": "M1"} for n in range(30)]
     rows += [{"ref": "known", "identifier": "M1", "amount": amount} for amount in "1213"]
     made = noted(store, tmp_path, rows)
-    by_code = {row["code"]: row for row in summary(store, made.staged)}
+    by_code = {row["code"]: row for row in summary(store, made.staged.findings)}
     assert (30, list(range(2, 22))) == tuple(
         by_code["amount_invalid"][name] for name in ("row_count", "lines")
     )
@@ -101,7 +102,7 @@ def test_findings_by_code_name_the_first_twenty_lines(store: Store, tmp_path: Pa
     assert (2, [33, 35]) == tuple(
         by_code["duplicate_conflict"][name] for name in ("row_count", "lines")
     )
-    assert "error" == summary(store, made.staged)[0]["level"]
+    assert "error" == summary(store, made.staged.findings)[0]["level"]
 
 
 def test_a_row_with_a_finding_in_two_columns_is_one_of_the_twenty(
@@ -110,7 +111,7 @@ def test_a_row_with_a_finding_in_two_columns_is_one_of_the_twenty(
     rows = [{"ref": "", "amount": "", "identifier": "M1"} for _ in range(30)]
     (found,) = (
         row
-        for row in summary(store, noted(store, tmp_path, rows).staged)
+        for row in summary(store, noted(store, tmp_path, rows).staged.findings)
         if row["code"] == "required_missing"
     )
     assert (30, list(range(2, 22))) == (found["row_count"], found["lines"])
@@ -119,13 +120,14 @@ def test_a_row_with_a_finding_in_two_columns_is_one_of_the_twenty(
 def test_findings_come_in_the_order_of_the_lines(store: Store, tmp_path: Path) -> None:
     rows = [{"ref": str(n % 90_000), "identifier": "M1"} for n in range(120_000)]
     made = noted(store, tmp_path, rows)
-    repeats = [row["line"] for row in findings(store, made.staged) if row["code"] == "duplicate"]
+    rows_found = findings(store, made.staged.findings)
+    repeats = [row["line"] for row in rows_found if row["code"] == "duplicate"]
     assert list(range(90_002, 120_002)) == repeats
-    most, few = (find_common(store, made.staged, rows) for rows in (120_000, 1_000_000))
+    most, few = (find_common(store, made.staged.findings, rows) for rows in (120_000, 1_000_000))
     assert ["token_weak"] == [row["code"] for row in common_findings(store, most)]
-    assert [] == first_findings(store, made.staged, most, 7)
+    assert [] == first_findings(store, made.staged.findings, most, 7)
     assert [] == common_findings(store, few)
-    first = first_findings(store, made.staged, few, 7)
+    first = first_findings(store, made.staged.findings, few, 7)
     assert [2, 3, 4, 5, 6, 7, 8] == [row["line"] for row in first]
 
 
@@ -143,8 +145,9 @@ def test_tokens_look_rotated_when_hardly_any_comes_twice(
 
 def test_no_findings_are_no_lines(store: Store, tmp_path: Path) -> None:
     made = judged(store, tmp_path, [])
-    common = find_common(store, made.staged, 0)
+    common = find_common(store, made.staged.findings, 0)
     assert [] == common_findings(store, common)
-    assert [] == [*findings(store, made.staged), *summary(store, made.staged)]
-    assert [] == first_findings(store, made.staged, common, 5)
-    assert pl.Series("line", [], pl.UInt64).equals(rejected_lines(store, made.staged, made.repeats))
+    assert [] == [*findings(store, made.staged.findings), *summary(store, made.staged.findings)]
+    assert [] == first_findings(store, made.staged.findings, common, 5)
+    rejected = rejected_lines(store, made.staged.findings, [made.repeats])
+    assert pl.Series("line", [], pl.UInt64).equals(rejected)

@@ -17,6 +17,7 @@ from cardoffers_cli.files.html.pictures import whole
 from cardoffers_cli.files.html.tables import Advice, PrintedCommand, State
 from cardoffers_cli.files.report_columns import REJECTS
 from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.verdicts import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,8 +46,8 @@ def validation_page(files: Rows, as_of: datetime) -> Page:
 def _headline(files: Rows) -> str:
     if len(files) == 1:
         return _verdict(files[0])
-    good = sum(file["ok"] for file in files)
-    bad = [file for file in files if not file["ok"]]
+    bad = [file for file in files if file["file_error"] or verdict_of(file)[0] != "good"]
+    good = len(files) - len(bad)
     if not bad:
         return f"All {counted(len(files), 'file')} are good."
     return f"{good:,} of {counted(len(files), 'file')} are good; {_name(bad[0])} is not."
@@ -56,15 +57,8 @@ def _verdict(file: Row) -> str:
     if file["file_error"]:
         what = meaning(file["file_error"]["code"])
         return f"The file cannot be read: {what[:1].lower()}{what[1:]}."
-    rows = counted(file["received"], "row")
-    known = file["duplicates"] - file["conflicts"]
-    beside = f", {known:,} of them known already" if known else ""
-    more = f", and {known:,} more {'is' if known == 1 else 'are'} known already" if known else ""
-    if file["ok"]:
-        every = "all " if file["received"] > 1 else ""
-        return f"The file is good: {every}{rows} can be taken{beside}."
-    wrong = file["invalid"] + file["conflicts"]
-    return f"The file is not good: {wrong:,} of {rows} cannot be taken{more}."
+    word, said = verdict_of(file)
+    return f"The file is {word}: {said}."
 
 
 def _name(file: Row) -> str:

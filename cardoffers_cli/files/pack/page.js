@@ -117,7 +117,10 @@ function answer(verdict) {
   const wrong = verdict.invalid + verdict.conflicts;
   const values = { name, rows: number(verdict.received), wrong: number(wrong) };
   if (!verdict.received) return say("empty", values);
-  return verdict.ok ? say("good", values, verdict.received) : say("bad", values, wrong);
+  if (!verdict.ok) return say("bad", values, wrong);
+  const purchases = verdict.can_be_taken - (verdict.refunds?.can_be_taken ?? 0);
+  const earns = verdict.can_earn !== 0 || !purchases;
+  return say(earns ? "good" : "cannot_earn", values, verdict.received);
 }
 
 function saidOf(error) {

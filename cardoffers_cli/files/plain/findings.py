@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from cardoffers_cli.domain.findings import Finding
 
@@ -43,6 +43,10 @@ class RowFindings:
         """Return the lines with an error."""
         return {line for line, (_, _, level, _) in self._pairs() if level == "error"}
 
+    def nameless(self) -> set[int]:
+        """Return the lines of the rows that name no merchant."""
+        return {line for line, (_, code, _, _) in self._pairs() if code == "merchant_missing"}
+
     def masked_fields(self) -> list[tuple[int, str]]:
         """Return the fields that `pipeline/judge.py:fields_to_mask` does, in order."""
         codes = {"card_number", "personal_data"}
@@ -73,11 +77,15 @@ class RowFindings:
                 "message": message,
             }
 
-    def by_code(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the findings by code, errors first, then what is found in most rows."""
+    def by_code(self, only: Collection[int] | None = None) -> Iterator[Mapping[str, Any]]:
+        """Yield the findings by code, errors first, then what is found in most rows.
+
+        Of `only` some lines, where these are named.
+        """
         lines: dict[tuple[str, str], set[int]] = defaultdict(set)
         for line, (_, code, level, _) in self._pairs():
-            lines[level, code].add(line)
+            if only is None or line in only:
+                lines[level, code].add(line)
         for level, code in sorted(lines, key=lambda key: (key[0], -len(lines[key]), key[1])):
             found = lines[level, code]
             yield {

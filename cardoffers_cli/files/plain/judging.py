@@ -14,6 +14,7 @@ from cardoffers_cli.domain.findings import CODES, Finding, make_finding
 from cardoffers_cli.domain.row_kinds import IDS, PURCHASES
 from cardoffers_cli.domain.tokens import look_rotated
 from cardoffers_cli.files.conditions import MISTYPED
+from cardoffers_cli.files.headers import nameless
 from cardoffers_cli.files.plain.findings import RowFindings
 from cardoffers_cli.files.plain.repeats import References
 from cardoffers_cli.files.plain.rulebook import PlainRules
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.plain.tallies import Doubt
 
 _ACCEPTOR = "card_acceptor"
+_LOOK_ALIKE = CODES["look_alike"]
+_DAY, _SECOND = len("YYYY-MM-DD"), len("YYYY-MM-DDTHH:MM:SS")
 _CARD_NUMBER = "card_number"
 _NO_TIME = "timestamp_invalid"
 
@@ -37,28 +40,37 @@ class PlainJudge:
     """What is known by now of a file of a kind of rows.
 
     `messages` are what is said of codes in its layout, where something else than the rules say.
+    Refunds that are `among` purchases are judged by themselves, but what the numbers of both look
+    like holds of both. Times are bare dates where the layout `has_days`. `findings` are
+    added to those of other rows, if there are any.
     """
 
     def __init__(
         self,
         kind: RowKind,
         *,
+        is_table: bool,
+        has_days: bool,
         now: datetime,
         currency: str | None,
         decimals: int,
         zone: str | None,
         messages: Mapping[str, str] = MappingProxyType({}),
+        among: PlainJudge | None = None,
+        findings: RowFindings | None = None,
     ) -> None:
         self.received = self.blank_lines = self.invalid = 0
-        self.duplicates = self.conflicts = 0
-        self.findings = RowFindings()
-        self.rejected: list[int] = []
-        self._kind = kind
+        self.duplicates = self.conflicts = self.look_alikes_by_date = 0
+        self.findings = findings or RowFindings()
+        self.lines: set[int] | None = set() if among else None
+        self._has_days = has_days
+        self.kind = kind
         self._messages = messages
-        self._refunds = 0
-        self._rules = PlainRules(kind, now=now, currency=currency, decimals=decimals, zone=zone)
+        self._rules = PlainRules(
+            kind, now=now, currency=currency, decimals=decimals, zone=zone, is_table=is_table
+        )
         self._zeros = LostZerosOfRows()
-        self._numbers = NumberEvidence()
+        self.numbers = among.numbers if among else NumberEvidence()
         self._references = References()
         self._doubts: list[Doubt] = []
         self._doubtful: dict[int, tuple[str, str]] = {}
@@ -68,14 +80,15 @@ class PlainJudge:
         """Judge a slice of rows."""
         self.received += rows.lines - rows.blank_lines
         self.blank_lines += rows.blank_lines
-        self._refunds += rows.refunds
         self._zeros.note(rows)
+        if self.lines is not None:
+            self.lines.update(rows.numbers)
         bad = set[int]()
         wrong = {finding.line for finding in rows.findings if finding.level == "error"}
         for finding in rows.findings:
             self.findings.add(finding)
         references, mistyped = (
-            self._column(rows, name) for name in (self._kind.reference, MISTYPED)
+            self._column(rows, name) for name in (self.kind.reference, MISTYPED)
         )
         for row, broken in self._rules.broken(rows):
             shown = self._rules.is_shown(references[row], mistyped[row])
@@ -101,14 +114,17 @@ class PlainJudge:
         bad |= {row for row, number in enumerate(rows.numbers if wrong else ()) if number in wrong}
         self.invalid += len(bad_numbers)
         valid = self._valid(rows, bad)
-        doubts = note_numbers(self._numbers, self._kind, rows)
+        doubts = note_numbers(self.numbers, self.kind, rows)
         self._doubts += doubts
         if doubts:
             self._note_doubtful(valid, {doubt.number for doubt in doubts})
         self._take(valid)
 
-    def end(self, position: str) -> list[Finding]:
-        """Judge the file as a whole, but for its header; return what is found of it."""
+    def end(self, position: str, *, refunds: int = 0) -> list[Finding]:
+        """Judge the file as a whole, but for its header; return what is found of it.
+
+        So many `refunds` are among its rows, which are judged by themselves.
+        """
         self._refuse_card_numbers()
         for repeat in self._references.repeats():
             self.duplicates += 1
@@ -121,21 +137,45 @@ class PlainJudge:
                     f"{code.summary}{first}",
                     line=repeat.number,
                     transaction_ref=repeat.reference,
-                    column=self._kind.reference,
+                    column=self.kind.reference,
                 )
             )
-        repeated = {repeat.number for repeat in self._references.repeats()}
-        self.rejected = sorted(self.findings.error_lines() | repeated)
-        return [*self._of_file()]
+        for alike, is_by_date in self._references.alike():
+            self.look_alikes_by_date += is_by_date
+            if not is_by_date:
+                self.findings.add(
+                    make_finding(
+                        _LOOK_ALIKE.code,
+                        f"{_LOOK_ALIKE.summary}: the first is {position} {alike.first}",
+                        line=alike.number,
+                        transaction_ref=alike.reference,
+                        column=self.kind.reference,
+                    )
+                )
+        return [*self._of_file(refunds)]
 
-    def _of_file(self) -> Iterator[Finding]:
-        if not self.received and not self._refunds:
+    @property
+    def earning(self) -> int:
+        """How many of the rows that can be taken name a merchant."""
+        if self._rules.is_nameless:
+            return 0
+        lost = self.findings.error_lines() | self.repeated()
+        return self.received - self.invalid - self.duplicates - len(self.findings.nameless() - lost)
+
+    def repeated(self) -> set[int]:
+        """Return the lines of the rows whose reference was there before."""
+        return {repeat.number for repeat in self._references.repeats()}
+
+    def _of_file(self, refunds: int) -> Iterator[Finding]:
+        if not self.received and not refunds:
             yield make_finding("rows_missing", "the file has no rows")
+        if self._rules.is_nameless:
+            yield nameless()
         yield from self._zeros.findings()
-        yield from self._numbers.findings()
-        if self._refunds:
-            yield refunds_told(self._refunds)
-        if self._kind is PURCHASES and look_rotated(self.received, *self._references.cardholders()):
+        yield from self.numbers.findings()
+        if refunds:
+            yield refunds_told(refunds)
+        if self.kind is PURCHASES and look_rotated(self.received, *self._references.cardholders()):
             yield make_finding("tokens_unstable", CODES["tokens_unstable"].summary)
 
     def _column(self, rows: RowSlice, name: str) -> Sequence[str]:
@@ -152,7 +192,7 @@ class PlainJudge:
     def _note_doubtful(self, valid: RowSlice, numbers: set[int]) -> None:
         """Keep what must be taken out again of valid rows whose numbers turn out to be cards'."""
         references, cardholders = (
-            self._column(valid, name) for name in (self._kind.reference, "cardholder_token")
+            self._column(valid, name) for name in (self.kind.reference, "cardholder_token")
         )
         for number, *told in zip(valid.numbers, references, cardholders, strict=True):
             if number in numbers:
@@ -160,12 +200,12 @@ class PlainJudge:
 
     def _take(self, valid: RowSlice) -> None:
         """Take the valid rows of a slice: their references, contents and cardholders."""
-        column, kind = partial(self._column, valid), self._kind
+        column, kind = partial(self._column, valid), self.kind
         named, acceptors = column("merchant_identifier"), column("card_acceptor_id")
         types, ats = column("merchant_identifier_type"), column(kind.moment)
         moments = self._rules.derive.moments
         usual = moments.usual(ats)
-        contents = zip(
+        said = [
             column("cardholder_token"),
             _first_filled(column("instrument_token"), column("card_token")),
             [
@@ -173,9 +213,12 @@ class PlainJudge:
                 for name, of_kind, acceptor in zip(named, types, acceptors, strict=True)
             ],
             _first_filled(named, acceptors),
-            map(str.lower, column("merchant_id")),
-            map(self._amounts.__getitem__, column("amount")),
-            [moments[at][0] or "" for at in ats] if usual is None else usual,
+            [*map(str.lower, column("merchant_id"))],
+            [*map(self._amounts.__getitem__, column("amount"))],
+        ]
+        times = [moments[at][0] or "" for at in ats] if usual is None else usual
+        contents = zip(
+            *(*said, times),
             *(
                 [*map(str.lower, column(name))]
                 if name in IDS
@@ -185,13 +228,21 @@ class PlainJudge:
             strict=True,
         )
         references = column(kind.reference)
-        self._references.add(valid.numbers, references, contents, column("cardholder_token"))
+        holders = column("cardholder_token")
+        if kind is not PURCHASES:
+            self._references.add(valid.numbers, references, contents, holders)
+            return
+        looks = zip(*said, [time[:_SECOND] for time in times], strict=True)
+        days = [self._has_days or len(at) == _DAY for at in ats]
+        self._references.add(
+            valid.numbers, references, contents, holders, looks=looks, by_date=days
+        )
 
     def _refuse_card_numbers(self) -> None:
         """Make errors of the doubtful numbers that are card numbers by all those of the file."""
-        verdicts = {form: self._numbers.is_refused(form) for form in {d.form for d in self._doubts}}
+        verdicts = {form: self.numbers.is_refused(form) for form in {d.form for d in self._doubts}}
         refused = dict.fromkeys((d.number, d.form.field) for d in self._doubts if verdicts[d.form])
-        own = self._kind.reference
+        own = self.kind.reference
         hidden = {number for number, field in refused if field == own}
         shown = {
             doubt.number: doubt.text

@@ -27,6 +27,7 @@ from cardoffers_cli.files.profiles.places import (
     named_positions,
     positions_of,
 )
+from cardoffers_cli.files.profiles.refunds import BACK, with_refunds_labels
 from cardoffers_cli.files.profiles.texts import (
     WIDE,
     Frame,
@@ -65,8 +66,10 @@ class ProfiledRows(LineRows):
         check_fields(profile)
         self.header = profile.header
         self.findings: list[Finding] = []
-        self.labels = labels_of(profile)
+        self.labels = with_refunds_labels(labels_of(profile))
         self.messages = messages_of(profile, zone)
+        time = profile.fields.transacted_at
+        self.has_days = time is not None and not time.has_clock
         self._profile = profile
         self._decimals = decimals
         self._cutter = PlainCutter(profile, len(columns), set(self._positions.values()))
@@ -102,7 +105,7 @@ class ProfiledRows(LineRows):
         self._read_rows += len(cut.numbers) + len(cut.findings)
         rows = self._translation.translate(cut)
         findings = [*cut.findings]
-        if self._frame.trailer is None and is_cut_off(lines.text):
+        if self._frame.trailer is None and is_cut_off(lines.text) and not self.is_whole:
             findings.append(unterminated(last, "error"))
         lines_of_rows, blank_lines = rows.lines - has_header, rows.blank_lines - has_header
         return replace(rows, findings=findings, lines=lines_of_rows, blank_lines=blank_lines)
@@ -125,6 +128,8 @@ class ProfiledRows(LineRows):
                 Reencoded(out, profile.encoding) for out in (valid_to, rejected_to)
             )
         positions = named_positions(profile, self._positions)
+        if masked is not None:
+            masked = [(number, BACK.get(name, name)) for number, name in masked]
         masks = ProfiledMasks(masked, profile, self._cutter.width, positions)
         return LineCopy(
             profile.header, rejected, valid_to, rejected_to, masks=masks, above=profile.skip_lines

@@ -14,9 +14,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 _ROWS_BITS = 64
+
+
+@dataclass(frozen=True)
+class LookAlike:
+    """A row that is like an earlier one in all but its reference."""
+
+    number: int
+    reference: str
+    first: int
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,9 @@ class References:
         self._numbers = array("Q")
         self._contents = array("q")
         self._again: dict[str, list[int]] = {}
+        self._looks = array("q")
+        self._by_date = bytearray()
+        self._refused: Collection[int] = ()
         self._cardholders: Counter[str] = Counter()
 
     def add(
@@ -56,11 +68,20 @@ class References:
         references: Sequence[str],
         contents: Iterable[tuple[str, ...]],
         cardholders: Sequence[str],
+        *,
+        looks: Iterable[tuple[str, ...]] = (),
+        by_date: Iterable[bool] = (),
     ) -> None:
-        """Add the valid rows of a slice; `contents` tell a duplicate from a conflict."""
+        """Add the valid rows of a slice; `contents` tell a duplicate from a conflict.
+
+        `looks` are what look-alikes have in common, where any are sought; `by_date` says of which
+        rows only the day is given.
+        """
         start = len(self._numbers)
         self._numbers.extend(numbers)
         self._contents.extend(map(_fingerprint, contents))
+        self._looks.extend(map(_fingerprint, looks))
+        self._by_date.extend(by_date)
         self._cardholders.update(cardholders)
         places = range(start, start + len(references))
         new = dict(zip(references, places, strict=True))
@@ -74,7 +95,7 @@ class References:
 
     def refuse(self, rows: Collection[tuple[int, str, str]]) -> None:
         """Take rows out again, named by number, reference and cardholder."""
-        numbers = {number for number, _, _ in rows}
+        numbers = self._refused = {number for number, _, _ in rows}
         self._cardholders.subtract(Counter(cardholder for _, _, cardholder in rows))
         self._again = {
             reference: [place for place in places if self._numbers[place] not in numbers]
@@ -91,6 +112,26 @@ class References:
                     first=self._numbers[first],
                     is_conflict=self._contents[place] != self._contents[first],
                 )
+
+    def alike(self) -> Iterator[tuple[LookAlike, bool]]:
+        """Yield the rows that are like an earlier one, and whether only their days are alike."""
+        untaken = {*self._refused, *(repeat.number for repeat in self.repeats())}
+        seen, repeated = set[int](), set[int]()
+        for look in self._looks:
+            (repeated if look in seen else seen).add(look)
+        references = self._references_of_places() if repeated else {}
+        firsts: dict[tuple[int, int], int] = {}
+        for place, look in enumerate(self._looks):
+            number = self._numbers[place]
+            if look in repeated and number not in untaken:
+                is_day = self._by_date[place]
+                first = firsts.setdefault((look, is_day), number)
+                if first != number:
+                    yield LookAlike(number, references[place], first), bool(is_day)
+
+    def _references_of_places(self) -> Mapping[int, str]:
+        again = ((place, each) for each, places in self._again.items() for place in places)
+        return {**{place: each for each, place in self._first.items()}, **dict(again)}
 
     def cardholders(self) -> tuple[int, int]:
         """Return how many cardholders there are, and how many of them occur once."""

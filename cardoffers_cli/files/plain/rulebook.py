@@ -16,6 +16,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.row_kinds import MERCHANTS, PURCHASES
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.conditions import Condition, Exceeds, Not, Surely
 from cardoffers_cli.files.fields import NUMBER, TOKENS
@@ -45,7 +46,14 @@ class PlainRules:
     """The rules with the limits of one reading."""
 
     def __init__(
-        self, kind: RowKind, *, now: datetime, currency: str | None, decimals: int, zone: str | None
+        self,
+        kind: RowKind,
+        *,
+        now: datetime,
+        currency: str | None,
+        decimals: int,
+        zone: str | None,
+        is_table: bool = False,
     ) -> None:
         self.derive = Derive(kind, zone, decimals)
         self._limits: Mapping[str, Any] = {
@@ -55,6 +63,8 @@ class PlainRules:
             **dict.fromkeys((f"declared_{name}" for name in TOKENS), False),
             "caller": None,
         }
+        self.is_nameless = False
+        self._may_be_nameless = is_table and kind is PURCHASES
         self._table = tuple(rule for rule in rules.RULES if rule.holds_of(kind))
         self._reference = kind.reference
         self._shown = predicate(rules.shown_reference(kind.reference))
@@ -65,9 +75,11 @@ class PlainRules:
         if not rows.numbers:
             return
         present = frozenset(rows.columns)
+        self.is_nameless = self._may_be_nameless and present.isdisjoint(MERCHANTS)
         book = self._books.get(present)
         if book is None:
-            book = self._books[present] = _Book(self._table, present, self._limits, self.derive)
+            limits = {**self._limits, "is_nameless": self.is_nameless}
+            book = self._books[present] = _Book(self._table, present, limits, self.derive)
         found = book.broken(rows)
         for row in sorted(found):
             causes: dict[str, Rule] = {}

@@ -27,7 +27,7 @@ class RowSlice:
     of them, empty where there is none; a column that no row has is left out. `lines` counts all
     records with the `blank_lines`, and `is_plain` is the promise of `delimited.TextPage`. Of a file
     that a profile describes, `faults` are the codes of times that are no moments, by their lines;
-    its rows that are left out are no records here, and so many of them are `refunds`.
+    its rows that are left out are no records here, and those that are `refunds` stand apart.
     """
 
     numbers: Sequence[int]
@@ -37,7 +37,7 @@ class RowSlice:
     blank_lines: int = 0
     is_plain: bool = False
     faults: Mapping[int, str] = field(default_factory=dict)
-    refunds: int = 0
+    refunds: RowSlice | None = None
 
 
 def read_lines(text: bytes, layout: Layout, *, first_line: int, is_plain: bool) -> RowSlice:

@@ -13,10 +13,11 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.money import AMOUNT_SCALE
-from cardoffers_cli.domain.row_kinds import LINE
+from cardoffers_cli.domain.row_kinds import LINE, REFUNDS
 from cardoffers_cli.files.plain.clocks import ProfiledTimes
 from cardoffers_cli.files.predicates import WHITE_SPACE
 from cardoffers_cli.files.profiles.places import column_name
+from cardoffers_cli.files.profiles.refunds import NAMES
 from cardoffers_cli.files.profiles.written import UNREADABLE, PlainAmounts
 
 if TYPE_CHECKING:
@@ -72,8 +73,9 @@ class PlainTranslation:
             columns["amount"] = [self._amounts[text] for text in columns["amount"]]
         rows = replace(rows, columns=columns, faults=faults, is_plain=False)
         if self._profile.negatives == "refund" and self._amounts is not None:
-            is_kept = [not text.startswith("-") for text in columns["amount"]]
-            rows = replace(_where(rows, is_kept), refunds=is_kept.count(False))
+            are_refunds = [text.startswith("-") for text in columns["amount"]]
+            refunds = _as_refunds(_where(rows, are_refunds))
+            rows = replace(_where(rows, [not each for each in are_refunds]), refunds=refunds)
         return rows
 
     def _source(self, column: Column, rows: RowSlice) -> Sequence[str]:
@@ -122,3 +124,11 @@ def _where(rows: RowSlice, is_kept: Sequence[bool]) -> RowSlice:
     numbers = [*compress(rows.numbers, is_kept)]
     left_out = len(is_kept) - len(numbers)
     return replace(rows, numbers=numbers, columns=columns, lines=rows.lines - left_out)
+
+
+def _as_refunds(rows: RowSlice) -> RowSlice:
+    """Return rows that are refunds with the columns of refunds, their amounts without a sign."""
+    columns = {NAMES.get(name, name): texts for name, texts in rows.columns.items()}
+    columns["amount"] = [text.removeprefix("-") for text in columns["amount"]]
+    kept = {name: texts for name, texts in columns.items() if name in REFUNDS.columns}
+    return replace(rows, columns=kept, findings=[], lines=len(rows.numbers), blank_lines=0)

@@ -18,39 +18,46 @@ whole: whether it is one is known at its end.
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.domain.money import MINOR_UNITS
-from cardoffers_cli.domain.row_kinds import BY_NAME, PURCHASES
+from cardoffers_cli.domain.row_kinds import BY_NAME, PURCHASES, REFUNDS
 from cardoffers_cli.files.copies import LineCopy, Masks, copy_items
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.plain.blocks import FileBlocks
 from cardoffers_cli.files.plain.judging import PlainJudge
 from cardoffers_cli.files.plain.profiled import ProfiledRows, is_in_our_layout, refuser
-from cardoffers_cli.files.plain.readers import reader_of
+from cardoffers_cli.files.plain.readers import LineRows, reader_of
 from cardoffers_cli.files.profiles.settled import profile_of
 from cardoffers_cli.files.profiles.telling import of_wide_text
 from cardoffers_cli.files.recognising import row_kind_of
-from cardoffers_cli.files.verdicts import about_code, about_error, about_file, in_their_words
+from cardoffers_cli.files.verdicts import (
+    about_code,
+    about_error,
+    about_file,
+    in_their_words,
+    not_asked,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.domain.profiles import Profile
-    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.plain.readers import Reader
+    from cardoffers_cli.files.plain.slices import RowSlice
 
 
 class PlainValidation:
     """The check of one file, which is called `name` in what is said of it.
 
     `options` are those of the command by their names: `now` (a naive datetime in UTC, or its text,
-    which is needed), `kind`, `currency`, `delimiter`, `assume_timezone`, `raw_rejected`; `profile`
-    is a layout as `profiles/settled.py` has it.
+    which is needed), `kind`, `currency`, `delimiter`, `assume_timezone`, `allow_unterminated`,
+    `raw_rejected`; `profile` is a layout as `profiles/settled.py` has it.
     """
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
@@ -66,7 +73,7 @@ class PlainValidation:
     @property
     def progress(self) -> int:
         """Return how many rows were judged."""
-        return self._read.judge.received if self._read else 0
+        return sum(each.received for each in self._read.judges) if self._read else 0
 
     @property
     def is_unusable(self) -> bool:
@@ -87,7 +94,7 @@ class PlainValidation:
         if self._read is None or self._error:
             return
         of_file = ({**asdict(each), "field": each.column} for each in self._of_file)
-        found = [*of_file, *self._read.judge.findings.in_order()]
+        found = [*of_file, *self._read.findings.in_order()]
         out = BytesIO()
         told = in_their_words(found, self._read.labels)
         write_findings(out, told, position=self._read.reader.position)
@@ -123,24 +130,43 @@ class PlainValidation:
 
     def _document(self) -> Mapping[str, Any]:
         read = None if self._error else self._read
-        judge = read and read.judge
+        judges = read.judges if read else ()
+        found = read.findings.by_code() if read else ()
+        told = self._told(judges, [*map(about_code, found), *map(about_file, self._of_file)])
+        refunds = judges[1:]
+        if read is None or not sum(each.received for each in refunds):
+            return told
+        of_refunds = [*map(about_code, read.findings.by_code(refunds[0].lines))]
+        return {**told, "refunds": self._told(refunds, of_refunds)}
+
+    def _told(
+        self, judges: Sequence[PlainJudge], found: Sequence[Mapping[str, Any]]
+    ) -> Mapping[str, Any]:
+        """Return what is said of the rows of some judges."""
+        read = None if self._error else self._read
+        names = ("invalid", "duplicates", "conflicts", "blank_lines", "look_alikes_by_date")
+        received, invalid, duplicates, conflicts, blank_lines, by_date = (
+            sum(getattr(each, name) for each in judges) for name in ("received", *names)
+        )
+        earning = judges[0].earning if judges and judges[0].kind is PURCHASES else None
         return {
             "file": self._name,
             "kind": read and read.reader.kind,
-            "kind_of_rows": read and read.row_kind.name,
+            "kind_of_rows": judges[0].kind.name if judges else None,
             "sha256": self._blocks.sha256 if read else None,
             "bytes": self._blocks.size_bytes if read else 0,
-            "received": judge.received if judge else 0,
-            "valid": judge.received - judge.invalid - judge.duplicates if judge else 0,
-            "invalid": judge.invalid if judge else 0,
-            "duplicates": judge.duplicates if judge else 0,
-            "conflicts": judge.conflicts if judge else 0,
-            "blank_lines": judge.blank_lines if judge else 0,
-            "ok": bool(judge and not judge.invalid and not judge.conflicts),
-            "findings": [
-                *map(about_code, judge.findings.by_code() if judge else ()),
-                *map(about_file, self._of_file),
-            ],
+            "received": received,
+            "valid": received - invalid - duplicates,
+            "invalid": invalid,
+            "duplicates": duplicates,
+            "conflicts": conflicts,
+            "blank_lines": blank_lines,
+            "can_be_taken": received - invalid - duplicates,
+            "can_earn": earning,
+            "look_alikes_by_date": by_date,
+            "not_asked": not_asked({each.kind for each in judges if each.received}, earning, found),
+            "ok": bool(read and not invalid and not conflicts),
+            "findings": found,
             "file_error": about_error(self._error),
         }
 
@@ -160,44 +186,72 @@ class _Reading:
         decimals = MINOR_UNITS[currency] if currency else 2
         self.labels: Mapping[str, str] = {}
         messages: Mapping[str, str] = {}
+        self.row_kind = PURCHASES  # which is what a profile describes
         self.reader: Reader | ProfiledRows
+        has_refunds = False
         if profile and not is_in_our_layout(head):
-            self.row_kind: RowKind = PURCHASES  # which is what a profile describes
             self.reader = ProfiledRows(profile, head, decimals=decimals, zone=zone)
             self.labels, messages = self.reader.labels, self.reader.messages
+            has_refunds = profile.negatives == "refund"
         else:
             self.row_kind = BY_NAME[kind] if kind else row_kind_of(head, PURCHASES)
             delimiter = options.get("delimiter") or ","
             self.reader = reader_of(name, head, self.row_kind, delimiter)
-        self.judge = PlainJudge(
-            self.row_kind,
+        if isinstance(self.reader, LineRows):
+            self.reader.is_whole = bool(options.get("allow_unterminated"))
+        judge = partial(
+            PlainJudge,
             now=parse_moment(now) if isinstance(now, str) else now,
             currency=currency,
             decimals=decimals,
             zone=zone,
+            is_table=self.reader.kind == "csv",
+            has_days=isinstance(self.reader, ProfiledRows) and self.reader.has_days,
             messages=messages,
         )
+        self._all = [judge(self.row_kind)]
+        self.judges = self._all
+        if has_refunds:
+            rows = self._all[0]
+            is_alone = kind == REFUNDS.name
+            findings = None if is_alone else rows.findings
+            self._all = [rows, judge(REFUNDS, among=rows, findings=findings)]
+            self.judges = self._all[is_alone:]
+        self.findings = self.judges[0].findings
+
+    @property
+    def repeated(self) -> set[int]:
+        """The lines of the rows whose reference was there before."""
+        return set().union(*(each.repeated() for each in self.judges))
 
     def take(self, block: bytes) -> None:
         """Judge the rows that are whole with a block."""
-        for rows in self.reader.read(block):
-            self.judge.judge(rows)
+        self._judge(self.reader.read(block))
+
+    def _judge(self, slices: Iterable[RowSlice]) -> None:
+        for rows in slices:
+            for judge, own in zip(self._all, (rows, rows.refunds), strict=False):
+                if own:
+                    judge.judge(own)
 
     def end(self) -> list[Finding]:
         """Judge what is left; return what is found of the file as a whole."""
-        for rows in self.reader.end():
-            self.judge.judge(rows)
-        found = self.judge.end(self.reader.position)
-        return [*self.reader.findings, *found]
+        self._judge(self.reader.end())
+        position = self.reader.position
+        rows, *refunds = self._all
+        found = rows.end(position, refunds=sum(each.received for each in refunds))
+        for each in refunds:
+            each.end(position)
+        return [*self.reader.findings, *found] if rows in self.judges else []
 
 
 class RowsApart:
     """The rows of a file that was checked, sorted apart as it is handed over again."""
 
     def __init__(self, read: _Reading, blocks: FileBlocks, *, is_raw: bool) -> None:
-        judge, reader = read.judge, read.reader
-        self._rejected_rows = judge.rejected
-        masked = None if is_raw else judge.findings.masked_fields()
+        reader = read.reader
+        self._rejected_rows = sorted(read.findings.error_lines() | read.repeated)
+        masked = None if is_raw else read.findings.masked_fields()
         self._masks = Masks(masked, reader.layout)
         self._blocks = blocks
         self._valid, self._rejected = BytesIO(), BytesIO()
@@ -206,10 +260,10 @@ class RowsApart:
         self._held: list[bytes] = []
         self._for_copy: Callable[[bytes], bytes] = bytes
         if isinstance(reader, ProfiledRows):
-            self._copy = reader.copy(judge.rejected, masked, *outs)
+            self._copy = reader.copy(self._rejected_rows, masked, *outs)
             self._for_copy = reader.for_copy
         else:
-            self._copy = LineCopy(reader.header, judge.rejected, *outs, masks=self._masks)
+            self._copy = LineCopy(reader.header, self._rejected_rows, *outs, masks=self._masks)
 
     def add(self, piece: bytes) -> tuple[bytes, bytes]:
         """Take the next bytes of the file; return the valid and the rejected rows among them."""

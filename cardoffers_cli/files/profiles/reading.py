@@ -16,9 +16,8 @@ import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_SCALE
 from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
-from cardoffers_cli.files.chunks import AMOUNT
+from cardoffers_cli.files.chunks import AMOUNT, Judge
 from cardoffers_cli.files.copies import LineCopy, copy_lines
-from cardoffers_cli.files.profiles import refunds
 from cardoffers_cli.files.profiles.cutting import Cutter
 from cardoffers_cli.files.profiles.masking import ProfiledMasks, Reencoded
 from cardoffers_cli.files.profiles.places import (
@@ -28,12 +27,13 @@ from cardoffers_cli.files.profiles.places import (
     named_positions,
     positions_of,
 )
+from cardoffers_cli.files.profiles.refunds import BACK, FIRST, NAMES, with_refunds_labels
 from cardoffers_cli.files.profiles.texts import WIDE, Texts, transcoded, workbook_refused
 from cardoffers_cli.files.profiles.trailers import check_trailer
 from cardoffers_cli.files.profiles.translation import Translation
 from cardoffers_cli.files.profiles.written import messages_of, refunds_told
 from cardoffers_cli.files.spreadsheets import is_workbook, read_sheet
-from cardoffers_cli.files.transactions import TransactionFile, rows_of
+from cardoffers_cli.files.transactions import RefundsAmong, TransactionFile, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.chunks import Chunk, FileReading
-    from cardoffers_cli.files.profiles.refunds import RefundsApart
     from cardoffers_cli.files.profiles.translation import Translated
     from cardoffers_cli.files.sources import Source
 
@@ -54,12 +53,10 @@ _FIRST = (
 class ProfiledFile(TransactionFile):
     """An open file in an institution's own layout; read as a `TransactionFile` is.
 
-    `received` counts the rows that the profile keeps; `left_out` those that its `drop_where` drops
-    and its refunds. A trailer that says otherwise than the rows raises `FileUnusable` at the end.
+    `received` counts the rows that the profile keeps, of which the refunds are judged apart; where
+    these are wanted alone they are all that is read. `left_out` counts the rows that its
+    `drop_where` drops. A trailer that says otherwise than the rows is a `FileUnusable` at the end.
     """
-
-    rows_are = PURCHASES
-    """What the rows are that are judged."""
 
     def __init__(self, source: Source, reading: FileReading, profile: Profile) -> None:
         form = profile.form
@@ -70,15 +67,23 @@ class ProfiledFile(TransactionFile):
             read_sheet(source, named=form.sheet, header=header, decimal=decimal, or_text=True)
         elif is_workbook(source):
             raise workbook_refused()
-        super().__init__(source, replace(reading, kind=self.rows_are), kind="csv")
+        super().__init__(source, replace(reading, kind=PURCHASES), kind="csv")
         self.profile = profile
         self._texts_of = Texts(source, profile)
-        self.left_out = self.refunds = self._read = 0
+        self.left_out = self._read = 0
+        self._among: RefundsAmong | None = None
+        if profile.negatives == "refund":
+            self._among = RefundsAmong(Judge(reading, REFUNDS))
+            self._among.judge.numbers = self.numbers  # both have their references in one column
+            if reading.kind is REFUNDS:
+                self.row_kind = REFUNDS
+            else:
+                self.refunds = self._among
         self._total = Decimal(0)
         self.reading = reading
-        self._faults: deque[pl.DataFrame] = deque()
+        self._translated: deque[Translated] = deque()
         columns = columns_of(self._texts_of.head(), profile)
-        self.labels = labels_of(profile)
+        self.labels = with_refunds_labels(labels_of(profile))
         positions = positions_of(columns, profile)
         self.header = profile.header
         self._cutter = Cutter(form, len(columns), set(positions.values()))
@@ -94,10 +99,12 @@ class ProfiledFile(TransactionFile):
 
     @property
     def file_findings(self) -> list[Finding]:
-        """Return the warnings for the file as a whole."""
+        """Return the warnings for the file as a whole, which are not said of refunds alone."""
+        if self.row_kind is REFUNDS:
+            return []
         findings = super().file_findings
-        if self.refunds:
-            findings.append(refunds_told(self.refunds))
+        if self.refunds and self.refunds.received:
+            findings.append(refunds_told(self.refunds.received))
         return findings
 
     def chunks(self) -> Iterator[Chunk]:
@@ -107,7 +114,12 @@ class ProfiledFile(TransactionFile):
         """
         check_fields(self.profile)
         for chunk in super().chunks():
-            yield self._with_faults(chunk)
+            found = self._translated.popleft()
+            refunds = self._judged(found)
+            if refunds is None or self.refunds:
+                yield replace(self._told(chunk, found), refunds=refunds)
+            else:
+                yield replace(refunds, bytes_read=chunk.bytes_read, size_hint=chunk.size_hint)
         check_trailer(
             self.profile,
             self._texts_of.trailer,
@@ -115,29 +127,30 @@ class ProfiledFile(TransactionFile):
             total=self._total,
             decimals=self.reading.decimals,
         )
+        if self._among and not self.refunds:
+            self.received, self.invalid = self._among.received, self._among.invalid
+            self.blank_lines = 0
 
     def write_canonical(
         self, rejected: pl.Series, out: BinaryIO, refunds_to: BinaryIO | None = None
-    ) -> RefundsApart:
+    ) -> None:
         """Read the file once more, and write the rows not rejected in our own layout, as CSV.
 
         The six columns that every file has come first, then those that the profile has besides.
-        The same file and profile give the same bytes. Those of its refunds that are good as such
-        are written too, where somebody asks for them; returns what came of them.
+        The same file and profile give the same bytes. Its refunds are written too, where somebody
+        asks for them.
         """
         names, of_refunds = (
             [*first, *(name for name in kind.columns if name in self._more)]
-            for kind, first in ((PURCHASES, _FIRST), (REFUNDS, refunds.FIRST))
+            for kind, first in ((PURCHASES, _FIRST), (REFUNDS, FIRST))
         )
-        apart = refunds.RefundsApart(self.reading, self.numbers)
-        header = True
+        is_good, header = ~pl.col("line").is_in(rejected.implode()), True
         for found, _ in self.translated():
-            good = found.rows.filter(~pl.col("line").is_in(rejected.implode()))
-            self._write(out, good, names, header=header)
+            self._write(out, found.rows.filter(is_good), names, header=header)
             if refunds_to:
-                self._write(refunds_to, apart.take(found.refunded), of_refunds, header=header)
+                good = _as_refunds(found.refunded).filter(is_good)
+                self._write(refunds_to, good, of_refunds, header=header)
             header = False
-        return apart
 
     def _write(
         self, out: BinaryIO, rows: pl.DataFrame, names: Sequence[str], *, header: bool
@@ -184,16 +197,25 @@ class ProfiledFile(TransactionFile):
 
     def note(self, found: Translated, faulted: int) -> None:
         """Count a stretch: its rows, and the lines that are none."""
-        self.received += found.rows.height + faulted
-        self.left_out += found.left_out + found.refunded.height
-        self.refunds += found.refunded.height
+        self.received += found.rows.height + found.refunded.height + faulted
+        self.left_out += found.left_out
         self._read += found.read + faulted
         self._total += found.total
-        self._faults.append(found.faults)
+        self._translated.append(found)
 
-    def _with_faults(self, chunk: Chunk) -> Chunk:
+    def _judged(self, found: Translated) -> Chunk | None:
+        """Judge the refunds of a stretch."""
+        if self._among is None:
+            return None
+        chunk = self._among.judge.chunk(_as_refunds(found.refunded))
+        self._among.received += found.refunded.height
+        self._among.invalid += len(chunk.rejected)
+        self.invalid += len(chunk.rejected)
+        return self._told(chunk, found)
+
+    def _told(self, chunk: Chunk, found: Translated) -> Chunk:
         """Say what was expected of a value, and of an hour what is wrong with it."""
-        faults, code = self._faults.popleft(), pl.col("code")
+        faults, code = found.faults, pl.col("code")
         findings = chunk.findings
         if faults.height:
             findings = (
@@ -229,8 +251,10 @@ class ProfiledFile(TransactionFile):
             valid_to, rejected_to = (
                 Reencoded(out, profile.encoding) if out else None for out in (valid_to, rejected_to)
             )
+        if masked is not None:
+            masked = masked.with_columns(pl.col("field").replace(BACK))
         masks = ProfiledMasks(
-            rows_of(refunds.in_purchases(masked)),
+            rows_of(masked),
             profile,
             self._width,
             named_positions(profile, self._positions),
@@ -244,3 +268,9 @@ class ProfiledFile(TransactionFile):
             above=profile.skip_lines,
         )
         copy_lines(blocks, copy)
+
+
+def _as_refunds(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows that are refunds with the columns of refunds, their amounts without a sign."""
+    refunds = rows.rename(NAMES, strict=False).with_columns(pl.col("amount").str.strip_prefix("-"))
+    return refunds.select(name for name in refunds.columns if name in ("line", *REFUNDS.columns))

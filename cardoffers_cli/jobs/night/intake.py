@@ -41,7 +41,7 @@ from cardoffers_cli.jobs.river.imports import (
     ImportReport,
     may_upload,
     reading_for,
-    take_all_in,
+    take_in,
 )
 from cardoffers_cli.jobs.river.intake import Outputs, write_outputs
 from cardoffers_cli.services import nights
@@ -239,11 +239,11 @@ class _File:
                 bounds.check_time()
                 bounds.check_rows(opened)
 
-            def approve(*judged: Judged) -> None:
+            def approve(judged: Judged) -> None:
                 bounds.check_rows(opened)  # again: the end of a file tells which are card numbers
                 check_sums(store, judged, owner, manifest)
 
-            taken = take_all_in(
+            taken = take_in(
                 store,
                 opened,
                 owner,
@@ -253,8 +253,8 @@ class _File:
                 progress=look,
                 approve=approve,
             )
-            reports = [made.report for made in taken.made.parts]
-            if keeps_reports and any(not each.ok or each.look_alikes for each in reports):
+            report = taken.judged.report
+            if keeps_reports and (not report.ok or report.look_alikes):
                 self._write_reports(store, opened, taken)
         return taken.made
 
@@ -286,7 +286,7 @@ class _File:
             rejected=self._path(DONE, f"{name}.rejected.{opened.kind}"),
         )
         mode = self.work.job.settings.mode
-        write_outputs(store, opened, taken.judged, outputs, mode=mode, refunds=taken.refunds)
+        write_outputs(store, opened, taken.judged, outputs, mode=mode)
 
     def _fail(self, taken: OpenFolder, error: CardoffersError, kept: dict[str, Any]) -> str:
         is_kept = taken.look(self.claim.as_name) is not None

@@ -10,8 +10,6 @@ from cardoffers_cli.files.sources import unusable
 from cardoffers_cli.pipeline.stage import staged_amount
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.files.manifests import Manifest
     from cardoffers_cli.files.spools import Copy
@@ -31,13 +29,11 @@ def vouches(manifest: Manifest | None) -> bool:
     return manifest is not None and (manifest.sha256 is not None or manifest.amount_sum is not None)
 
 
-def check_sums(
-    store: Store, parts: Sequence[Judged], owner: Institution, manifest: Manifest | None
-) -> None:
+def check_sums(store: Store, judged: Judged, owner: Institution, manifest: Manifest | None) -> None:
     """Raise `FileUnusable` where rows or amounts differ from the manifest.
 
-    The refunds among the rows of a file are its second part. They count as rows, and their amounts
-    as they stand in the file, below zero.
+    The refunds among the rows of a file count as rows, and their amounts as they stand in the file,
+    below zero.
 
     The amount of an invalid row may be anything: where there are such rows, the sum of the valid
     ones can only be held to be no more than what the manifest says, and where a refund is invalid
@@ -45,16 +41,15 @@ def check_sums(
     """
     if manifest is None:
         return
-    received = sum(part.report.received for part in parts)
-    if manifest.rows is not None and manifest.rows != received:
-        raise _mismatch(f"it has {counted(received, 'row')}, not {manifest.rows:,}")
+    report = judged.report
+    if manifest.rows is not None and manifest.rows != report.received:
+        raise _mismatch(f"it has {counted(report.received, 'row')}, not {manifest.rows:,}")
     if manifest.amount_sum is None:
         return
-    amount, *refunded = (staged_amount(store, part.staged) for part in parts)
+    amount, *refunded = (staged_amount(store, each) for each in judged.staged)
     found = quantize(amount - sum(refunded), owner.currency)
-    report = parts[0].report
     is_whole = manifest.sha256 or not report.is_unterminated
-    lacks_refunds = any(part.report.invalid for part in parts[1:])
+    lacks_refunds = report.refunds and report.refunds.invalid
     is_less = report.invalid and found <= manifest.amount_sum
     if found != manifest.amount_sum and not (is_whole and (lacks_refunds or is_less)):
         raise _mismatch(f"its amounts are {found:,} in all, not {manifest.amount_sum:,f}")

@@ -29,25 +29,19 @@ def file_counts(files: Sequence[NightFile]) -> dict[str, int]:
 
     `refunds` and `credits` are those among what was accepted; nights of before knew of none.
     """
-    taken = (file.report or {} for file in files if file.state == "imported")
-    reports = [part for report in taken for part in _parts(report)]
+    reports = [file.report or {} for file in files if file.state == "imported"]
+    parts = [part for report in reports for part in (report, report.get("refunds") or {})]
     return {
         "files": len(files),
         **{state: sum(file.state == state for file in files) for state in _STATES},
         **{name: sum(report[name] for report in reports) for name in _SUMS},
         **{
             kind.name: sum(
-                report["accepted"] for report in reports if report.get("kind_of_rows") == kind.name
+                part["accepted"] for part in parts if part.get("kind_of_rows") == kind.name
             )
             for kind in (REFUNDS, CREDITS)
         },
     }
-
-
-def _parts(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return what a report says of the rows of a file, and of the refunds among them."""
-    refunds = report.get("refunds")
-    return [report, refunds] if refunds else [report]
 
 
 def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[NightFinding]:
@@ -64,11 +58,10 @@ def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[
         elif file.state in {"changed", "gone"}:
             message = f"{shown} was {file.state} during the nightly run; nothing of it was taken."
             yield finding(f"file_{file.state}", message, level=WITHOUT_CONSEQUENCE, **about)
-        elif report["already_imported"] and not any(part["accepted"] for part in _parts(report)):
+        elif report["already_imported"] and not report["accepted"]:
             yield _known(report, shown, about)
-        elif not all(part["ok"] for part in _parts(report)):
-            wrong = sum(part["invalid"] + part["conflicts"] for part in _parts(report))
-            received = sum(part["received"] for part in _parts(report))
+        elif not report["ok"]:
+            wrong, received = report["invalid"] + report["conflicts"], report["received"]
             message = f"{shown}: {wrong:,} of {counted(received, 'row')} not taken."
             where = processed.path(file.institution, DONE, f"{file.taken_as}.errors.csv")
             yield finding("rows_rejected", message, then=_look_at(where), count=wrong, **about)

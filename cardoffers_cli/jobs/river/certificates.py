@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.river.intake import FileReport
 
 FORM = "cardoffers certificate 2"
+_LEFT_OUT = {"not_asked", "refunds"}
+"""What is not certified: what no store was asked, and counts that others include."""
 _NO_CERTIFICATE = "Name a file that `cardoffers validate FILE… --certificate FILE` wrote."
 
 
@@ -184,8 +186,9 @@ def _certified(report: FileReport) -> Mapping[str, Any]:
     findings = [
         {name: each[name] for name in ("code", "level", "rows")} for each in report.findings
     ]
+    document = report.document()
     return {
-        **report.document(),
+        **{name: document[name] for name in document if name not in _LEFT_OUT},
         "file": Path(report.file).name,
         "findings": findings,
         "file_error": error.code if error else None,

@@ -13,7 +13,7 @@ from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.profiles.reading import ProfiledFile
 from cardoffers_cli.files.sources import open_source
-from cardoffers_cli.jobs.river.intake import FileReport, check_file, stage_check, write_outputs
+from cardoffers_cli.jobs.river.intake import FileReport, judge, stage_check, write_outputs
 from cardoffers_cli.pipeline.judge import rejected_lines
 from cardoffers_cli.store.opening import scratch_store
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.chunks import FileReading
-    from cardoffers_cli.files.profiles.refunds import RefundsApart
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.river.intake import Outputs, Progress
 
@@ -37,27 +36,25 @@ def convert(
     refunds_to: Path | None = None,
     outputs: Outputs,
     progress: Progress | None = None,
-) -> tuple[FileReport, RefundsApart | None]:
-    """Check one file and write its valid rows in our own layout; nothing of an unusable one.
-
-    Returns also what came of its refunds, where they were asked for.
-    """
+) -> FileReport:
+    """Check one file and write its valid rows in our own layout; nothing of an unusable one."""
     try:
         with (
             open_source(source) as opened,
             ProfiledFile(opened, reading, profile) as file,
             scratch_store(job.settings, "imports") as store,  # no other table is read
         ):
-            judged = check_file(store, file, stage_check(store, file, progress=progress))
+            staged = stage_check(store, file, progress=progress)
+            judged = judge(store, file, staged, takes_refunds=refunds_to is not None)
             write_outputs(store, file, judged, outputs, mode=job.settings.mode)
-            rejected = rejected_lines(store, judged.staged, judged.repeats)
+            rejected = rejected_lines(store, judged.found, judged.repeats)
             with ExitStack() as stack:
                 outs = [
                     stack.enter_context(replacing(path, mode=job.settings.mode))
                     for path in (to, refunds_to)
                     if path
                 ]
-                apart = file.write_canonical(rejected, *outs)
-            return judged.report, apart if refunds_to else None
+                file.write_canonical(rejected, *outs)
+            return judged.report
     except FileUnusable as error:
-        return FileReport(file=source, file_error=error), None
+        return FileReport(file=source, file_error=error)

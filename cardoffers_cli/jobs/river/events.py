@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files.chunks import FileReading, Judge
 from cardoffers_cli.files.documents import as_objects
 from cardoffers_cli.files.fingerprints import with_fingerprints
@@ -69,7 +70,7 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
     unknown = [unknown_fields(page) for page in pages]
     with store.transaction():
         chunk, numbers = _judged(store, owner, pages, job)
-        staged = stage_whole(store, [chunk], is_file=False)
+        (staged,) = stage_whole(store, [(chunk,)], [PURCHASES], is_file=False)
         refuse_card_numbers(store, staged, numbers)
         numbered = number(store, staged, owner.id)
         repeats = find_repeats(store, staged, find_known(store, staged, numbered, owner.id))

@@ -17,9 +17,8 @@ from cardoffers_cli.archive.archive import begin
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.records import if_any
-from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files.opening import open_layout
-from cardoffers_cli.files.profiles.among import refunds_among
 from cardoffers_cli.files.sources import aside, unusable
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.context.runs import finish_run, start_run
@@ -27,8 +26,9 @@ from cardoffers_cli.jobs.river.engines import target_of
 from cardoffers_cli.jobs.river.export import move_recent
 from cardoffers_cli.jobs.river.intake import (
     FileTold,
+    Knowledge,
     Outputs,
-    judge_file,
+    judge,
     stage_file,
     write_outputs,
 )
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.services.imports import EarlierImport
     from cardoffers_cli.store.store import Store
 
-    Approve = Callable[..., None]
-    """Is shown the rows of a file as they were judged, purchases before the refunds among them."""
+    Approve = Callable[[Judged], None]
+    """Is shown a file as it was judged."""
 
 PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
 """The plans that may upload files (rules.md#uploads)."""
@@ -67,7 +67,7 @@ PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
 
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions:
-    """How to read the file, rows of what `kind` it must hold, and whether to keep them.
+    """How to read the file, rows of what `kind` it must hold, if of one, and whether to keep them.
 
     Somebody vouches for a last line without a line end (rules.md#last-lines): the operator, or a
     manifest. Of a `profile` the record of the import keeps the digest. A `sheet` of a workbook is
@@ -80,7 +80,7 @@ class ImportOptions:
     profile: Profile | None = None
     sheet: str | None = None
     dry_run: bool = False
-    kind: RowKind = PURCHASES
+    kind: RowKind | None = PURCHASES
 
 
 class ImportTold(FileTold):
@@ -105,7 +105,8 @@ class ImportTold(FileTold):
 class ImportReport:
     """One import: what was found in the file and what was taken of it, and of its refunds.
 
-    `unusual` is what the watch says of it, a sentence or two for each finding.
+    The `report` is of all rows of the file. `unusual` is what the watch says of it, a sentence or
+    two for each finding.
     """
 
     report: FileReport
@@ -130,7 +131,7 @@ class ImportReport:
             **self.report.document(),
             import_id=self.import_id,
             institution_id=self.institution.id,
-            accepted=self.accepted,
+            accepted=sum(each.accepted for each in self.parts),
             amount_accepted=quantize(self.amount_accepted, self.institution.currency),
             currency=self.institution.currency,
             already_imported=self.earlier.import_id if self.earlier else None,
@@ -143,11 +144,10 @@ class ImportReport:
 
 @dataclass(frozen=True, kw_only=True)
 class TakenIn:
-    """An import as it is told, and its file as it was judged; so the refunds among its rows."""
+    """An import as it is told, and its file as it was judged."""
 
     made: ImportReport
     judged: Judged
-    refunds: Judged | None = None
 
 
 def import_file(
@@ -166,68 +166,15 @@ def import_file(
             owner = find_institution(store, institution)
             may_upload(owner)
             with open_layout(given, reading_for(store, owner, job, options)) as file:
-                wanted = _wanted(file, options)
-                check_kind(wanted, owner, options)
-                taken = take_all_in(
-                    store, wanted, owner, job, options, target=target, progress=progress
-                )
-                write_outputs(
-                    store,
-                    wanted,
-                    taken.judged,
-                    outputs,
-                    mode=job.settings.mode,
-                    refunds=taken.refunds,
-                )
+                check_kind(file, owner, options)
+                taken = take_in(store, file, owner, job, options, target=target, progress=progress)
+                write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
         if target and not options.dry_run:
             move_recent(store, job, target.root)
         if options.dry_run:
             return taken.made
         import_nos = [each.import_no for each in taken.made.parts]
         return replace(taken.made, unusual=look_at_imports(store, job, owner, import_nos))
-
-
-def take_all_in(
-    store: Store,
-    file: TransactionFile,
-    owner: Institution,
-    job: Job,
-    options: ImportOptions,
-    *,
-    target: EngineTarget | None = None,
-    progress: Progress | None = None,
-    approve: Approve | None = None,
-) -> TakenIn:
-    """Take in an open file as `take_in` does, and then the refunds among its rows.
-
-    Both are in the caller's transaction, each with an import of its own
-    (rules.md#refunds-among-purchases). `approve` is shown both at once.
-    """
-    judged: list[Judged] = []
-
-    def approve_all(part: Judged) -> None:
-        judged.append(part)
-        if approve and len(judged) == 1 + bool(file.refunds and file.row_kind is PURCHASES):
-            approve(*judged)
-
-    taken = take_in(
-        store, file, owner, job, options, target=target, progress=progress, approve=approve_all
-    )
-    refunds = refunds_among(file) if file.row_kind is PURCHASES else None
-    if refunds is None or not file.refunds:
-        return taken
-    among = take_in(
-        store,
-        refunds,
-        owner,
-        job,
-        replace(options, kind=REFUNDS),
-        target=target,
-        approve=approve_all,
-        beside=taken.made,
-    )
-    made = replace(taken.made, refunds=among.made)
-    return replace(taken, made=made, refunds=among.judged)
 
 
 def take_in(
@@ -240,55 +187,63 @@ def take_in(
     target: EngineTarget | None = None,
     progress: Progress | None = None,
     approve: Approve | None = None,
-    beside: ImportReport | None = None,
 ) -> TakenIn:
     """Stage, judge and admit an open file in the caller's transaction, and record the import.
 
-    On a `target` an engine looks for what is known already. `approve` is shown the file before
-    anything is admitted, and raises what is against it. Rows that are `beside` others were taken
-    with these from one file.
+    The refunds among its rows are an import of their own (rules.md#refunds-among-purchases). On a
+    `target` an engine looks for what is known already. `approve` is shown the file before anything
+    is admitted, and raises what is against it.
     """
     if target is not None:
         begin(store, target.root)  # or the purchases would be in a store without one
     staged = stage_file(store, file, progress=progress)
-    first_new_no = next_cardholder_no(store) if is_watched(store, owner.id) else None
-    numbered = number(store, staged, owner.id)
-    judged = judge_file(store, file, staged, numbered, owner.id, target=target)
+    numbered, new_cardholders = [], list[int | None]()
+    for each in staged:
+        first_no = next_cardholder_no(store) if is_watched(store, owner.id) else None
+        numbered.append(number(store, each, owner.id))
+        new_cardholders.append(None if first_no is None else next_cardholder_no(store) - first_no)
+    knows = Knowledge(institution_id=owner.id, target=target)
+    judged = judge(store, file, staged, knows, numbered)
     if approve:
         approve(judged)
-    earlier = beside.earlier if beside else earlier_import(store, owner.id, file.sha256)
-    run = start_run(store, kind="import", now=job.now, actor=job.actor)
-    import_no = next_import_no(store)
-    accepted = admit(
-        store,
-        staged,
-        numbered,
-        judged.repeats,
-        import_no=import_no,
-        institution_id=owner.id,
-        currency=owner.currency,
-        received_at=job.now,
-    )
-    made = ImportReport(
-        report=judged.report,
-        import_no=import_no,
-        import_id=uuid4(),
-        institution=owner,
-        accepted=accepted,
-        amount_accepted=amount_of(store, staged, judged.repeats),
-        earlier=earlier,
-        dry_run=options.dry_run,
-    )
     keep_numbers(store, file.numbers)
-    record_import(store, _record(made, run.run_no, job, options))
-    counts = {"received": judged.report.received, "accepted": accepted}
-    if first_new_no is not None:
-        counts["new_cardholders"] = next_cardholder_no(store) - first_new_no
-    finish_run(store, run, counts)
+    earlier = earlier_import(store, owner.id, file.sha256)
+    found = judged.report
+    made = []
+    for each, numbers, repeats, new, report in zip(
+        *(staged, numbered, judged.repeats, new_cardholders, found.parts), strict=True
+    ):
+        run = start_run(store, kind="import", now=job.now, actor=job.actor)
+        import_no = next_import_no(store)
+        accepted = admit(
+            *(store, each, numbers, repeats),
+            import_no=import_no,
+            institution_id=owner.id,
+            currency=owner.currency,
+            received_at=job.now,
+        )
+        made.append(
+            ImportReport(
+                report=report,
+                import_no=import_no,
+                import_id=uuid4(),
+                institution=owner,
+                accepted=accepted,
+                amount_accepted=amount_of(store, each, repeats),
+                earlier=earlier,
+                dry_run=options.dry_run,
+            )
+        )
+        record_import(store, _record(made[-1], run.run_no, job, options))
+        counts = {"received": report.received, "accepted": accepted}
+        if new is not None:
+            counts["new_cardholders"] = new
+        finish_run(store, run, counts)
     if not options.dry_run:
         index_looks(store)
         keep_counts(store)
-    return TakenIn(made=made, judged=judged)
+    whole = replace(made[0], report=found, refunds=made[1] if len(made) > 1 else None)
+    return TakenIn(made=whole, judged=judged)
 
 
 def reading_for(store: Store, owner: Institution, job: Job, options: ImportOptions) -> FileReading:
@@ -303,28 +258,15 @@ def reading_for(store: Store, owner: Institution, job: Job, options: ImportOptio
         assume_timezone=options.assume_timezone,
         unterminated=None if options.allow_unterminated else "error",
         profile=options.profile,
-        kind=options.kind,
+        kind=options.kind or PURCHASES,
         sheet=options.sheet,
     )
-
-
-def _wanted(file: TransactionFile, options: ImportOptions) -> TransactionFile:
-    """Return the rows that are wanted of a file: of another one the refunds among its purchases.
-
-    All of it is read for that, as its purchases tell what its references look like.
-    """
-    refunds = refunds_among(file) if options.kind is REFUNDS else None
-    if refunds is None:
-        return file
-    for _ in file.chunks():
-        pass
-    return refunds
 
 
 def check_kind(file: TransactionFile, owner: Institution, options: ImportOptions) -> None:
     """Raise `FileUnusable` for a file whose rows are of another kind than those that are wanted."""
     found = file.row_kind
-    if found is not options.kind:
+    if options.kind and found is not options.kind:
         name = "FILE" if file.name == "-" else quote(file.name)
         hint = f"Take it with `cardoffers {found.command} {name} -i {owner.slug}`."
         if options.profile and found is PURCHASES:

@@ -8,26 +8,35 @@ from __future__ import annotations
 
 import secrets
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
-from heapq import merge
-from itertools import chain
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cardoffers_cli.domain.findings import CODES, make_finding
 from cardoffers_cli.domain.records import Record, if_any
-from cardoffers_cli.domain.row_kinds import PURCHASES
+from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
 from cardoffers_cli.files.chunks import no_rows
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.fingerprints import with_fingerprints
-from cardoffers_cli.files.profiles.refunds import lines_together, masked_together
 from cardoffers_cli.files.sources import ahead
-from cardoffers_cli.files.verdicts import about_code, about_error, about_file, in_their_words
+from cardoffers_cli.files.verdicts import (
+    about_code,
+    about_error,
+    about_file,
+    in_their_words,
+    not_asked,
+)
 from cardoffers_cli.jobs.river.engines import dedupe
+from cardoffers_cli.pipeline.handles import Staged, StagedWhole
 from cardoffers_cli.pipeline.judge import (
+    all_findings,
     common_findings,
+    count_earning,
+    count_look_alikes,
+    count_nameless,
     fields_to_mask,
+    find_alike,
     find_common,
     find_known,
     find_look_alikes,
@@ -35,8 +44,8 @@ from cardoffers_cli.pipeline.judge import (
     find_same,
     findings,
     first_findings,
-    no_look_alikes,
     none_known,
+    note_left_out,
     note_repeats,
     refuse_card_numbers,
     rejected_lines,
@@ -57,14 +66,19 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.domain.row_kinds import RowKind
+    from cardoffers_cli.files.chunks import Chunk
     from cardoffers_cli.files.transactions import TransactionFile
-    from cardoffers_cli.pipeline.handles import Numbered, Repeats, Staged, StagedWhole
+    from cardoffers_cli.pipeline.handles import Known, Numbered, Repeats
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
     Progress = Callable[[int, int | None], None]
     """Told how many bytes of the file are read, of how many if that is known."""
 
+    Frames = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
+    """A chunk as it is staged: its rows with fingerprints, its findings, its doubtful numbers."""
+
+S = TypeVar("S", Staged, StagedWhole)
 
 FINDINGS_SHOWN = 20
 """How many single findings a report carries for the eye; `--errors` has them all."""
@@ -85,7 +99,13 @@ class Outputs:
 
 
 class FileTold(Record):
-    """What was found in one file, in the shape of `validate --format json`."""
+    """What was found in one file, in the shape of `validate --format json`.
+
+    `can_earn` are the rows that can be taken whose merchant is known or, where no store was asked,
+    named; None of rows that earn nothing. `look_alikes_by_date` are those within the file that have
+    a bare date, and are no findings. `not_asked` is what only a store can say. `refunds` is
+    the same of the refunds alone, where there are any among its rows.
+    """
 
     simulated: bool | None = if_any()
     file: str
@@ -99,14 +119,23 @@ class FileTold(Record):
     duplicates: int
     conflicts: int
     blank_lines: int
+    can_be_taken: int
+    can_earn: int | None
+    look_alikes_by_date: int
+    not_asked: Sequence[str]
     ok: bool
     findings: Sequence[Mapping[str, Any]]
     file_error: Mapping[str, Any] | None
+    refunds: FileTold | None = if_any()
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileReport:
-    """What was found in one file; `document` is the shape of the command line's contract."""
+    """What was found in one file; `document` is the shape of the command line's contract.
+
+    `refunds` is what was found in the refunds among its rows, which all counts include; they may
+    be left out (`leaves_refunds`) of what is written of the file.
+    """
 
     file: str
     kind: str | None = None
@@ -119,10 +148,15 @@ class FileReport:
     conflicts: int = 0
     blank_lines: int = 0
     is_unterminated: bool = False
+    can_earn: int | None = None
+    look_alikes_by_date: int = 0
+    not_asked: Sequence[str] = ()
     findings: list[dict[str, Any]] = field(default_factory=list)
     common_findings: Sequence[Mapping[str, Any]] = ()
     first_findings: Sequence[Mapping[str, Any]] = ()
     file_error: FileUnusable | None = None
+    refunds: FileReport | None = None
+    leaves_refunds: bool = False
 
     @property
     def valid(self) -> int:
@@ -131,8 +165,18 @@ class FileReport:
 
     @property
     def ok(self) -> bool:
-        """Whether every row was good, or harmlessly known already."""
-        return self.file_error is None and not self.invalid and not self.conflicts
+        """Whether every row was good, or harmlessly known already, and none is left out."""
+        is_good = self.file_error is None and not self.invalid and not self.conflicts
+        return is_good and not (self.leaves_refunds and self.refunds and self.refunds.valid)
+
+    @property
+    def parts(self) -> list[FileReport]:
+        """The report with the counts of its other rows alone, and that of its refunds."""
+        if self.refunds is None:
+            return [self]
+        counts = ("received", "invalid", "duplicates", "conflicts")
+        others = {name: getattr(self, name) - getattr(self.refunds, name) for name in counts}
+        return [replace(self, refunds=None, **others), self.refunds]
 
     @property
     def look_alikes(self) -> int:
@@ -153,159 +197,252 @@ class FileReport:
             duplicates=self.duplicates,
             conflicts=self.conflicts,
             blank_lines=self.blank_lines,
+            can_be_taken=self.valid,
+            can_earn=self.can_earn,
+            look_alikes_by_date=self.look_alikes_by_date,
+            not_asked=[*self.not_asked],
             ok=self.ok,
             findings=self.findings,
             file_error=about_error(self.file_error),
+            refunds=self.refunds.document() if self.refunds else None,
         )
 
 
-def stage_check(store: Store, file: TransactionFile, *, progress: Progress | None = None) -> Staged:
-    """Read what a check needs of the file.
+def stage_check(
+    store: Store, file: TransactionFile, *, progress: Progress | None = None
+) -> list[Staged]:
+    """Read what a check needs of the file: its rows, and apart from them the refunds among them.
 
     What the end of the file says of its numbers is applied to all of its rows.
     """
-    file.numbers.load_now()
-    staged = stage_slim(store, _read(file, progress), file.row_kind)
-    _refuse_card_numbers(store, staged, file)
-    return staged
+    return _settled(store, file, stage_slim(store, _read(file, progress), _kinds(file)))
 
 
 def stage_file(
     store: Store, file: TransactionFile, *, progress: Progress | None = None
-) -> StagedWhole:
+) -> list[StagedWhole]:
     """Read what an import needs of the file, with the same care as `stage_check`."""
-    file.numbers.load_now()
-    staged = stage_whole(store, _read(file, progress), file.row_kind)
-    _refuse_card_numbers(store, staged, file)
+    return _settled(store, file, stage_whole(store, _read(file, progress), _kinds(file)))
+
+
+def _kinds(file: TransactionFile) -> list[RowKind]:
+    return [file.row_kind, REFUNDS] if file.refunds else [file.row_kind]
+
+
+def _settled(store: Store, file: TransactionFile, staged: list[S]) -> list[S]:
+    """Settle which numbers are card numbers; leave refunds out where there are none."""
+    file.invalid += refuse_card_numbers(store, staged[0], file.numbers)
+    if file.refunds is None or not file.refunds.received:
+        return staged[:1]
+    refused = refuse_card_numbers(store, staged[1], file.numbers)
+    file.refunds.invalid += refused
+    file.invalid += refused
     return staged
 
 
-def _refuse_card_numbers(store: Store, staged: Staged, file: TransactionFile) -> None:
-    file.invalid += refuse_card_numbers(store, staged, file.numbers)
-
-
-def _read(
-    file: TransactionFile, progress: Progress | None
-) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]]:
+def _read(file: TransactionFile, progress: Progress | None) -> Iterator[tuple[Frames, ...]]:
     """Yield the file's chunks, after an empty one; the next one is judged in a thread meanwhile."""
     seed = secrets.randbits(64)
-    nothing = no_rows(file.row_kind)
-    yield with_fingerprints(nothing.rows, seed), nothing.findings, nothing.doubts
+    file.numbers.load_now()
+    yield tuple(_frames(no_rows(kind), seed) for kind in _kinds(file))
     for chunk in ahead(file.chunks()):
-        yield with_fingerprints(chunk.rows, seed), chunk.findings, chunk.doubts
+        parts = (chunk, chunk.refunds) if chunk.refunds else (chunk,)
+        yield tuple(_frames(part, seed) for part in parts)
         if progress:
             progress(chunk.bytes_read, chunk.size_hint)
+
+
+def _frames(chunk: Chunk, seed: int) -> Frames:
+    return with_fingerprints(chunk.rows, seed), chunk.findings, chunk.doubts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knowledge:
+    """What is known beside a file: nothing, or what the store has of an institution.
+
+    It is all in which the ways in differ. At a `target` it is the engine there that knows the
+    history of purchases, and look-alikes are those of the file alone.
+    """
+
+    institution_id: UUID | None = None
+    target: EngineTarget | None = None
+
+    def references(self, store: Store, staged: Staged, numbered: Numbered | None) -> Known:
+        """Return the rows whose references are known."""
+        if self.institution_id is None or numbered is None or not isinstance(staged, StagedWhole):
+            return none_known(store)
+        if self.target and staged.kind is PURCHASES:
+            same = find_same(store, staged, self.institution_id)
+            return dedupe(store, self.target, numbered, same)
+        return find_known(store, staged, numbered, self.institution_id)
+
+    def look_alikes(
+        self, store: Store, staged: Staged, numbered: Numbered | None, repeats: Repeats
+    ) -> Table:
+        """Return the rows that are like others of the file, or like purchases before it."""
+        alike = find_alike(store, staged, repeats)
+        is_asked = self.institution_id and not self.target and staged.kind is PURCHASES
+        if not is_asked or numbered is None or not isinstance(staged, StagedWhole):
+            return alike
+        of = self.institution_id
+        return find_look_alikes(store, staged, numbered, repeats, alike=alike, institution_id=of)
+
+    def earning(
+        self,
+        store: Store,
+        file: TransactionFile,
+        staged: Staged,
+        repeats: Repeats,
+        numbered: Numbered | None,
+    ) -> int | None:
+        """Return how many purchases that can be taken have a merchant that is known, or named."""
+        if staged.kind is not PURCHASES:
+            return None
+        if file.is_nameless:
+            return 0
+        if numbered is not None:
+            return count_earning(store, staged, numbered, repeats)
+        among = file.refunds.received - file.refunds.invalid if file.refunds else 0
+        valid = file.received - file.invalid - among - repeats.duplicates
+        return valid - count_nameless(store, staged, repeats)
+
+
+NOTHING_KNOWN = Knowledge()
+"""What a check knows that asks no store."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
     """One file as it was staged, the rows of it that repeat others, and what was found in it.
 
-    `of_file` is what was found of the file as a whole; the report has it too. `labels` are what the
-    file calls our fields.
+    There are two of `staged` and of `repeats` where refunds are among its rows. `found` are the
+    findings of all rows, `of_file` those of the file as a whole; the report has both.
+    `known_otherwise` are rows that are like earlier ones under other references.
     """
 
-    staged: Staged
-    repeats: Repeats
-    of_file: list[Finding]
+    staged: Sequence[Staged]
+    repeats: Sequence[Repeats]
+    found: Table
+    of_file: Sequence[Finding]
     report: FileReport
-    labels: Mapping[str, str]
+    known_otherwise: int
 
 
-def check_file(store: Store, file: TransactionFile, staged: Staged) -> Judged:
-    """Judge what was staged of the file by itself: nothing is known of its institution."""
-    repeats = find_repeats(store, staged, none_known(store))
-    return _judged(store, file, staged, repeats, no_look_alikes(store))
-
-
-def judge_file(
+def judge(
     store: Store,
     file: TransactionFile,
-    staged: StagedWhole,
-    numbered: Numbered,
-    institution_id: UUID,
+    staged: Sequence[Staged],
+    knows: Knowledge = NOTHING_KNOWN,
+    numbered: Sequence[Numbered] = (),
     *,
-    target: EngineTarget | None = None,
+    takes_refunds: bool = True,
 ) -> Judged:
-    """Judge what was staged of the file, against the history of its institution.
+    """Judge what was staged of the file: which rows can be taken, and what is against the others.
 
-    At a `target` it is the engine there that knows the history of purchases, and look-alikes are
-    those of the file alone.
+    Every file comes through here, and its verdict depends on nothing else than what is known
+    beside it. Rows are `numbered` by the store that is asked. Where nobody `takes_refunds`, those
+    among the rows are said to be left out.
     """
-    if target and staged.kind is PURCHASES:
-        known = dedupe(store, target, numbered, find_same(store, staged, institution_id))
-    else:
-        known = find_known(store, staged, numbered, institution_id)
-    repeats = find_repeats(store, staged, known)
-    look_alikes = find_look_alikes(
-        store, staged, numbered, repeats, institution_id, with_history=target is None
-    )
-    return _judged(store, file, staged, repeats, look_alikes)
-
-
-def _judged(
-    store: Store, file: TransactionFile, staged: Staged, repeats: Repeats, look_alikes: Table
-) -> Judged:
-    note_repeats(store, staged, repeats, look_alikes, file.position)
-    common = find_common(store, staged, file.received)
-    of_file = _of_file(store, file, staged)
+    repeats, by_date, before = [], 0, 0
+    for each, numbers in zip_longest(staged, numbered):
+        repeated = find_repeats(store, each, knows.references(store, each, numbers))
+        alike = knows.look_alikes(store, each, numbers, repeated)
+        note_repeats(store, each, repeated, alike, file.position)
+        repeats.append(repeated)
+        counts = count_look_alikes(store, alike)
+        by_date, before = by_date + counts[0], before + counts[1]
+    left_out = staged[1:] if not takes_refunds else ()
+    for each in left_out:
+        note_left_out(store, each, repeats[1])
+    found, of_file = all_findings(store, staged), _of_file(store, file, staged[0])
+    common = find_common(store, found, file.received)
+    first = first_findings(store, found, common, FINDINGS_SHOWN)
+    by_code = [*map(about_code, summary(store, found)), *map(about_file, of_file)]
+    earning = knows.earning(store, file, staged[0], repeats[0], numbered[0] if numbered else None)
     report = FileReport(
-        file=file.name,
-        kind=file.told_kind,
+        **_facts(file),
         row_kind=file.row_kind,
-        sha256=file.sha256,
-        size_bytes=file.size_bytes,
         received=file.received,
         invalid=file.invalid,
-        duplicates=repeats.duplicates,
-        conflicts=repeats.conflicts,
+        duplicates=sum(each.duplicates for each in repeats),
+        conflicts=sum(each.conflicts for each in repeats),
         blank_lines=file.blank_lines,
         is_unterminated=file.is_unterminated,
-        findings=[*map(about_code, summary(store, staged)), *map(about_file, of_file)],
+        can_earn=earning,
+        look_alikes_by_date=by_date,
+        not_asked=[] if knows.institution_id else not_asked(_met(file), earning, by_code),
+        findings=by_code,
         common_findings=[*in_their_words(common_findings(store, common), file.labels)],
-        first_findings=[
-            *in_their_words(first_findings(store, staged, common, FINDINGS_SHOWN), file.labels)
-        ],
+        first_findings=[*in_their_words(first, file.labels)],
+        refunds=_of_refunds(
+            *(store, file, staged[1], repeats[1]), is_asked=knows.institution_id is not None
+        )
+        if len(staged) > 1
+        else None,
+        leaves_refunds=bool(left_out),
     )
     return Judged(
-        staged=staged, repeats=repeats, of_file=of_file, report=report, labels=file.labels
+        staged=staged,
+        repeats=repeats,
+        found=found,
+        of_file=of_file,
+        report=report,
+        known_otherwise=before,
+    )
+
+
+def _met(file: TransactionFile) -> set[RowKind]:
+    """Return the kinds of the rows of a file."""
+    among = file.refunds.received if file.refunds else 0
+    counts = {REFUNDS: among, file.row_kind: file.received - among}
+    return {kind for kind, count in counts.items() if count}
+
+
+def _facts(file: TransactionFile) -> Mapping[str, Any]:
+    return {
+        "file": file.name,
+        "kind": file.told_kind,
+        "sha256": file.sha256,
+        "size_bytes": file.size_bytes,
+    }
+
+
+def _of_refunds(
+    store: Store, file: TransactionFile, staged: Staged, repeats: Repeats, *, is_asked: bool
+) -> FileReport:
+    """Report the same of the refunds among the rows of a file alone."""
+    by_code = [*map(about_code, summary(store, staged.findings))]
+    return FileReport(
+        **_facts(file),
+        row_kind=REFUNDS,
+        received=file.refunds.received if file.refunds else 0,
+        invalid=file.refunds.invalid if file.refunds else 0,
+        duplicates=repeats.duplicates,
+        conflicts=repeats.conflicts,
+        not_asked=[] if is_asked else not_asked([REFUNDS], None, by_code),
+        findings=by_code,
     )
 
 
 def write_outputs(
-    store: Store,
-    file: TransactionFile,
-    judged: Judged,
-    outputs: Outputs,
-    *,
-    mode: int,
-    refunds: Judged | None = None,
+    store: Store, file: TransactionFile, judged: Judged, outputs: Outputs, *, mode: int
 ) -> None:
     """Write the files that were asked for, of a mode; each appears whole or not at all.
 
-    In the report what is found of the file as a whole comes before what is found in its rows. The
-    `refunds` among the rows of the file were judged apart.
+    In the report what is found of the file as a whole comes before what is found in its rows.
     """
-    parts = [judged, refunds] if refunds else [judged]
     if outputs.errors:
-        of_file = [in_their_words(map(_row_of, each.of_file), each.labels) for each in parts]
-        of_rows = [in_their_words(findings(store, each.staged), each.labels) for each in parts]
+        told = chain(map(_row_of, judged.of_file), findings(store, judged.found))
         with replacing(outputs.errors, mode=mode) as out:
-            told = chain(*of_file, merge(*of_rows, key=itemgetter("line")))
-            write_findings(out, told, position=file.position)
+            write_findings(out, in_their_words(told, file.labels), position=file.position)
     if outputs.valid or outputs.rejected:
         with ExitStack() as stack:
             valid, rejected = (
                 stack.enter_context(replacing(path, mode=mode)) if path else None
                 for path in (outputs.valid, outputs.rejected)
             )
-            masked = None if outputs.raw else fields_to_mask(store, judged.staged)
-            lines = rejected_lines(store, judged.staged, judged.repeats)
-            if refunds:
-                others = rejected_lines(store, refunds.staged, refunds.repeats)
-                lines = lines_together(lines, others)
-                if masked is not None:
-                    masked = masked_together(masked, fields_to_mask(store, refunds.staged))
+            masked = None if outputs.raw else fields_to_mask(store, judged.found)
+            lines = rejected_lines(store, judged.found, judged.repeats)
             file.split(lines, valid, rejected, masked)
 
 
@@ -315,6 +452,7 @@ def _row_of(finding: Finding) -> dict[str, Any]:
 
 def _of_file(store: Store, file: TransactionFile, staged: Staged) -> list[Finding]:
     found = [*file.file_findings, *refused_before(store, file.numbers)]
-    if tokens_look_rotated(store, staged, file.received):
+    received = file.received - (file.refunds.received if file.refunds else 0)
+    if tokens_look_rotated(store, staged, received):
         found.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))
     return found

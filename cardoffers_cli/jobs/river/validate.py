@@ -1,15 +1,17 @@
-"""Validate: check a transaction file without a store, a key or the network."""
+"""Validate: check a transaction file without a store, a key or the network, or ask a store too."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.opening import open_layout
+from cardoffers_cli.jobs.river.imports import import_file
 from cardoffers_cli.jobs.river.intake import (
     FileReport,
     Outputs,
-    check_file,
+    judge,
     stage_check,
     write_outputs,
 )
@@ -18,24 +20,41 @@ from cardoffers_cli.store.opening import scratch_store
 if TYPE_CHECKING:
     from cardoffers_cli.files.transactions import FileReading
     from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.river.imports import ImportOptions
     from cardoffers_cli.jobs.river.intake import Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    """An import for an institution that is not kept: by what it knows a file is judged."""
+
+    institution: str
+    options: ImportOptions
 
 
 def validate(
     source: str,
-    reading: FileReading,
+    how: FileReading | Rehearsal,
     job: Job,
     *,
     outputs: Outputs,
     progress: Progress | None = None,
 ) -> FileReport:
-    """Check one file and report; a file that cannot be read is in the report, not raised."""
+    """Check one file and report; a file that cannot be read is in the report, not raised.
+
+    With a rehearsal the store of the job is asked, and the verdict is that of the import.
+    """
     try:
+        if isinstance(how, Rehearsal):
+            dry = replace(how.options, dry_run=True)
+            into = how.institution
+            made = import_file(source, into, job, dry, outputs=outputs, progress=progress)
+            return made.report
         with (
-            open_layout(source, reading) as file,
+            open_layout(source, how) as file,
             scratch_store(job.settings, "imports") as store,  # no other table is read
         ):
-            judged = check_file(store, file, stage_check(store, file, progress=progress))
+            judged = judge(store, file, stage_check(store, file, progress=progress))
             write_outputs(store, file, judged, outputs, mode=job.settings.mode)
             return judged.report
     except FileUnusable as error:

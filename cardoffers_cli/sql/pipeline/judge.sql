@@ -312,16 +312,53 @@ select
 where 1 = 0;
 
 -- name: no_look_alikes
--- makes: look_alikes(line, transaction_ref, first_import_no, first_line, received_at)
--- Makes the empty table of look-alikes, for a check without a store. Grain as look_alikes.
+-- makes: look_alikes(line, transaction_ref, first_import_no, first_line, received_at, is_by_date)
+-- Makes the empty table of look-alikes, for rows of which none is sought. Grain as look_alikes.
 create temp table look_alikes as
 select
     cast(null as ubigint) as line,
     cast(null as varchar) as transaction_ref,
     cast(null as bigint) as first_import_no,
     cast(null as bigint) as first_line,
-    cast(null as timestamp) as received_at
+    cast(null as timestamp) as received_at,
+    cast(null as boolean) as is_by_date
 where 1 = 0;
+
+-- name: alike
+-- reads: staged(line, transaction_ref, look), staged_duplicates(line)
+-- makes: alike(line, transaction_ref, first_import_no, first_line, received_at, is_by_date)
+-- Makes alike of a file by itself: the staged rows to be admitted that are like an earlier one of it in
+-- all but their ref (rules.md#look-alikes), by fingerprint. An odd fingerprint is of a bare date, by
+-- which rows are easily alike (`is_by_date`). Grain: one row per such row.
+create temp table alike as
+with repeated as (
+    select staged.look
+    from staged
+    group by staged.look
+    having count(*) > 1
+),
+ranked as (
+    select
+        staged.line,
+        staged.transaction_ref,
+        staged.look,
+        row_number() over looks as turn,
+        first_value(staged.line) over looks as first_line
+    from staged
+    inner join repeated on repeated.look = staged.look
+    where not exists (
+        select 1
+        from staged_duplicates
+        where staged_duplicates.line = staged.line
+    )
+    window looks as (partition by staged.look order by staged.line)
+)
+select
+    ranked.line, ranked.transaction_ref, cast(null as bigint) as first_import_no,
+    cast(ranked.first_line as bigint) as first_line, cast(null as timestamp) as received_at,
+    ranked.look % 2 = 1 as is_by_date
+from ranked
+where ranked.turn > 1;
 
 -- name: index_looks
 -- Writes purchase_looks of the purchases that came since the last time. Idempotent.
@@ -336,46 +373,17 @@ where purchases.purchase_no > (
     );
 
 -- name: look_alikes
--- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at, look),
+-- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),
 --     payer_numbers(payer, instrument_no), identifier_numbers(identifier, identifier_no),
---     staged_duplicates(line)
--- makes: look_alikes(line, transaction_ref, first_import_no, first_line, received_at)
--- Makes look_alikes: the staged rows to be admitted that are like an earlier one in all but their
--- ref (rules.md#look-alikes): instrument, merchant, amount and second are the same. Earlier ones stand
--- among the purchases, if these are looked at ($with_history), or in this file. Purchases are found by
--- one number of instrument, amount and second (purchase_looks), and these few are compared.
--- Those of the file are sought by fingerprint and told apart by what it stands for. Grain: one row
--- per such row.
+--     staged_duplicates(line), alike(line, transaction_ref, first_import_no, first_line, received_at,
+--     is_by_date)
+-- makes: look_alikes(line, transaction_ref, first_import_no, first_line, received_at, is_by_date)
+-- Makes look_alikes: to the staged rows that are like others of their file (alike) come those that are
+-- like a purchase of the institution (rules.md#look-alikes): instrument, merchant, amount and second
+-- are the same. Purchases are found by one number of instrument, amount and second (purchase_looks),
+-- and these few are compared. Grain: one row per such row.
 create temp table look_alikes as
-with repeated as (
-    select staged.look
-    from staged
-    group by staged.look
-    having count(*) > 1
-),
-alike as (
-    select
-        staged.line,
-        staged.transaction_ref,
-        row_number() over looks as turn,
-        first_value(staged.line) over looks as first_line
-    from staged
-    inner join repeated on repeated.look = staged.look
-    inner join payer_numbers on payer_numbers.payer = staged.payer
-    left join identifier_numbers on identifier_numbers.identifier = staged.identifier
-    where not exists (
-        select 1
-        from staged_duplicates
-        where staged_duplicates.line = staged.line
-    )
-    window looks as (
-        partition by
-            payer_numbers.instrument_no, identifier_numbers.identifier_no, staged.merchant_id,
-            staged.amount, date_trunc('second', staged.transacted_at)
-        order by staged.line
-    )
-),
-same_look as (
+with same_look as (
     select
         staged.line, staged.transaction_ref, staged.merchant_id, staged.amount,
         payer_numbers.instrument_no, identifier_numbers.identifier_no,
@@ -384,12 +392,11 @@ same_look as (
     from staged
     inner join payer_numbers on payer_numbers.payer = staged.payer
     left join identifier_numbers on identifier_numbers.identifier = staged.identifier
-    where $with_history
-        and not exists (
-            select 1
-            from staged_duplicates
-            where staged_duplicates.line = staged.line
-        )
+    where not exists (
+        select 1
+        from staged_duplicates
+        where staged_duplicates.line = staged.line
+    )
 ),
 alike_before as materialized (
     select
@@ -429,21 +436,30 @@ before as (
 final as (
     select
         before.line, before.transaction_ref, before.first_import_no, before.first_line,
-        before.received_at
+        before.received_at, false as is_by_date
     from before
     where before.turn = 1
     union all
-    select alike.line, alike.transaction_ref, null, alike.first_line, null
+    select
+        alike.line, alike.transaction_ref, alike.first_import_no, alike.first_line,
+        alike.received_at, alike.is_by_date
     from alike
-    where alike.turn > 1
-        and not exists (
-            select 1
-            from before
-            where before.line = alike.line
-        )
+    where not exists (
+        select 1
+        from before
+        where before.line = alike.line
+    )
 )
-select line, transaction_ref, first_import_no, first_line, received_at
+select line, transaction_ref, first_import_no, first_line, received_at, is_by_date
 from final;
+
+-- name: look_counts
+-- reads: look_alikes(first_import_no, is_by_date)
+-- How many rows are alike within the file by their bare dates alone, and how many are like earlier ones.
+select
+    count(*) filter (where look_alikes.is_by_date) as by_date,
+    count(*) filter (where look_alikes.first_import_no is not null) as before
+from look_alikes;
 
 -- name: duplicate_findings
 -- reads: staged_duplicates(line, transaction_ref, is_conflict)
@@ -456,9 +472,19 @@ select
 from staged_duplicates
 where not staged_duplicates.is_conflict;
 
+-- name: left_out_findings
+-- reads: staged(line, transaction_ref), staged_duplicates(line)
+-- changes: staged_findings(line, transaction_ref, field, code, level, message)
+-- Appends a finding for every row that could be taken and will not be, about its field $reference.
+insert into staged_findings
+select staged.line, staged.transaction_ref, $reference, $code, $level, $message
+from staged
+where staged.line not in (select staged_duplicates.line from staged_duplicates);
+
 -- name: repeat_findings
 -- reads: staged_duplicates(line, transaction_ref, is_conflict, first_import_no, first_line,
---     received_at), look_alikes(line, transaction_ref, first_import_no, first_line, received_at)
+--     received_at), look_alikes(line, transaction_ref, first_import_no, first_line, received_at,
+--     is_by_date)
 -- changes: staged_findings(line, transaction_ref, field, code, level, message)
 -- Appends a finding for every conflict and every look-alike. It says where the first one stands: in
 -- this file ($position is what its records are counted by), in an earlier one, or in a call.
@@ -475,6 +501,7 @@ with repeats as (
         look_alikes.line, look_alikes.transaction_ref, look_alikes.first_import_no,
         look_alikes.first_line, look_alikes.received_at, $look_alike, $look_alike_message
     from look_alikes
+    where not look_alikes.is_by_date
 )
 select
     repeats.line,
@@ -497,6 +524,22 @@ select
 from repeats
 left join imports on imports.import_no = repeats.first_import_no;
 
+-- name: all_findings
+-- reads: staged_findings(line, transaction_ref, field, code, level, message)
+-- makes: all_findings(line, transaction_ref, field, code, level, message)
+-- Makes all_findings of those of the purchases of a file. Grain: one row per finding.
+create temp table all_findings as
+select line, transaction_ref, field, code, level, message
+from staged_findings;
+
+-- name: add_findings
+-- reads: staged_findings(line, transaction_ref, field, code, level, message)
+-- changes: all_findings(line, transaction_ref, field, code, level, message)
+-- Adds the findings of the refunds among the purchases.
+insert into all_findings
+select line, transaction_ref, field, code, level, message
+from staged_findings;
+
 -- name: counts
 -- reads: staged_duplicates(is_conflict)
 -- Duplicates and conflicts among the staged rows.
@@ -504,6 +547,41 @@ select
     count(*) as duplicates,
     count(*) filter (where is_conflict) as conflicts
 from staged_duplicates;
+
+-- name: earning
+-- reads: staged(line, identifier, merchant_id), identifier_numbers(identifier, identifier_no),
+--     staged_duplicates(line)
+-- How many staged purchases that are no duplicates have a merchant that is known, by their identifier
+-- or by the merchant_id that they were sent with.
+with known as (
+    select identifier_numbers.identifier
+    from identifier_numbers
+    inner join identifiers on identifiers.identifier_no = identifier_numbers.identifier_no
+    inner join merchants on merchants.merchant_id = identifiers.merchant_id
+)
+select count(*) as earning
+from staged
+where (
+        staged.identifier in (select known.identifier from known)
+        or staged.merchant_id in (select merchants.merchant_id from merchants)
+    )
+    and staged.line not in (select staged_duplicates.line from staged_duplicates);
+
+-- name: nameless
+-- reads: staged_findings(line, code, level), staged_duplicates(line)
+-- How many rows that can be taken were found to name no merchant.
+with untaken as (
+    select staged_findings.line
+    from staged_findings
+    where staged_findings.level = 'error'
+    union all
+    select staged_duplicates.line
+    from staged_duplicates
+)
+select count(distinct staged_findings.line) as nameless
+from staged_findings
+where staged_findings.code = 'merchant_missing'
+    and staged_findings.line not in (select untaken.line from untaken);
 
 -- name: tokens_once
 -- reads: staged(cardholder)

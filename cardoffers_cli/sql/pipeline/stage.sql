@@ -1,9 +1,10 @@
 -- name: slim
--- makes: staged(line, transaction_ref, reference, content, cardholder)
+-- makes: staged(line, transaction_ref, reference, content, cardholder, look)
 -- Reads frame (valid rows with fingerprints) and makes staged of it, for a check alone: just what
--- duplicates and unstable tokens are found by. Grain: one row per valid row of the file.
+-- duplicates, look-alikes and unstable tokens are found by. Grain: one row per valid row of the file.
 create temp table staged as
-select frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder
+select
+    frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder, frame.look
 from frame;
 
 -- name: credits

@@ -1,0 +1,394 @@
+"""Every door reaches one verdict on a file, wherever it knows the same.
+
+Files are drawn of rows of every kind: some good, some that break a rule, repeat others, look like
+others, hold what looks like a card number, or are another institution's; in our own layout and by
+profiles, with merchants that are known, unknown, or not named at all; cut off, or with bytes
+changed anywhere. The store is one, and what a door writes into it is not kept.
+
+`validate`, the page and `profile convert` know nothing and must say the same; `validate --store`,
+`import` and `simulate` ask the store and must say the same. For an institution of which nothing is
+known both say the same, but for what was not asked. Calls over HTTP are held to the import of the
+same events.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
+from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.domain.profiles import parse_profile
+from cardoffers_cli.domain.row_kinds import CREDITS, PURCHASES, REFUNDS
+from cardoffers_cli.files.chunks import FileReading
+from cardoffers_cli.files.plain import PlainValidation
+from cardoffers_cli.files.profiles.settled import settled
+from cardoffers_cli.jobs.context.job import Job
+from cardoffers_cli.jobs.river.convert import convert
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import FileReport, Outputs
+from cardoffers_cli.jobs.river.validate import Rehearsal, validate
+from cardoffers_cli.jobs.simulate import simulate_file
+from mutated import MADE, file_of_layout, file_of_rows, mutated, profile_for
+from sizes import FULL, tries
+from tables import NOON
+from work import new_store, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from cardoffers_cli.domain.profiles import Profile
+    from cardoffers_cli.domain.row_kinds import RowKind
+    from cardoffers_cli.store.store import Store
+
+EXAMPLES = 10_000 if FULL else tries(30, 200)
+"""Files that are drawn: seconds each time, two minutes at the gate, an hour and more in full."""
+
+TOML = """
+form = {delimiter = ";"}
+negatives = "refund"
+[fields]
+cardholder_token = {column = "Kunde"}
+card_token = {column = "Karte"}
+transacted_at = {column = "Datum", format = "%d.%m.%Y", zone = "Europe/Berlin"}
+amount = {column = "Betrag", decimal = ","}
+transaction_ref = {column = "Beleg"}
+"""
+NAMED = 'card_acceptor_id = {column = "VU"}\n'
+WITH_MERCHANTS, WITHOUT = (parse_profile(text, "P.toml") for text in (TOML + NAMED, TOML))
+HOLDER = "9fb6f85a8aac50e20c422cac18b44258"
+KNOWN = f"{HOLDER},ct_1,M0,12.50,K-{{}},2026-03-18T13:12:54Z"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A file, and how it is read."""
+
+    content: bytes
+    kind: RowKind = PURCHASES
+    profile: Profile | None = None
+    zone: str | None = None
+    vouched: bool = False
+
+
+# What is drawn
+
+MERCHANT = st.sampled_from(["M0", "M0", "M9", ""])
+HOLDERS = st.sampled_from([HOLDER, HOLDER, "short", "", "a@b.example", "4111111111111111", "NULL"])
+CARDS = st.sampled_from(["ct_1", "ct_1", "ct_2", "", "4111 1111 1111 1111", "N/A"])
+REFS = st.sampled_from(
+    [*(f"N-{n}" for n in range(6)), "K-1", "K-2", "B-1", "R-1", "C-1", "", "4111111111111111"]
+)
+AMOUNTS = st.sampled_from(["12.50", "12.50", "1.00", "0", "-3", "x", "0.001", "1e3", "12.500"])
+TIMES = st.sampled_from(
+    [
+        *["2026-03-18T13:12:54Z"] * 3,
+        *(
+            "2026-03-18T13:12:54.5+01:00",
+            "2026-03-18",
+            "2026-03-18T13:12:54",
+            "2099-01-01T00:00:00Z",
+        ),
+        *("yesterday", ""),
+    ]
+)
+MOST_ROWS = 14
+
+
+@st.composite
+def purchases(draw: st.DrawFn) -> Drawn:
+    """A file of purchases in our own layout; without a column of merchants, it may be."""
+    merchants = draw(st.sampled_from(["card_acceptor_id", "merchant_id", None]))
+    names = ["cardholder_token", "card_token", *([merchants] if merchants else [])]
+    columns = [HOLDERS, CARDS, *([MERCHANT] if merchants else []), AMOUNTS, REFS, TIMES]
+    header = ",".join([*names, "amount", "transaction_ref", "transacted_at"])
+    return _of(draw, header, columns, PURCHASES)
+
+
+@st.composite
+def refunds(draw: st.DrawFn) -> Drawn:
+    header = "refund_ref,original_transaction_ref,cardholder_token,card_token,card_acceptor_id"
+    originals = st.sampled_from(["K-1", "N-1", "", "4111111111111111"])
+    columns = [REFS, originals, HOLDERS, CARDS, MERCHANT, AMOUNTS, TIMES]
+    return _of(draw, f"{header},amount,refunded_at", columns, REFUNDS)
+
+
+@st.composite
+def credited(draw: st.DrawFn) -> Drawn:
+    status = st.sampled_from(["credited", "failed", "odd", ""])
+    refs = st.sampled_from(["K-1", "", "N-1"])
+    columns = [refs, AMOUNTS, status, TIMES, st.sampled_from(["", "R2"]), REFS]
+    header = "transaction_ref,amount,status,credited_at,failure_code,credit_ref"
+    return _of(draw, header, columns, CREDITS)
+
+
+def _of(
+    draw: st.DrawFn, header: str, columns: list[st.SearchStrategy[str]], kind: RowKind
+) -> Drawn:
+    usual = draw(st.sampled_from([None, KNOWN.format("").split(",")]))
+    if usual is None or len(columns) != len(usual):
+        rows = draw(st.lists(st.tuples(*columns), max_size=MOST_ROWS))
+    else:  # rows that are as a rule good, so that they repeat and look like others
+        mostly = [
+            st.one_of(*[st.just(cell)] * 4, each) for cell, each in zip(usual, columns, strict=True)
+        ]
+        mostly[4] = REFS
+        rows = draw(st.lists(st.tuples(*mostly), max_size=MOST_ROWS))
+    text = "\n".join([header, *(",".join(row) for row in rows)])
+    return _ended(draw, text, kind=kind)
+
+
+def _ended(draw: st.DrawFn, text: str, **how: Any) -> Drawn:
+    """End a text, or cut it off."""
+    ending = draw(st.sampled_from(["whole", "whole", "whole", "unended", "cut"]))
+    whole = {"whole": f"{text}\n", "unended": text, "cut": text[: -draw(st.integers(1, 9))]}
+    return Drawn(
+        whole[ending].encode(),
+        zone=draw(st.sampled_from([None, "Europe/London"])),
+        vouched=draw(st.booleans()),
+        **how,
+    )
+
+
+@st.composite
+def exports(draw: st.DrawFn) -> Drawn:
+    """An institution's own file, among whose rows are refunds."""
+    profile = draw(st.sampled_from([WITH_MERCHANTS, WITHOUT]))
+    is_named = profile is WITH_MERCHANTS
+    days = st.sampled_from(["18.03.2026", "18.03.2026", "19.03.2026", "32.03.2026", ""])
+    amounts = st.sampled_from(["12,50", "12,50", "-12,50", "-1,00", "x", "0,00", "-0,00", "1,001"])
+    columns = [HOLDERS, CARDS, *([MERCHANT] if is_named else []), days, amounts, REFS]
+    rows = draw(st.lists(st.tuples(*columns), max_size=MOST_ROWS))
+    header = "Kunde;Karte;VU;Datum;Betrag;Beleg" if is_named else "Kunde;Karte;Datum;Betrag;Beleg"
+    odd = draw(st.sampled_from(["", "", "one field", 'a"b;c;d;e;f;g', ";;;;;;;;"]))
+    lines = [header, *(";".join(row) for row in rows), *([odd] if odd else [])]
+    drawn = _ended(draw, "\n".join(lines), profile=profile)
+    return replace(drawn, zone=None)
+
+
+@st.composite
+def changed(draw: st.DrawFn) -> Drawn:
+    """A file in which anything was changed by chance."""
+    chance = random.Random(draw(st.integers(0, 1 << 40)))  # noqa: S311
+    form = draw(st.sampled_from(["bytes", "rows", "layout"]))
+    zone = draw(st.sampled_from([None, "Europe/London"]))
+    if form == "layout":
+        layout = chance.choice(MADE)
+        content = file_of_layout(layout, chance.randrange(1, MOST_ROWS), chance)
+        return Drawn(content, profile=profile_for(layout.profile), zone=zone)
+    content = file_of_rows(chance.randrange(1, 40), chance) if form == "rows" else mutated(chance)
+    return Drawn(content, zone=zone, vouched=draw(st.booleans()))
+
+
+FILES = st.one_of(purchases(), refunds(), credited(), exports(), exports(), changed())
+
+
+# The doors
+
+
+class OpenJob(Job):
+    """A job whose store is open already, and stays so."""
+
+    def store(self, **_how: Any) -> AbstractContextManager[Store]:
+        """Return the store that is open."""
+        return nullcontext(OPEN[self.path])
+
+
+OPEN: dict[Path, Store] = {}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
+    """A store in which alder has a history, birch one of its own, and of cedar nothing is known."""
+    plain = new_store(tmp_path_factory.mktemp("doors"))
+    tell(
+        plain,
+        institutions="institution plan currency\n"
+        "alder growth GBP\nbirch growth GBP\ncedar growth GBP",
+        merchants="merchant\nbakery",
+        identifiers="identifier merchant\nM0 bakery",
+    )
+    header = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
+    other = KNOWN.replace("12.50", "1.00").replace("K-{}", "B-1").replace("ct_1", "ct_9")
+    back = (
+        "refund_ref,original_transaction_ref,amount,refunded_at\nR-1,K-1,1.00,2026-03-19T13:12:54Z"
+    )
+    paid = "transaction_ref,amount,status,credited_at,credit_ref"
+    for institution, kind, rows in (
+        ("alder", PURCHASES, [header, KNOWN.format(1), KNOWN.replace("12.50", "1.00").format(2)]),
+        ("birch", PURCHASES, [header, other]),
+        ("alder", REFUNDS, [back]),
+        ("alder", CREDITS, [paid, "K-1,1.00,credited,2026-03-19T13:12:54Z,C-1"]),
+    ):
+        path = plain.path.with_name("history.csv")
+        path.write_text("\n".join([*rows, ""]))
+        options = ImportOptions(kind=kind)
+        assert import_file(str(path), institution, plain, options, outputs=Outputs()).accepted
+    job = OpenJob(**{name: getattr(plain, name) for name in plain.__dataclass_fields__})
+    with plain.store() as store:
+        OPEN[job.path] = store
+        yield job
+    del OPEN[job.path]
+
+
+Told = dict[str, Any]
+OTHERWISE = {"can_earn", "not_asked"}
+"""What a door says otherwise that asked a store, of which nothing is known."""
+
+
+class Doors:
+    """The doors, each of which is brought a file."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.path = job.path.with_name("tx")
+        self.errors = job.path.with_name("errors.csv")
+
+    def _told(self, told: Callable[[], Any]) -> Told:
+        """Return what a door tells: its document, the bytes of its report, and its exit code."""
+        self.errors.unlink(missing_ok=True)
+        try:
+            document = json.loads(dumps(told()))
+        except FileUnusable as error:
+            document = json.loads(
+                dumps(FileReport(file=str(self.path), file_error=error).document())
+            )
+        except CardoffersError as error:
+            return {"code": error.code, "exit_code": error.exit_code}
+        code = 14 if document["file_error"] else 0 if document["ok"] else 3
+        report = self.errors.read_bytes() if self.errors.exists() else b""
+        return {"document": document, "errors": report, "exit_code": code}
+
+    def _reading(self, drawn: Drawn) -> FileReading:
+        return FileReading(
+            now=NOON,
+            currency="GBP",
+            assume_timezone=drawn.zone,
+            unterminated=None if drawn.vouched else "error",
+            profile=drawn.profile,
+        )
+
+    def _options(self, drawn: Drawn, **more: Any) -> ImportOptions:
+        return ImportOptions(
+            assume_timezone=drawn.zone,
+            allow_unterminated=drawn.vouched,
+            profile=drawn.profile,
+            kind=None,
+            **more,
+        )
+
+    def validate(self, drawn: Drawn) -> Told:
+        outputs = Outputs(errors=self.errors)
+        return self._told(
+            lambda: validate(
+                str(self.path), self._reading(drawn), self.job, outputs=outputs
+            ).document()
+        )
+
+    def page(self, drawn: Drawn) -> Told:
+        profile = drawn.profile and json.loads(json.dumps(settled(drawn.profile)))
+        options = {"now": NOON, "currency": "GBP", "assume_timezone": drawn.zone}
+        options |= {"profile": profile, "allow_unterminated": drawn.vouched}
+        check = PlainValidation(str(self.path), options)
+
+        def told() -> Any:
+            check.feed(drawn.content)
+            document = check.finish()
+            if not check.is_unusable:
+                self.errors.write_bytes(b"".join(check.errors_csv()))
+            return document
+
+        return self._told(told)
+
+    def convert(self, drawn: Drawn) -> Told:
+        to, refunds_to = (self.path.with_name(name) for name in ("purchases", "refunds"))
+        outputs = Outputs(errors=self.errors)
+        assert drawn.profile
+        how = (drawn.profile, self._reading(drawn), self.job)
+        return self._told(
+            lambda: convert(
+                str(self.path), *how, to=to, refunds_to=refunds_to, outputs=outputs
+            ).document()
+        )
+
+    def validate_for(self, drawn: Drawn, institution: str) -> Told:
+        how = Rehearsal(institution=institution, options=self._options(drawn))
+        outputs = Outputs(errors=self.errors)
+        return self._told(
+            lambda: validate(str(self.path), how, self.job, outputs=outputs).document()
+        )
+
+    def import_(self, drawn: Drawn, institution: str) -> Told:
+        options, outputs = self._options(drawn, dry_run=True), Outputs(errors=self.errors)
+        return self._told(
+            lambda: import_file(
+                str(self.path), institution, self.job, options, outputs=outputs
+            ).document()
+        )
+
+    def simulate(self, drawn: Drawn, institution: str) -> Told:
+        options, outputs = self._options(drawn), Outputs(errors=self.errors)
+        return self._told(
+            lambda: simulate_file(
+                str(self.path), institution, self.job, options, outputs=outputs
+            ).document()
+        )
+
+
+def same(one: Told, other: Told, *, but: set[str] = frozenset()) -> None:  # type: ignore[assignment]
+    """Hold what two doors tell against each other, in all fields that both have."""
+    if "document" in one and "document" in other:
+        assert _common(one["document"], other["document"], but) == _common(
+            other["document"], one["document"], but
+        )
+    rest = {"errors", "exit_code", "code"}
+    assert {name: one.get(name) for name in rest} == {name: other.get(name) for name in rest}
+
+
+def _common(one: Told, other: Told, but: set[str]) -> Told:
+    names = (one.keys() & other.keys()) - but
+    return {
+        name: _common(one[name], other[name], but)
+        if name == "refunds" and one[name] and other[name]
+        else one[name]
+        for name in sorted(names)
+    }
+
+
+def held(doors: Doors, drawn: Drawn) -> None:
+    """Bring a file to every door that takes it, and hold their verdicts to each other."""
+    doors.path.write_bytes(drawn.content)
+    alone = doors.validate(drawn)
+    assert alone.get("document", {}).get("file_error") or alone["document"]["received"] == sum(
+        alone["document"][name] for name in ("valid", "invalid", "duplicates")
+    )
+    same(alone, doors.page(drawn))
+    is_profiled = drawn.profile and not drawn.content.startswith(b"refund_ref")
+    if is_profiled:
+        same(alone, doors.convert(drawn))
+    asked = doors.import_(drawn, "alder")
+    other = doors.simulate if len(drawn.content) % 2 else doors.validate_for
+    same(asked, other(drawn, "alder"), but={"dry_run"})
+    if b"institution_id" not in drawn.content:
+        same(alone, doors.import_(drawn, "cedar"), but=OTHERWISE)
+
+
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    derandomize=not FULL,
+    suppress_health_check=[*HealthCheck],
+)
+@given(drawn=FILES)
+def test_every_door_reaches_the_same_verdict(drawn: Drawn, made: Job) -> None:
+    held(Doors(made), drawn)
