@@ -105,10 +105,12 @@ def newest_alike(
 def newest_of(
     store: Store, moment: datetime, institution_id: UUID, action: str, subject: str
 ) -> Approval | None:
-    """Return the newest request for an action on a subject that waits or was given, if any."""
+    """Return the newest request for an action on a subject that was given, or else that waits."""
     of = {"institution_id": institution_id, "action": action, "subject": subject}
-    known = _known(store, moment, **of)
-    return next((each for each in known if each.state in {"pending", "given"}), None)
+    known = [
+        each for state in ("given", "pending") for each in _known(store, moment, **of, state=state)
+    ]
+    return known[0] if known else None
 
 
 def next_request(
