@@ -136,8 +136,7 @@ _SENT = (
 )
 _COMPLETED = {
     "summary": "A purchase met the terms of an offer: credit the cardholder.",
-    "description": f"{_SENT}. Events that were written by an earlier version have neither"
-    " transaction_ref nor currency.",
+    "description": f"{_SENT}.",
     "operationId": "redemption_completed",
 }
 _REVERSED = {

@@ -35,7 +35,7 @@ class Night:
     as_of: datetime
     number: int
     drop_folder: str
-    processed_folder: str | None
+    processed_folder: str
     after_run_no: int
     to_run_no: int | None
     began_at: datetime
@@ -253,12 +253,6 @@ def find(store: Store, run_id: str) -> Night | None:
     """Return a night by its run, or None."""
     night_no = store.value("services/nights:find", run_id=run_id)
     return None if night_no is None else get(store, night_no)
-
-
-def keep_in(store: Store, night: Night, folder: str) -> Night:
-    """Fix where a night of an earlier version keeps the files that it is still to take."""
-    store.execute("services/nights:keep_in", night_no=night.night_no, processed_folder=folder)
-    return get(store, night.night_no)
 
 
 def unfinished(store: Store) -> list[Night]:

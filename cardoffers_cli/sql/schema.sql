@@ -1124,7 +1124,7 @@ create table nights (
     began_at timestamp not null,  -- of the real clock, as ended_at
     ended_at timestamp,
     last_run_no bigint,  -- the newest run when it ended
-    processed_folder varchar  -- null: `done/` and `failed/` of the drop folder
+    processed_folder varchar not null
 );
 
 -- name: night_steps

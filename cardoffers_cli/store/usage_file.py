@@ -31,7 +31,6 @@ _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 other failures of reading, writing and opening it does not tell a full disk from a broken one."""
 LOST = "counters of calls, and uses and failed uses of keys since the store was last told"
 """What is in a journal, and goes with it."""
-_SEALED = ("uses", "failures")
 _SCHEMA = ("make_calls", "index_calls", "make_uses", "make_failures", "index_failures")
 
 
@@ -75,18 +74,7 @@ def connect(path: Path) -> sqlite3.Connection:
     connection.create_function("seal", -1, seal, deterministic=True)
     for name in _SCHEMA:
         connection.execute(sql(name))
-    for table in _SEALED:
-        if not _is_sealed(connection, table):  # it was made by an earlier version
-            connection.execute("begin immediate")
-            if not _is_sealed(connection, table):
-                connection.execute(sql(f"seal_{table}"))
-            connection.commit()
     return connection
-
-
-def _is_sealed(connection: sqlite3.Connection, table: str) -> bool:
-    columns = connection.execute(sql("columns"), {"table_name": table}).fetchall()
-    return ("seal",) in columns
 
 
 def of_sqlite(error: Exception, path: Path) -> CardoffersError:

@@ -451,47 +451,6 @@ def test_folders_of_an_earlier_version_stay_as_history(made: Job) -> None:
 
 
 @at_the_gate
-def test_files_that_an_earlier_version_had_not_taken_are_left_for_the_next_look(
-    made: Job,
-) -> None:
-    """It found them by another stamp, so they count as changed, and are taken as the night ends."""
-    path = dropped(made)
-    night(made)
-    kept(made).rename(path)
-    with made.store() as store, store.transaction():
-        for sql in (
-            "update nights set processed_folder = null, ended_at = null, last_run_no = null",
-            "delete from night_steps",
-            "update night_files set is_moved = false, stamp = '1:1', state = 'waiting'",
-        ):
-            store.connection.execute(sql)
-    result = night(made)
-    assert ["changed", "imported"] == [each["status"] for each in result["imports"]]
-    assert kept(made).exists()
-    assert str(made.path.parent / "processed") == result["processed"]
-
-
-@at_the_gate
-def test_a_night_that_an_earlier_version_left_is_finished(made: Job) -> None:
-    """Killed between the commit of a file and its move, which was to `done/` of the drop folder."""
-    path = dropped(made)
-    night(made)
-    kept(made).rename(path)
-    with made.store() as store, store.transaction():
-        for sql in (
-            "update nights set processed_folder = null, ended_at = null, last_run_no = null",
-            "delete from night_steps",
-            "update night_files set is_moved = false, stamp = '1:1', taken_sha256 = null",
-        ):
-            store.connection.execute(sql)
-    result = night(made)
-    assert ["imported", "imported"] == [each["status"] for each in result["imports"]]
-    assert [2, 0] == [each["accepted"] for each in result["imports"]]
-    assert kept(made).exists()
-    assert [(2,)] == found(made, PURCHASES)
-
-
-@at_the_gate
 @pytest.mark.usefixtures("whole_nights")
 def test_the_result_names_the_places(made: Job) -> None:
     dropped(made)

@@ -417,18 +417,6 @@ def test_of_one_bit_that_flips_nothing_comes_that_was_not_written(path: Path, se
         assert usage_journal.faults(path)
 
 
-def test_a_book_of_an_earlier_version_is_taken_as_it_is(path: Path) -> None:
-    write_down(path)
-    with closing(sqlite3.connect(usage_path(path))) as connection:
-        for table in ("uses", "failures"):
-            connection.execute(f"alter table {table} drop column seal")
-    with UsageJournal(path) as usage:
-        assert [("event", "x", 1)] == told(usage)
-        fail(usage, "event 2", 0)
-        assert [("event", "x", 1), ("event 2", "x", 1)] == sorted(told(usage))
-    assert [] == usage_journal.faults(path)
-
-
 def test_who_cannot_have_it_is_told_so(
     path: Path, usage: UsageJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -491,8 +479,6 @@ def test_every_statement_binds() -> None:
     connection.create_function("seal", -1, usage_file.seal, deterministic=True)
     for name, sql in statements("store/usage_journal").items():
         values = dict.fromkeys(PARAMETER.findall(sql))
-        if name.startswith("seal_"):
-            continue  # of tables that an earlier version made
         if not name.startswith(("make_", "index_")):
             connection.execute(f"explain {sql}", values)
         else:

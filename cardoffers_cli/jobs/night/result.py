@@ -116,7 +116,7 @@ def exit_code_of(result: NightResult) -> int:
 def _import(file: NightFile, night: Night) -> NightImport:
     report = file.report or {}
     kept = None
-    if night.processed_folder and file.is_kept:
+    if file.is_kept:
         kind = DONE if file.state == "imported" else FAILED
         kept = Processed(Path(night.processed_folder)).path(file.institution, kind, file.taken_as)
     return NightImport(

@@ -168,9 +168,6 @@ class _Nights:
         self._sweep()
         self._lock.tell(run_id=str(night.run_id))
         self._watched.begins(night)
-        if night.processed_folder is None:
-            with self._job.store() as store, store.transaction():
-                night = nights.keep_in(store, night, str(processed_root(self._job)))
         work = work_of(self._job, night, self._order, self._onlooker)
         work.remarks = self._remarks
         with work.job.store(read_only=True) as store:
@@ -218,7 +215,7 @@ def work_of(job: Job, night: Night, order: Order, onlooker: Onlooker) -> Work:
         order=order,
         onlooker=onlooker,
         clock=job.now,
-        processed=Processed(Path(night.processed_folder or processed_root(job))),
+        processed=Processed(Path(night.processed_folder)),
     )
 
 

@@ -66,13 +66,6 @@ values (
     $began_at
 );
 
--- name: keep_in
--- Fixes where a night keeps its files, if that is not said yet; done again it stays what it was.
-update nights
-set processed_folder = $processed_folder
-where night_no = $night_no
-    and processed_folder is null;
-
 -- name: cover
 -- Fixes the last run that the reports of a night cover; done again it stays what it was.
 update nights

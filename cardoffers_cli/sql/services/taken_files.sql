@@ -35,7 +35,6 @@ from nights
 union
 select nights.processed_folder
 from nights
-where nights.processed_folder is not null
 order by folder;
 
 -- name: looked

@@ -35,20 +35,6 @@ create table if not exists failures (
     seal integer
 );
 
--- name: columns
--- SQLite. The columns of one table. Grain: one row per column.
-select name
-from pragma_table_info($table_name);
-
--- name: seal_uses
--- SQLite. Gives a table of an earlier version the column; its rows are taken as they are.
-alter table uses add column seal integer;
-
--- name: seal_failures
--- SQLite. Gives a table of an earlier version the column; its rows are taken as they are, and get a
--- seal with the next failure that is counted to them.
-alter table failures add column seal integer;
-
 -- name: index_failures
 -- SQLite. One open row per code, key and minute.
 create unique index if not exists open_failures on failures (code, key_id, minute)

@@ -11,7 +11,6 @@ end;
 -- name: redemption_event
 -- The event redemption.completed of a redemption (rules.md#redemption-events): the one place that says
 -- what its bytes are. `transaction_ref` and `currency` stand behind the contract's fields.
--- Events of before are in the outbox as they were written, and are sent so.
 create or replace macro redemption_event(
     redemption_id, institution_id, offer_id, cardholder_token, amount, minor_unit, created_at,
     transaction_ref, currency
