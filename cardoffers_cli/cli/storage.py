@@ -100,7 +100,7 @@ def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
 @app.command("mask-card-numbers")
 def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
-    """Mask real card numbers that a store of before holds, and write the store anew without them."""  # noqa: E501  one line of help
+    """Mask the card numbers that a store holds, and write the store anew without them."""
     from cardoffers_cli.jobs.river.card_numbers import mask_card_numbers as mask
     from cardoffers_cli.jobs.river.compact import compact as write_anew
 

@@ -84,6 +84,36 @@ def refuse_card_numbers(store: Store, staged: Staged, numbers: NumberEvidence) -
     return rows
 
 
+def doubtful_references(store: Store, staged: Staged) -> list[str]:
+    """Return the references of purchases in staged rows that look like card numbers.
+
+    They are those of the rows themselves, or of the purchases that rows of other kinds name.
+    """
+    if staged.doubts is None:
+        return []
+    rows = store.rows(f"pipeline/judge:doubtful_{staged.kind.name}", staged.doubts, staged.rows)
+    return [row["transaction_ref"] for row in rows]
+
+
+def take_masked(
+    store: Store, staged: Staged, masked: Mapping[str, str], institution_id: UUID
+) -> None:
+    """Let staged rows have the references of purchases that were masked since.
+
+    Purchases are duplicates of those then, and rows of other kinds are of them. `masked` has what
+    each reference would be masked as. To be done before `find_known`.
+    """
+    if not masked:
+        return
+    masks = [{"transaction_ref": ref, "masked": text} for ref, text in masked.items()]
+    store.execute(
+        f"pipeline/judge:take_masked_{staged.kind.name}",
+        staged.rows,
+        masks=masks,
+        institution_id=institution_id,
+    )
+
+
 def find_same(store: Store, staged: StagedWhole, institution_id: UUID) -> Table:
     """Find the purchases of an institution that staged rows may have the reference of, by hash.
 

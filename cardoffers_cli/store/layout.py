@@ -6,11 +6,12 @@ folder, one lock and one journal.
 
 The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
 `night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the
-`secrets` of webhooks, the list of `erasures` with the mark `erased-since`, the `snapshot`, the
-`archive`, the list of `backups`, drafts (`.new`), and what is kept under a dated name (`.kept`).
-Beside the store itself are what the engine puts there (`.wal`, with `.wal.checkpoint` and
-`.wal.recovery` for moments of a checkpoint, and `.tmp`), a store that was replaced (`.kept`), and
-what the nights tell people: `runs/` and `reports/`.
+`secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with
+the mark `erased-since`, the `snapshot`, the `archive`, the list of `backups`,
+drafts (`.new`), and what is kept under a dated name (`.kept`). Beside the store itself are what the
+engine puts there (`.wal`, with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint,
+and `.tmp`), a store that was replaced (`.kept`), and what the nights tell people: `runs/` and
+`reports/`.
 """
 
 from __future__ import annotations
@@ -71,6 +72,8 @@ engine_path = _path_of("engine")
 journal_path = _path_of("journal")
 secrets_path = _path_of("secrets")
 """The signing secrets of a store."""
+mask_key_path = _path_of("mask-key")
+"""The key by which card numbers of a store were masked."""
 usage_path = _path_of("usage")
 """The usage journal of a store."""
 snapshot_path = _path_of("snapshot")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.row_kinds import REFUNDS
+from cardoffers_cli.domain.row_kinds import CREDITS, REFUNDS
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.river.card_numbers import mask_card_numbers
@@ -20,6 +20,7 @@ from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.river.validate import validate
 from cardoffers_cli.jobs.storage.doctor import examine
 from cardoffers_cli.services.search import Wanted
+from cardoffers_cli.store.layout import mask_key_path
 from commands import cardoffers
 from doors import open_command
 from sizes import one_in, slow
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.jobs.context.job import Job
 
 CARD, AMERICAN = "4111111111111111", "378282246310005"
@@ -215,6 +217,7 @@ def test_card_numbers_are_masked_and_nothing_else(old: Job) -> None:
     before = everything_in(old)
     dry = mask_card_numbers(old, dry_run=True)
     assert (before, 0, 0) == (everything_in(old), dry["masked"], dry["left"])
+    assert not mask_key_path(old.path).exists()
     done = mask_card_numbers(old)
     assert (dry["places"], dry["card_numbers"], 0) == (
         done["places"],
@@ -223,6 +226,7 @@ def test_card_numbers_are_masked_and_nothing_else(old: Job) -> None:
     )
     assert [] == [number for number in IN_IT if number in everything_in(old)]
     assert "shop [masked] x" in everything_in(old)
+    assert 0o600 == stat.S_IMODE(mask_key_path(old.path).stat().st_mode)
     refs = found(old, "select transaction_ref from purchases order by purchase_no")
     assert ["masked-", "ref-2", "masked-"] == [ref[:7] for (ref,) in refs]
     assert len(set(refs)) == len(refs)
@@ -269,6 +273,72 @@ def test_a_card_number_is_masked_whatever_the_length_of_its_text(old: Job, text:
         store.connection.execute("update merchants set name = ?", [text.format(CARD)])
     mask_card_numbers(old)
     assert [(text.format("[masked]"),)] == found(old, "select name from merchants")
+
+
+@slow
+def test_a_masked_reference_is_known_when_it_comes_again(old: Job, tmp_path: Path) -> None:
+    assert {"no_card_numbers": False} == card_audit(old)
+    mask_card_numbers(old)
+    alone = csv_of(tmp_path / "alone.csv", {**EVENT, "transaction_ref": CARD})
+    assert (0, 1) == tuple(taken(old, alone)[name] for name in ("accepted", "invalid"))
+    around = numbered(1000, int(CARD) - 500)
+    told = taken(old, csv_of(tmp_path / "tx.csv", *around))
+    assert (999, 1, 0) == tuple(told[name] for name in ("accepted", "duplicates", "invalid"))
+
+
+def refund_of(number: int, reference: str) -> dict[str, str]:
+    return {
+        "refund_ref": f"RF-{number}",
+        "original_transaction_ref": reference,
+        "amount": "1.00",
+        "refunded_at": "2026-03-19T13:12:54Z",
+    }
+
+
+def credit_of(number: int, reference: str) -> dict[str, str]:
+    return {
+        "credit_ref": f"CR-{number}",
+        "transaction_ref": reference,
+        "amount": "1.00",
+        "status": "credited",
+        "credited_at": "2026-03-19T13:12:54Z",
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "query"),
+    [
+        (
+            REFUNDS,
+            refund_of,
+            (
+                "select original_transaction_ref from refunds "
+                "where original_transaction_ref like 'masked-%'"
+            ),
+        ),
+        (
+            CREDITS,
+            credit_of,
+            "select transaction_ref from credits where transaction_ref like 'masked-%'",
+        ),
+    ],
+    ids=["refunds", "credits"],
+)
+def test_a_masked_reference_is_known_to_rows_that_name_it(
+    old: Job, tmp_path: Path, kind: RowKind, names: Any, query: str
+) -> None:
+    """Among numbers of one form it is a reference; its purchase has another one by now."""
+    mask_card_numbers(old)
+    rows = [names(number, str(int(CARD) - 500 + number)) for number in range(1000)]
+    path = str(csv_of(tmp_path / "a.csv", *rows))
+    for accepted, duplicates in ((1000, 0), (0, 1000)):
+        options = ImportOptions(kind=kind)
+        told = import_file(path, "alder", old, options, outputs=Outputs()).document()
+        expected = (accepted, duplicates, 0)
+        assert expected == tuple(told[name] for name in ("accepted", "duplicates", "conflicts"))
+    (named,) = found(old, query)
+    masked = "select transaction_ref from purchases where transaction_ref like 'masked-%'"
+    assert named in found(old, masked)
 
 
 @slow

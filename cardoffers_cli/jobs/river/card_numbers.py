@@ -1,9 +1,12 @@
-"""Mask the card numbers that a store holds.
+"""Mask the card numbers that a store holds, and recognise what was masked.
 
-Every door refuses card numbers, so there are some only where they came by another way, or where a
-declared length was taken back. In references, identifiers and tokens each is replaced by a text
-that is drawn for it, the same wherever the number stands; in running text, by `[masked]`. The
-number cannot be had back.
+Every door refuses card numbers, so there are some only where a declared length was taken back, or
+where more numbers have come since. In references, identifiers and tokens each is replaced by a
+keyed hash of it (HMAC-SHA256, of which 128 bits are kept), which is the same for the same number
+and so stays unique; in running text, by `[masked]`. The key is drawn once and lies in the folder of
+the store, as `mask-key`, for its owner only: it is in no snapshot and no backup, so who has only
+the store cannot try numbers until one fits. With it a masked reference is a duplicate when its
+number is taken as a reference again, so that no purchase is paid twice, and refunds still find it.
 
 Ids of redemptions were told to others and stay, though they are made from references. What lies in
 an archive outside of the store is never rewritten, and is counted as left.
@@ -11,21 +14,29 @@ an archive outside of the store is never rewritten, and is counted as left.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import hmac
+import secrets
+from collections import Counter
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid4
 
 from cardoffers_cli.domain.cards import without_card_numbers
 from cardoffers_cli.domain.records import Record
+from cardoffers_cli.files.private import new_private_file, read_private_file
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services.card_numbers import FoundNumber, Mask, find_card_numbers, mask
+from cardoffers_cli.store.layout import mask_key_path
 from cardoffers_cli.store.snapshot import withdraw
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+    from uuid import UUID
 
     from cardoffers_cli.jobs.context.job import Job
 
+_BEGINS = "masked-"
+_HEX = 32
 INSTEAD = "[masked]"
 """What stands in running text in the place of a card number."""
 
@@ -53,10 +64,10 @@ def mask_card_numbers(job: Job, *, dry_run: bool = False) -> MaskedNumbers:
             masked[each.place.column] += each.rows
         left, all_of_them = 0, masked.total()
         if found and not dry_run:
-            drawn: defaultdict[tuple[UUID | None, str], str] = defaultdict(_draw)
+            key = _key_of(job.path)
             with store.transaction():
                 with run_record(store, kind="mask", now=job.now, actor=job.actor) as run:
-                    mask(store, (_mask_of(drawn, each) for each in found))
+                    mask(store, (_mask_of(key, each) for each in found))
                     left = sum(each.rows for each in find_card_numbers(store))
                     run.counts.update(masked=all_of_them - left, left=left)
                 withdraw(job.path)  # before the commit: no copy may hold them longer than the store
@@ -69,14 +80,36 @@ def mask_card_numbers(job: Job, *, dry_run: bool = False) -> MaskedNumbers:
     )
 
 
-def _draw() -> str:
-    return f"masked-{uuid4().hex}"
+def recognised(
+    job: Job, institution_id: UUID, references: Callable[[], Iterable[str]]
+) -> dict[str, str]:
+    """Return what each reference would be masked as; nothing, where nothing was ever masked."""
+    path = mask_key_path(job.path)
+    if not path.exists():
+        return {}
+    key = read_private_file(path).strip()
+    return {each: masked_text(key, institution_id, each) for each in references()}
 
 
-def _mask_of(drawn: Mapping[tuple[UUID | None, str], str], found: FoundNumber) -> Mask:
+def masked_text(key: str, institution_id: UUID | None, text: str) -> str:
+    """Return what stands in the place of a text that is a card number."""
+    message = f"{institution_id or ''}\x1f{text}".encode()
+    return f"{_BEGINS}{hmac.new(bytes.fromhex(key), message, sha256).hexdigest()[:_HEX]}"
+
+
+def _key_of(store: Path) -> str:
+    """Return the key of masks, drawn if there is none yet."""
+    path = mask_key_path(store)
+    if not path.exists():
+        with new_private_file(path, f"{secrets.token_hex(32)}\n"):
+            pass
+    return read_private_file(path).strip()
+
+
+def _mask_of(key: str, found: FoundNumber) -> Mask:
     place = found.place
     if place.is_whole:
-        masked = drawn[place.institution_id, found.text]
+        masked = masked_text(key, place.institution_id, found.text)
     else:
         masked = without_card_numbers(found.text, instead=INSTEAD, joined=True)
     return Mask(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -22,6 +23,7 @@ from cardoffers_cli.files.opening import open_layout
 from cardoffers_cli.files.sources import aside, unusable
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.context.runs import finish_run, start_run
+from cardoffers_cli.jobs.river.card_numbers import recognised
 from cardoffers_cli.jobs.river.engines import target_of
 from cardoffers_cli.jobs.river.export import move_recent
 from cardoffers_cli.jobs.river.intake import (
@@ -34,7 +36,7 @@ from cardoffers_cli.jobs.river.intake import (
 )
 from cardoffers_cli.jobs.river.unusual import look_at_imports
 from cardoffers_cli.pipeline.admit import admit, amount_of
-from cardoffers_cli.pipeline.judge import index_looks
+from cardoffers_cli.pipeline.judge import doubtful_references, index_looks, take_masked
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.services.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.services.counts import keep_counts
@@ -199,6 +201,8 @@ def take_in(
     staged = stage_file(store, file, progress=progress)
     numbered, new_cardholders = [], list[int | None]()
     for each in staged:
+        masked = recognised(job, owner.id, partial(doubtful_references, store, each))
+        take_masked(store, each, masked, owner.id)
         first_no = next_cardholder_no(store) if is_watched(store, owner.id) else None
         numbered.append(number(store, each, owner.id))
         new_cardholders.append(None if first_no is None else next_cardholder_no(store) - first_no)

@@ -158,6 +158,82 @@ where staged_merchants.identifier not in (
     where staged.identifier is not null
 );
 
+-- name: doubtful_purchases
+-- reads: staged_doubts(line, field, text), staged(line)
+-- The references of staged rows that look like card numbers. Grain: one row per reference.
+select distinct staged_doubts.text as transaction_ref
+from staged_doubts
+inner join staged on staged.line = staged_doubts.line
+where staged_doubts.field = 'transaction_ref';
+
+-- name: take_masked_purchases
+-- changes: staged(transaction_ref, hash_of_text)
+-- Gives staged rows the masked reference that the institution has a purchase of, in the place of
+-- their own ($masks, a list of structs): they are duplicates of it.
+update staged
+set transaction_ref = masks.masked, hash_of_text = text_hash(masks.masked)
+from (
+    select
+        unnest(
+            cast($masks as struct(transaction_ref varchar, masked varchar)[]), recursive := true
+        )
+) as masks
+inner join purchases on purchases.transaction_ref = masks.masked
+where masks.transaction_ref = staged.transaction_ref
+    and purchases.institution_id = $institution_id;
+
+-- name: doubtful_refunds
+-- reads: staged_doubts(line, field), staged(line, original_transaction_ref)
+-- The purchases named by staged refunds whose references look like card numbers. Grain: one row per
+-- reference.
+select distinct staged.original_transaction_ref as transaction_ref
+from staged_doubts
+inner join staged on staged.line = staged_doubts.line
+where staged_doubts.field = 'original_transaction_ref'
+    and staged.original_transaction_ref is not null;
+
+-- name: take_masked_refunds
+-- changes: staged(original_transaction_ref)
+-- Lets staged refunds name the masked reference that the institution has a purchase of, in the place
+-- of the one that they came with ($masks, a list of structs).
+update staged
+set original_transaction_ref = masks.masked
+from (
+    select
+        unnest(
+            cast($masks as struct(transaction_ref varchar, masked varchar)[]), recursive := true
+        )
+) as masks
+inner join purchases on purchases.transaction_ref = masks.masked
+where masks.transaction_ref = staged.original_transaction_ref
+    and purchases.institution_id = $institution_id;
+
+-- name: doubtful_credits
+-- reads: staged_doubts(line, field), staged(line, redeemed_ref)
+-- The purchases named by staged credited rows whose references look like card numbers. Grain: one row
+-- per reference.
+select distinct staged.redeemed_ref as transaction_ref
+from staged_doubts
+inner join staged on staged.line = staged_doubts.line
+where staged_doubts.field = 'transaction_ref'
+    and staged.redeemed_ref is not null;
+
+-- name: take_masked_credits
+-- changes: staged(redeemed_ref)
+-- Lets staged credited rows name the masked reference that the institution has a purchase of, in the
+-- place of the one that they came with ($masks, a list of structs).
+update staged
+set redeemed_ref = masks.masked
+from (
+    select
+        unnest(
+            cast($masks as struct(transaction_ref varchar, masked varchar)[]), recursive := true
+        )
+) as masks
+inner join purchases on purchases.transaction_ref = masks.masked
+where masks.transaction_ref = staged.redeemed_ref
+    and purchases.institution_id = $institution_id;
+
 -- name: same_refs
 -- reads: staged(line, hash_of_text)
 -- makes: same_refs(line, purchase_no)
