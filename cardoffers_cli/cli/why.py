@@ -27,6 +27,7 @@ LISTS = (
     ("refunds", read_columns("why.refunds"), "Refunds"),
     ("rejects", read_columns("why.rejects"), "Rejected rows"),
     ("duplicates", read_columns("why.duplicates"), "Came again"),
+    ("withdrawn", read_columns("why.withdrawn"), "Taken back with its file"),
 )
 """What is told of where there is any: its columns, and its title."""
 _FIELDS = {

@@ -56,7 +56,7 @@ def answer(found: Row, titles: dict[str, str], locale: str) -> str:
     if found.get("status", "").startswith("refund_"):
         return refunds[0]
     reason = _earned(redemption, found.get("credit")) if redemption else found["reason"]
-    text = texts["not_received" if reason == "duplicate" else reason]
+    text = texts["not_received" if reason in {"duplicate", "withdrawn"} else reason]
     told = text.format(**_purchase(found, locale), **_nearest(found, titles, locale))
     return " ".join([told, *refunds])
 

@@ -32,6 +32,7 @@ class Action(NamedTuple):
 
 ACTIONS = {
     "redemption_reverse": Action("Reversing a redemption", has_limit=True),
+    "file_undo": Action("Taking a file back", has_limit=True),
     "finding_accept": Action("Accepting a finding of the reconciliation", has_limit=True),
     "statement_close": Action("Closing a statement with open findings", has_limit=False),
     "payout_export": Action("Exporting a payout", has_limit=False),

@@ -83,6 +83,14 @@ def _rejected(found: Row) -> str:
     return f"It was rejected: the {first['message']} ({place(first)})."
 
 
+def _withdrawn(found: Row) -> str:
+    gone = found["withdrawn"][0]
+    return (
+        f"Its file {shortened(gone['file'])} was taken back at"
+        f" {format_minute(gone['withdrawn_at'])} by {gone['actor']} ({shortened(gone['reason'])})."
+    )
+
+
 def _not_received(found: Row) -> str:
     others = found.get("received_from")
     if others:
@@ -109,5 +117,6 @@ _HEADLINES: dict[str, Callable[[Row], str]] = {
     "duplicate": lambda found: (
         f"It repeats a reference that was known already ({place(found['duplicates'][0])})."
     ),
+    "withdrawn": _withdrawn,
     "not_received": _not_received,
 }

@@ -129,6 +129,18 @@ class RepeatedRow(Record):
     conflict: bool
 
 
+class WithdrawnRow(Record):
+    """A purchase that left with its file: when, who took that back, and why."""
+
+    file: str
+    import_id: UUID
+    imported_at: datetime
+    line: int | None
+    withdrawn_at: datetime
+    actor: str
+    reason: str
+
+
 class ExplainedRefund(Record):
     """A refund, the purchase that it is of, and what it took back.
 
@@ -175,9 +187,9 @@ class MerchantOfPurchase(KnownMerchant):
 class Explanation(Record):
     """What is known of a reference.
 
-    `status` is what was decided, or `not_matched_yet`, `rejected`, `duplicate` or `not_received`;
-    `reason` is the outcome with the nearest offer, `offer_id`, whose `checks` are told in full.
-    Of the reference of a refund both are how far it is, and what became of it.
+    `status` is what was decided, or `not_matched_yet`, `rejected`, `duplicate`, `withdrawn` or
+    `not_received`; `reason` is the outcome with the nearest offer, `offer_id`, whose `checks` are
+    told in full. Of the reference of a refund both are how far it is, and what became of it.
     """
 
     transaction_ref: str
@@ -194,6 +206,7 @@ class Explanation(Record):
     redemption: ExplainedRedemption | None = None
     rejects: list[RejectedRow]
     duplicates: list[RepeatedRow]
+    withdrawn: list[WithdrawnRow] | None = if_any()
     refunds: list[ExplainedRefund] | None = if_any()
     merchant_known: KnownMerchant | None = if_any()
 
@@ -222,6 +235,7 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
         merchants = _known_merchants(store)
     rejects = _by_ref(store.rows("services/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("services/explanations:duplicates", **of))
+    withdrawn = _by_ref(store.rows("services/explanations:withdrawn", **of))
     refunds = store.records(ExplainedRefund, "services/explanations:refunds", **of)
     return {
         ref: FullExplanation(
@@ -230,7 +244,8 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
             duplicates=[RepeatedRow(**row) for row in duplicates[ref]],
             **_decided(found[ref], evaluations)
             if ref in found
-            else _not_a_purchase(ref, rejects[ref], duplicates[ref], refunds),
+            else _not_a_purchase(ref, rejects[ref], duplicates[ref], withdrawn[ref], refunds),
+            withdrawn=[WithdrawnRow(**row) for row in withdrawn[ref]] or None,
             refunds=_refunds_of(ref, refunds, is_purchase=ref in found) or None,
             merchant_known=merchants.get(found[ref]["purchase_no"]) if ref in found else None,
         )
@@ -321,6 +336,7 @@ def _not_a_purchase(
     ref: str,
     rejects: Sequence[Row],
     duplicates: Sequence[Row],
+    withdrawn: Sequence[Row],
     refunds: Sequence[ExplainedRefund],
 ) -> Row:
     own = [each for each in refunds if each.refund_ref == ref]
@@ -328,7 +344,8 @@ def _not_a_purchase(
         status = f"refund_{own[0].state}"
         reason = own[0].outcome or status
         return {"status": status, "reason": reason, "redemption_id": own[0].redemption_id}
-    status = "rejected" if rejects else "duplicate" if duplicates else "not_received"
+    known = {"rejected": rejects, "duplicate": duplicates, "withdrawn": withdrawn}
+    status = next((name for name, rows in known.items() if rows), "not_received")
     return {"status": status, "reason": status}
 
 

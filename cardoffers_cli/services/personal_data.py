@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _TABLES = {
     "of_cardholder": "cardholders instruments links engagement purchases unresolved_purchases"
-    " refunds redemptions ledger_entries legal_holds",
+    " refunds redemptions ledger_entries legal_holds withdrawn_purchases withdrawn_rows",
     "of_purchases": "purchase_details decisions outcomes",
     "of_redemptions": "ledger_moves adjustments outbox attempts credit_links",
     "of_refunds": "refund_links refund_outcomes refund_dismissals",
@@ -71,7 +71,10 @@ NOT_EXPORTED = {
         _OF_INSTITUTIONS,
     ),
     **dict.fromkeys(("purchase_refs", "purchase_looks"), _HASHES),
-    "imports": "about files; whose rows are in them, the purchases say",
+    **dict.fromkeys(
+        ("imports", "withdrawn_imports"),
+        "about files; whose rows are in them, the purchases say",
+    ),
     "night_files": "about files, as imports",
     "picked_files": "about files, as imports",
     "watch_findings": "about files and institutions",

@@ -424,6 +424,64 @@ create table duplicates (
     is_conflict boolean not null  -- its content differed
 );
 
+-- Files that were taken back
+
+-- name: withdrawn_imports
+-- Grain: one row per file that a person took back (rules.md#withdrawn-files). Its rows left the tables
+-- that they were in; the highest numbers they had are not given again. Append only.
+create table withdrawn_imports (
+    import_no bigint not null primary key,
+    import_id uuid not null,
+    institution_id uuid not null,
+    file_name varchar not null,
+    file_sha256 varchar not null,
+    kind_of_rows varchar not null,
+    accepted bigint not null,
+    amount_accepted decimal(38, 4) not null,
+    currency varchar not null,
+    imported_at timestamp not null,
+    imported_by varchar not null,
+    redeemed bigint not null,  -- redemptions that were reversed by it
+    last_purchase_no bigint,  -- null where it had none, as the next
+    last_redemption_no bigint,
+    reason varchar not null,
+    actor varchar not null,
+    run_no bigint not null,
+    withdrawn_at timestamp not null
+);
+
+-- name: withdrawn_purchases
+-- Grain: one row per purchase of a withdrawn import, with its optional fields. Append only.
+create table withdrawn_purchases (
+    purchase_no bigint not null,
+    institution_id uuid not null,
+    transaction_ref varchar not null,
+    cardholder_no bigint not null,
+    instrument_no bigint not null,
+    identifier_no bigint,
+    merchant_id uuid,
+    amount decimal(18, 4) not null,
+    currency varchar not null,
+    transacted_at timestamp not null,
+    received_at timestamp not null,
+    import_no bigint not null,
+    line bigint,
+    instrument_type varchar,
+    mcc varchar,
+    merchant_descriptor varchar,
+    network varchar
+);
+
+-- name: withdrawn_rows
+-- Grain: one row per row of any other table that left with a withdrawn import. Append only.
+create table withdrawn_rows (
+    import_no bigint not null,
+    institution_id uuid not null,
+    cardholder_no bigint,  -- null where it is of the file
+    table_name varchar not null,
+    content varchar not null  -- JSON: its columns, but references, reasons and names of files
+);
+
 -- What waits for a match
 
 -- name: match_watermark

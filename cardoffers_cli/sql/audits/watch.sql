@@ -64,7 +64,7 @@ left join runs on runs.run_no = watch_looks.run_no
 where institutions.institution_id is null
     or runs.run_no is null
     or watch_looks.redemption_no not between 0
-    and (select coalesce(max(redemptions.redemption_no), 0) from redemptions)
+    and (select last_redemption.redemption_no from last_redemption)
     or watch_looks.instrument_no not between 0
     and (select coalesce(max(instruments.instrument_no), 0) from instruments)
 order by watch_looks.institution_id, watch_looks.run_no;

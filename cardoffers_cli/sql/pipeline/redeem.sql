@@ -74,12 +74,8 @@ insert into redemptions (
     redemption_no, redemption_id, institution_id, purchase_no, cardholder_no, offer_no, version_no,
     run_no, created_at, purchase_amount, purchased_at, transaction_ref
 )
-with highest as (
-    select coalesce(max(redemptions.redemption_no), 0) as redemption_no
-    from redemptions
-)
 select
-    highest.redemption_no + row_number() over (order by redeemed_purchases.purchase_no),
+    last_redemption.redemption_no + row_number() over (order by redeemed_purchases.purchase_no),
     derived_id(
         cast(redeemed_purchases.institution_id as varchar)
         || chr(31) || redeemed_purchases.transaction_ref
@@ -96,7 +92,7 @@ select
     redeemed_purchases.purchased_at,
     redeemed_purchases.transaction_ref
 from redeemed_purchases
-cross join highest
+cross join last_redemption
 inner join offers on offers.offer_no = redeemed_purchases.offer_no;
 
 -- name: ledger_entries

@@ -343,6 +343,20 @@ where duplicates.institution_id = $institution_id
     and duplicates.transaction_ref in (select unnest(cast($refs as varchar[])))
 order by duplicates.import_no, duplicates.line;
 
+-- name: withdrawn
+-- The purchases of these refs that left with their file (rules.md#withdrawn-files), the newest first.
+-- Grain: one row per purchase.
+select
+    purchases.transaction_ref, imports.file_name as file, imports.import_id, imports.imported_at,
+    purchases.line, imports.withdrawn_at, imports.actor, imports.reason
+from withdrawn_purchases as purchases
+inner join withdrawn_imports as imports
+    on imports.import_no = purchases.import_no
+    and imports.institution_id = purchases.institution_id
+where purchases.institution_id = $institution_id
+    and purchases.transaction_ref in (select unnest(cast($refs as varchar[])))
+order by imports.run_no desc;
+
 -- name: refunds
 -- The refunds of the purchases of asked, and those with one of these refs, each with what it took
 -- back, and what its offer asked for when the purchase was decided. They are found by their numbers

@@ -37,6 +37,23 @@ where ($institution_id is null or institution_id = $institution_id)
 order by requested_at desc, approval_id
 limit $most;
 
+-- name: import
+-- As redemption, of imports of files, those that were withdrawn among them.
+with files as (
+    select import_id, institution_id, import_no
+    from imports
+    where file_kind <> 'call'
+    union all
+    select import_id, institution_id, import_no
+    from withdrawn_imports
+)
+select import_id as id
+from files
+where ($institution_id is null or institution_id = $institution_id)
+    and ($first is null or import_id between $first and $last)
+order by import_no desc
+limit $most;
+
 -- name: run
 -- As redemption, of runs of every kind, which are no institution's; the newest is the newest night
 -- where there is one.

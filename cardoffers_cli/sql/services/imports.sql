@@ -1,7 +1,10 @@
 -- name: next_no
--- The number of the next import.
-select coalesce(max(import_no), 0) + 1 as import_no
-from imports;
+-- The number of the next import: behind all there were, those of withdrawn files too.
+select
+    greatest(
+        (select coalesce(max(imports.import_no), 0) from imports),
+        (select max(withdrawn_imports.import_no) from withdrawn_imports)
+    ) + 1 as import_no;
 
 -- name: earlier
 -- The first import of the same bytes into an institution.

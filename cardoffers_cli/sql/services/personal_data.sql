@@ -1,6 +1,6 @@
 -- name: of_cardholder
 -- for each: cardholders, instruments, links, engagement, purchases, unresolved_purchases, refunds,
---     redemptions, ledger_entries, legal_holds
+--     redemptions, ledger_entries, legal_holds, withdrawn_purchases, withdrawn_rows
 -- What {table} has of a cardholder. Grain: that of {table}.
 select {columns}
 from {table}

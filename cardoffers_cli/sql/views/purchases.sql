@@ -85,12 +85,13 @@ left join merchants
 
 -- name: last_purchase
 -- The number behind which new purchases are numbered: the highest there is, and none that a match
--- looked at, whatever became of its row. Grain: one row.
+-- looked at, or that was withdrawn, whatever became of its row. Grain: one row.
 create or replace view last_purchase as
 select
     greatest(
         (select coalesce(max(purchases.purchase_no), 0) from purchases),
-        (select max(match_watermark.purchase_no) from match_watermark)
+        (select max(match_watermark.purchase_no) from match_watermark),
+        (select max(withdrawn_imports.last_purchase_no) from withdrawn_imports)
     ) as purchase_no;
 
 -- name: waiting_purchases

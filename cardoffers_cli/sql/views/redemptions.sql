@@ -55,3 +55,13 @@ left join merchants on merchants.merchant_id = redemption_entries.merchant_id
 left join settlements
     on settlements.settlement_no = redemption_entries.settlement_no
     and settlements.institution_id = redemption_entries.institution_id;
+
+-- name: last_redemption
+-- The number behind which new redemptions are numbered, those of withdrawn files included.
+-- Grain: one row.
+create or replace view last_redemption as
+select
+    greatest(
+        (select coalesce(max(redemptions.redemption_no), 0) from redemptions),
+        (select max(withdrawn_imports.last_redemption_no) from withdrawn_imports)
+    ) as redemption_no;

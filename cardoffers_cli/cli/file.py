@@ -1,0 +1,76 @@
+"""`cardoffers file`: the files that were taken, and taking one back."""
+
+from typing import Annotated
+
+import typer
+
+from cardoffers_cli.cli.kernel.commands import group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
+    All,
+    AnyInstitution,
+    DryRun,
+    Extent,
+    Limit,
+    Raw,
+    Yes,
+    argument,
+    option,
+)
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.money import money_text
+
+app = group("Files that were taken: list them, take one back.")
+
+LISTED = read_columns("file.listed")
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    period: Annotated[
+        str | None, option("Only those taken in a month: 2026-10, or last-month.", metavar="MONTH")
+    ] = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """List the files that were taken, and what came of them, the newest first."""
+    from cardoffers_cli.jobs.files import file_rows
+
+    desk = Desk.of(ctx)
+    most = Extent(limit=limit, all_rows=all_rows).most
+    rows = file_rows(desk.job, institution, period=period, limit=most)
+    desk.show(rows, Sheet("files", LISTED, rows), raw=raw)
+    if rows and rows[0].files > len(rows):
+        desk.note(f"There are {counted(rows[0].files, 'file')}: --all for every one.")
+
+
+@app.command()
+def undo(
+    ctx: typer.Context,
+    import_id: Annotated[str, argument("IMPORT_ID", "The import, or how its id begins.")],
+    *,
+    reason: Annotated[str, option("Why; it is kept.", metavar="TEXT")],
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Take a file of purchases back, as if it had never come, before anything of it settled."""
+    from cardoffers_cli.jobs.files import undo_import
+
+    desk = Desk.of(ctx)
+    if not dry_run and not yes:
+        plan = undo_import(import_id, reason, desk.job, dry_run=True)
+        desk.confirm(
+            f"Withdraw {plan.file} of {plan.institution}: {counted(plan.purchases, 'purchase')},"
+            f" {counted(plan.redemptions, 'redemption')} of"
+            f" {money_text(plan.merchant_funded_amount, plan.currency)}?",
+            yes=yes,
+        )
+    done = undo_import(import_id, reason, desk.job, dry_run=dry_run)
+    desk.show(done)
+    if done.approval and dry_run:
+        desk.note(f"A second person has to approve this: {done.approval}.")

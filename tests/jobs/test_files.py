@@ -1,0 +1,406 @@
+"""Files that were taken are listed, and one can be taken back as if it had never come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import Phase
+from hypothesis import given as examples
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+
+from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
+from cardoffers_cli.domain.row_kinds import REFUNDS
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
+from cardoffers_cli.jobs.files import file_rows, undo_import
+from cardoffers_cli.jobs.offers import FeedRequest, read_feed
+from cardoffers_cli.jobs.refunds.apply import apply_refunds
+from cardoffers_cli.jobs.refunds.linking import Said, link_refund
+from cardoffers_cli.jobs.reports.funnel import read_funnel
+from cardoffers_cli.jobs.river.export import export
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.webhooks.deliver import send
+from cardoffers_cli.jobs.why import plain_answers, why
+from cardoffers_cli.wire.receiver import Receiver
+from outbox import goes_to
+from post import real_clock
+from sizes import FULL, slow, tries
+from tables import select
+from work import file_of, found, job, kept, new_store, once, taken, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+WHY = "the wrong bank"
+BOUGHT = """ref cardholder identifier amount
+    X-1 cardholder-0001 M1 20.00
+    X-2 cardholder-0002 M1 30.00
+    X-3 cardholder-0003 M9 40.00"""
+OTHERS = """ref cardholder identifier amount
+    Y-1 cardholder-0001 M1 50.00
+    Y-2 cardholder-0004 M2 60.00"""
+BACK = (
+    "refund_ref,original_transaction_ref,amount,refunded_at\n"
+    "R-1,X-1,20.00,2026-06-01T13:00:00Z\nR-2,Y-1,5.00,2026-06-01T13:00:00Z\n"
+)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    return at_home(tmp_path)
+
+
+@once
+def at_home(folder: Path) -> Job:
+    """Make a store of two institutions whose offers have budgets that suffice."""
+    made = new_store(folder)
+    holders = [f"cardholder-000{number}" for number in range(1, 5)]
+    tell(
+        made,
+        institutions="institution hold_days\nalder 3\nbrook 0",
+        merchants="merchant\nbakery\nbutcher",
+        identifiers="identifier merchant\nM1 bakery\nM2 butcher",
+        offers="offer merchant cashback rate budget\nA bakery 2.00 0.1 200\nB butcher 3.00 0.2 300",
+        programs="institution offer\nalder A\nalder B\nbrook A",
+        links="institution cardholder offer\n"
+        + "\n".join(f"alder {each} {offer}" for each in holders for offer in "AB"),
+    )
+    return made
+
+
+def take(made: Job, folder: Path, text: str = BOUGHT, institution: str = "alder") -> str:
+    """Import a text table of purchases and return the import's id."""
+    return str(taken(made, file_of(folder / "tx.csv", text), institution)["import_id"])
+
+
+def refunds(made: Job, folder: Path, institution: str = "alder") -> None:
+    path = folder / "back.csv"
+    path.write_text(BACK)
+    import_file(str(path), institution, made, ImportOptions(kind=REFUNDS), outputs=Outputs())
+
+
+def later(made: Job, days: int) -> Job:
+    return replace(made, now=made.now + timedelta(days=days))
+
+
+def told(made: Job) -> dict[str, Any]:
+    """Return all that a store shows of purchases and their money, but for ids and times of runs."""
+    queries = {
+        "purchases": "select transaction_ref, amount from purchases",
+        "waiting": "select transaction_ref from waiting_purchases"
+        " join purchases using (purchase_no)",
+        "decided": "select transaction_ref, outcome from latest_decisions"
+        " join purchases using (purchase_no)",
+        "ledger": "select transaction_ref, offer_no, status, merchant_funded_amount,"
+        " institution_payout_amount from redemption_entries",
+        "moves": "select transaction_ref, status, reason from ledger_moves"
+        " join redemptions using (redemption_no)",
+        "adjustments": "select transaction_ref, merchant_funded_amount from adjustments"
+        " join redemptions using (redemption_no)",
+        "events": "select redemption_id, event, state, body from outbox",
+        "refunds": "select refund_ref, state, outcome, net_after from refund_states",
+        "budgets": "select offer_no, reserved_amount from offer_budgets",
+        "purchase_totals": "select institution_id, purchases, amount from purchase_totals",
+        "offer_totals": "from offer_totals where redemptions > 0 or links > 0",
+        "settlements": "select entries, institution_payout_amount from settlements",
+        "imports": "select file_sha256, accepted, duplicates from imports",
+    }
+    with made.store(read_only=True) as store:
+        return {name: select(store, f"{sql} order by all") for name, sql in queries.items()}
+
+
+def shown(made: Job) -> dict[str, Any]:
+    """Return what the commands show of the same."""
+    asked = {"cardholder_token": "cardholder-0001"}
+    return {
+        "feed": read_feed("alder", FeedRequest(**asked), made, dry_run=True),
+        "funnel": read_funnel(made, "alder"),
+    }
+
+
+def test_an_undone_import_leaves_the_store_as_if_it_had_never_come(
+    made: Job, tmp_path: Path
+) -> None:
+    take(made, tmp_path, OTHERS)
+    match_purchases(made)
+    before = told(made), shown(made)
+    import_id = take(made, tmp_path)
+    match_purchases(made)
+    assert 2 == len(found(made, "from redemptions where transaction_ref like 'X-%'"))
+    done = undo_import(import_id, WHY, made)
+    assert ("3", "90.00", "2", "4.40", "withdrawn") == tuple(
+        str(done[name])
+        for name in ("purchases", "amount", "redemptions", "merchant_funded_amount", "state")
+    )
+    assert before == (told(made), shown(made))
+    assert doctor(made, strict=True).ok
+    assert [
+        ("withdrawn_purchases", 3),
+        ("ledger_entries", 2),
+        ("ledger_moves", 4),
+        ("redemptions", 2),
+    ] == found(
+        made,
+        "select 'withdrawn_purchases', count(*) from withdrawn_purchases union all"
+        " (select table_name, count(*) from withdrawn_rows where table_name in"
+        " ('redemptions', 'ledger_entries', 'ledger_moves') group by all order by all)",
+    )
+
+
+def test_the_file_may_come_again_for_any_institution(made: Job, tmp_path: Path) -> None:
+    first = take(made, tmp_path)
+    match_purchases(made)
+    redeemed = "select transaction_ref, redemption_id from redemptions order by all"
+    ids = found(made, redeemed)
+    undo_import(first, WHY, made)
+    elsewhere = taken(made, file_of(tmp_path / "tx.csv", BOUGHT), "brook")
+    undo_import(str(elsewhere["import_id"]), WHY, made)
+    again = taken(made, file_of(tmp_path / "tx.csv", BOUGHT))
+    assert (3, None, 3, None) == tuple(
+        each[name] for each in (elsewhere, again) for name in ("accepted", "already_imported")
+    )
+    match_purchases(made)
+    assert ids == found(made, redeemed)
+    assert doctor(made, strict=True).ok
+    assert [("alder", "taken"), ("brook", "withdrawn"), ("alder", "withdrawn")] == [
+        (each.institution, each.state) for each in file_rows(made, None, period=None, limit=9)
+    ]
+
+
+def test_refunds_of_an_undone_import_wait_again(made: Job, tmp_path: Path) -> None:
+    take(made, tmp_path, OTHERS)
+    import_id = take(made, tmp_path)
+    match_purchases(made)
+    refunds(made, tmp_path)
+    apply_refunds(made)
+    states = "select refund_ref, state, outcome from refund_states order by all"
+    assert [("R-1", "linked", "reversed"), ("R-2", "linked", "kept")] == found(made, states)
+    undo_import(import_id, WHY, made)
+    assert [("R-1", "waiting", None), ("R-2", "linked", "kept")] == found(made, states)
+    take(made, tmp_path)
+    match_purchases(made)
+    apply_refunds(made)
+    assert [("R-1", "linked", "reversed"), ("R-2", "linked", "kept")] == found(made, states)
+    assert doctor(made, strict=True).ok
+
+
+def test_why_says_that_the_file_was_taken_back(made: Job, tmp_path: Path) -> None:
+    undo_import(take(made, tmp_path), WHY, later(made, 1))
+    answer = why("X-2", "alder", made)
+    assert "withdrawn" == answer.status
+    assert answer.headline.startswith("Its file ")
+    assert answer.headline.endswith(f"was taken back at 2026-06-02 12:00 UTC by tester ({WHY}).")
+    assert [3] == [each.line for each in answer.withdrawn]
+    (said,) = plain_answers(["X-2"], "alder", made, locale="en")
+    (never,) = plain_answers(["X-7"], "alder", made, locale="en")
+    assert said.answer.replace("X-2", "X-7") == never.answer
+    with pytest.raises(Refused, match="was withdrawn"):
+        undo_import(answer.withdrawn[0].import_id.hex, WHY, made)
+
+
+def settled(made: Job, folder: Path) -> None:
+    del folder
+    settle_due(later(made, 4))
+
+
+def settled_and_reversed(made: Job, folder: Path) -> None:
+    settle_due(later(made, 4))
+    refunds(made, folder)
+    apply_refunds(later(made, 5))
+
+
+def sent(made: Job, folder: Path) -> None:
+    del folder
+    with Receiver(clock=real_clock) as receiver:
+        goes_to(made, receiver.url)
+        send(made)
+        assert 2 == len(receiver.received)
+
+
+def archived(made: Job, folder: Path) -> None:
+    export(made, to=str(folder / "archive"))
+
+
+def repeated(made: Job, folder: Path) -> None:
+    text = (
+        "ref cardholder identifier amount\nZ-1 cardholder-0004 M1 9.00\n" + BOUGHT.splitlines()[3]
+    )
+    take(made, folder, text)
+
+
+def in_conflict(made: Job, folder: Path) -> None:
+    take(made, folder, "ref amount\nX-2 31.00")
+
+
+def linked(made: Job, folder: Path) -> None:
+    path = folder / "back.csv"
+    path.write_text(
+        "refund_ref,original_transaction_ref,cardholder_token,card_token,card_acceptor_id,amount,"
+        "refunded_at\nR-9,,cardholder-0003,card,M9,40.00,2026-06-01T13:00:00Z\n"
+    )
+    import_file(str(path), "alder", made, ImportOptions(kind=REFUNDS), outputs=Outputs())
+    said = Said(refund_ref="R-9", transaction_ref="X-3", reason="by phone")
+    link_refund(made, "alder", said)
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "happens"),
+    [
+        ("import_settled", "2 of its purchases settled, the first in line 2 (X-1).", settled),
+        (
+            "import_settled",
+            "2 of its purchases settled, the first in line 2 (X-1).",
+            settled_and_reversed,
+        ),
+        (
+            "import_told",
+            "Of 2 of its purchases the institution was sent a webhook, the first in line 2 (X-1).",
+            sent,
+        ),
+        (
+            "import_archived",
+            "3 of its purchases are in the archive, the first in line 2 (X-1).",
+            archived,
+        ),
+        (
+            "import_relied_on",
+            "1 of its purchases came again in a later file, the first in line 4 (X-3).",
+            repeated,
+        ),
+        (
+            "import_relied_on",
+            "1 of its purchases came again in a later file, the first in line 3 (X-2).",
+            in_conflict,
+        ),
+        (
+            "import_relied_on",
+            "To 1 of its purchases a person linked a refund, the first in line 4 (X-3).",
+            linked,
+        ),
+    ],
+)
+@slow
+def test_what_others_rely_on_stays(
+    made: Job, tmp_path: Path, code: str, message: str, happens: Any
+) -> None:
+    made = job(made.path, allow_insecure_webhooks=True)
+    import_id = take(made, tmp_path)
+    match_purchases(made)
+    happens(made, tmp_path)
+    before = kept(made)
+    with pytest.raises(Refused) as caught:
+        undo_import(import_id, WHY, later(made, 9))
+    assert (code, message) == (caught.value.code, caught.value.message)
+    assert before == kept(made)
+
+
+def test_only_files_of_purchases_are_taken_back(made: Job, tmp_path: Path) -> None:
+    refunds(made, tmp_path)
+    ((import_id,),) = found(made, "select import_id from imports")
+    with pytest.raises(Refused, match="holds refunds") as caught:
+        undo_import(str(import_id), WHY, made)
+    assert "import_not_of_purchases" == caught.value.code
+    with pytest.raises(NotFound):
+        undo_import("00000000-0000-4000-8000-000000000000", WHY, made)
+    with pytest.raises(UsageError):
+        undo_import(str(import_id), " ", made)
+
+
+def test_a_second_person_approves_where_reversals_need_it(made: Job, tmp_path: Path) -> None:
+    set_institution(made, "alder", {}, four_eyes={"approvals": "on"})
+    nothing = take(made, tmp_path, "ref identifier\nQ-1 M9")
+    import_id = take(made, tmp_path)
+    match_purchases(made)
+    undo_import(nothing, WHY, made)
+    with pytest.raises(ApprovalNeeded, match="Taking a file back needs"):
+        undo_import(import_id, WHY, made)
+    assert 3 == len(found(made, "from purchases"))
+    assert "pending" == undo_import(import_id, WHY, made, dry_run=True).approval
+
+
+def test_a_dry_run_keeps_nothing(made: Job, tmp_path: Path) -> None:
+    import_id = take(made, tmp_path)
+    match_purchases(made)
+    before = kept(made)
+    assert (3, 2, True) == tuple(
+        undo_import(import_id, WHY, made, dry_run=True)[name]
+        for name in ("purchases", "redemptions", "dry_run")
+    )
+    assert before == kept(made)
+
+
+def test_files_are_listed_with_what_came_of_them(made: Job, tmp_path: Path) -> None:
+    take(made, tmp_path, OTHERS)
+    match_purchases(made)
+    settle_due(later(made, 4))
+    take(later(made, 40), tmp_path)
+    listed = [
+        (str(each.amount_accepted), each.redeemed, each.settled, each.told, each.imported_by)
+        for each in file_rows(made, "alder", period=None, limit=9)
+    ]
+    assert [("90.00", 0, 0, 0, "tester"), ("110.00", 2, 2, 0, "tester")] == listed
+    assert [3] == [e.accepted for e in file_rows(made, None, period="2026-07", limit=9)]
+    assert [] == file_rows(made, "brook", period=None, limit=9)
+
+
+OPERATIONS = ("others", "match", "refunds", "apply", "settle", "match again")
+ORDERS = st.tuples(
+    st.permutations(OPERATIONS), st.integers(0, len(OPERATIONS)), st.integers(0, len(OPERATIONS))
+)
+
+
+@slow
+@profile(max_examples=10_000 if FULL else tries(6, 100), phases=[Phase.explicit, Phase.generate])
+@examples(drawn=ORDERS)
+def test_whatever_happens_between_an_import_and_its_undo(
+    drawn: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Compare a store in which a file came and was taken back with one in which it never came."""
+    order, came, left = drawn
+    folder = tmp_path_factory.mktemp("orders")
+    with_it, without = at_home(folder / "with"), at_home(folder / "without")
+    import_id = ""
+    for place in range(len(order) + 1):
+        if place == min(came, left):
+            import_id = take(later(with_it, place), folder)
+        if place == max(came, left):
+            is_settled = found(
+                with_it,
+                "from redemption_entries where transaction_ref like 'X-%' and settlement_no > 0",
+            )
+            if is_settled:
+                with pytest.raises(Refused, match="settled"):
+                    undo_import(import_id, WHY, later(with_it, place))
+                return
+            undo_import(import_id, WHY, later(with_it, place))
+        if place < len(order):
+            for made in (with_it, without):
+                happen(later(made, place), folder, order[place])
+    for made in (with_it, without):
+        happen(later(made, len(order)), folder, "apply")  # says of refunds that they wait
+    assert told(without) == told(with_it)
+    assert [] == [each.name for each in doctor(with_it, strict=True).audits if not each.ok]
+
+
+def happen(made: Job, folder: Path, operation: str) -> None:
+    match operation:
+        case "others":
+            take(made, folder, OTHERS)
+        case "refunds":
+            refunds(made, folder)
+        case "apply":
+            apply_refunds(made)
+        case "settle":
+            settle_due(made)
+        case _:
+            match_purchases(made)
