@@ -76,6 +76,8 @@ LINES = """
 3   profile convert export.csv --profile bank.toml -o /dev/null
 4   pack build --pyodide bank.toml -o new.html
 3 ~ import transactions/larkmere-dirty.csv -i larkmere
+0   file list -i larkmere
+4   file undo latest --reason 'the wrong bank' --yes
 0 ~ refund import refunds/tarnhollow.csv -i tarnhollow
 0 ~ refund apply
 0 ~ credit import credits/larkmere.csv -i larkmere
@@ -93,7 +95,7 @@ LINES = """
 0   watch list
 0   watch show {watched}
 0   watch accept {watched} --reason 'a bank holiday'
-0   simulate transactions/tarnhollow.csv -i larkmere
+0   simulate transactions/larkmere.csv -i larkmere
 0 ~ match
 0   settle
 0   statement preview -i larkmere --period 2026-10

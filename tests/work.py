@@ -208,10 +208,16 @@ def file_of(path: Path, text: str | list[Row]) -> Path:
 
 
 def taken(
-    made: Job, path: Path, institution: str = "alder", *, dry_run: bool = False, **outputs: Path
+    made: Job,
+    path: Path,
+    institution: str = "alder",
+    *,
+    dry_run: bool = False,
+    is_own: bool = False,
+    **outputs: Path,
 ) -> dict[str, Any]:
     """Import a file and return the document."""
-    options = ImportOptions(dry_run=dry_run)
+    options = ImportOptions(dry_run=dry_run, is_own=is_own)
     done = import_file(str(path), institution, made, options, outputs=Outputs(**outputs))
     return done.document()
 

@@ -23,6 +23,7 @@ from cardoffers_cli.cli.kernel.options import (
     SheetName,
     Timezone,
     Valid,
+    YesItIs,
     argument,
     layout_for,
     layout_of,
@@ -60,6 +61,7 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
         rejected: Rejected = None,
         raw_rejected: RawRejected = False,
         engine: Engine = None,
+        yes_it_is: YesItIs = False,
         dry_run: DryRun = False,
     ) -> None:
         from cardoffers_cli.jobs.river.imports import ImportOptions
@@ -78,6 +80,7 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
             profile=layout_for(desk, institution, layout, is_other=is_other, to_write=True),
             sheet=sheet,
             dry_run=dry_run,
+            is_own=yes_it_is,
             kind=kind,
         )
         outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)

@@ -52,6 +52,7 @@ IF_ANY = (
     "expects",
     "holidays",
     "legal_hold",
+    "shares_tokens_with",
 )
 """What is shown of one institution, where there is any."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
@@ -206,6 +207,14 @@ def set_(
             metavar="FIELD=DIGITS",
         ),
     ] = None,
+    shares_tokens_with: Annotated[
+        list[str] | None,
+        option(
+            "Another institution whose cardholders have the same tokens, in place of before; none.",
+            metavar="INST",
+            autocompletion=completing.institutions,
+        ),
+    ] = None,
     legal_hold: Annotated[
         Literal["on", "off"] | None,
         option("Keep all of it: nothing ages away, and nobody is erased."),
@@ -246,7 +255,7 @@ def set_(
     if account or account_holder:
         paid_to = GivenAccount(account=account, holder=account_holder)
     calendar = _calendar(expects, holidays)
-    others = (layout, paid_to, watch, calendar, legal_hold, numbers)
+    others = (layout, paid_to, watch, calendar, legal_hold, numbers, shares_tokens_with)
     if not values and not refunds and not four_eyes and not any(others):
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
@@ -264,6 +273,7 @@ def set_(
         calendar=calendar,
         legal_hold=legal_hold,
         numbers=numbers or (),
+        token_sharers=shares_tokens_with and [each for each in shares_tokens_with if each != NONE],
         dry_run=dry_run,
     )
     if not result.changes:

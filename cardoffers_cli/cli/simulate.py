@@ -20,6 +20,7 @@ from cardoffers_cli.cli.kernel.options import (
     SheetName,
     Timezone,
     Valid,
+    YesItIs,
     argument,
     layout_for,
     layout_of,
@@ -46,6 +47,7 @@ def simulate(
     rejected: Rejected = None,
     raw_rejected: RawRejected = False,
     engine: Engine = None,
+    yes_it_is: YesItIs = False,
 ) -> None:
     """Show what importing and matching a file would come to; nothing is written."""
     from cardoffers_cli.cli.file_reports import blocks, named
@@ -62,6 +64,7 @@ def simulate(
         delimiter=delimiter,
         assume_timezone=assume_timezone,
         allow_unterminated=allow_unterminated,
+        is_own=yes_it_is,
         sheet=sheet,
         profile=layout_for(desk, institution, layout, is_other=is_other),
     )

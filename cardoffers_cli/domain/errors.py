@@ -87,7 +87,13 @@ class FileUnusable(CardoffersError):
     def of(self, name: str) -> FileUnusable:
         """Return the error with the name of the file in front, unless its message has it."""
         message = self.message if name in self.message else f"{name}: {self.message}"
-        return FileUnusable(message, code=self.code, hint=self.hint, **self.details)
+        return type(self)(message, code=self.code, hint=self.hint, **self.details)
+
+
+class FileRefused(FileUnusable):
+    """The file could be read, and may not be taken; nothing of it was."""
+
+    code = "file_refused"
 
 
 class NetworkFailure(CardoffersError):

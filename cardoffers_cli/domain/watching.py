@@ -54,6 +54,7 @@ MEANINGS: dict[str, WatchMeaning] = {
         "far more new cardholders than before: tokens may have been made anew", _ASK
     ),
     "redeemed_unusual": WatchMeaning("far fewer of the purchases redeem than before", _ASK),
+    "cardholders_unknown": WatchMeaning("half of the cardholders were never seen before", _ASK),
     "file_wholly_known": WatchMeaning("every row was known already", _ASK),
     "merchant_silent": WatchMeaning("no purchase of a merchant that every file has many of", _ASK),
     "instrument_shared": WatchMeaning("one card or account of three cardholders or more", _LOOK),

@@ -75,6 +75,7 @@ def compare(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> li
     found = [
         *map(_unusual, store.rows("services/drift:unusual", like, **of)),
         *map(_known, store.rows("services/drift:wholly_known", **some)),
+        *map(_unknown, store.rows("services/drift:unknown_cardholders", **some)),
         *map(_silent, store.rows("services/drift:silent", like, **some)),
     ]
     store.drop(like)
@@ -106,6 +107,11 @@ def _known(row: Mapping[str, Any]) -> Watched:
     names = ("received", "duplicates", "conflicts")
     figures = {name: row[name] for name in names}
     return Watched("file_wholly_known", row["file_name"], row["about_on"], figures)
+
+
+def _unknown(row: Mapping[str, Any]) -> Watched:
+    figures = {name: row[name] for name in ("new_cardholders", "among", "known")}
+    return Watched("cardholders_unknown", row["file_name"], row["about_on"], figures)
 
 
 def _silent(row: Mapping[str, Any]) -> Watched:

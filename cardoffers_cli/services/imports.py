@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 _NEXT = "services/imports:next_no"
 
+_DRAWN = 1024
+"""How many rows, and tokens, of a file tell whether all of them are to be looked for elsewhere."""
+_REFS = {"purchases": "purchase_refs", "refunds": "refunds", "credits": "credits"}
+_KNOWN = {
+    "purchases": "known_purchases",
+    "refunds": "known_refunds_refunded_at",
+    "credits": "known_credits_credited_at",
+}
+
 
 class RejectedCode(Record):
     """How many errors of one code there were in files of one institution, in how many rows."""
@@ -52,6 +61,70 @@ def earlier_import(store: Store, institution_id: UUID, sha256: str) -> EarlierIm
     """Return the first import of the same bytes into the same institution, if there was one."""
     found = store.row("services/imports:earlier", institution_id=institution_id, file_sha256=sha256)
     return EarlierImport(**found) if found else None
+
+
+class OtherOwner(Record):
+    """The institution whose file another one seems to be, and how much of it says so."""
+
+    institution_id: UUID
+    institution: str
+    alike: int
+    among: int
+
+
+def find_other_owner(
+    store: Store,
+    kind: str,
+    rows: Table,
+    tokens: Table,
+    *,
+    institution_id: UUID,
+    file_sha256: str,
+) -> tuple[str, OtherOwner] | None:
+    """Return whose staged rows of a kind are, if they are another institution's.
+
+    With it comes what says so (rules.md#whose-file): `digest`, `rows` or `tokens`. A few rows are
+    drawn first: where one other may have a quarter of these, more are looked for, and then all. Of
+    a file of which another one has half, that misses less than one in a billion.
+    """
+    others = "services/imports:others"
+    if not store.memory.recall(others, (others,), lambda: store.value(others)):
+        return None
+    of = {"institution_id": institution_id}
+    drawn = store.rows(
+        f"services/imports:drawn_{_REFS[kind]}",
+        *(rows, tokens),
+        **of,
+        drawn=_DRAWN,
+        file_sha256=file_sha256,
+    )[0]
+    if drawn["is_known"]:
+        address = "services/imports:digest_elsewhere"
+        if found := store.record(OtherOwner, address, **of, file_sha256=file_sha256):
+            return "digest", found
+    for evidence in ("rows", "tokens"):
+        every = drawn[f"{evidence}_every"]
+        if not _may_be(drawn[f"{evidence}_alike"], drawn[f"{evidence}_among"], every):
+            continue
+        for part in sorted({every, 1}, reverse=True):
+            if evidence == "rows":
+                asked = store.make("services/imports:asked_rows", rows, every=part)
+                known = store.make(f"services/imports:{_KNOWN[kind]}", asked)
+            else:
+                asked = store.make("services/imports:asked_tokens", tokens, every=part)
+                known = store.make("services/imports:known_tokens", asked, **of)
+            found = store.record(OtherOwner, "services/imports:most", asked, known, **of)
+            store.drop(known, asked)
+            if found is None or not _may_be(found.alike, found.among, part):
+                break
+            if part == 1:
+                return evidence, found
+    return None
+
+
+def _may_be(alike: int, among: int, every: int) -> bool:
+    """Whether so many alike are half of all, or may be where one in `every` was looked at."""
+    return alike > 0 and alike * (2 if every == 1 else 4) >= among
 
 
 def record_import(store: Store, record: Mapping[str, Any]) -> None:

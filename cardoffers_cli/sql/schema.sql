@@ -79,6 +79,7 @@ create table institutions (
     webhook_events varchar default 'completed',  -- what it is sent: or completed,reversed
     approvals varchar default 'off',  -- some actions need a second person: on or off
     approval_limit decimal(18, 4),  -- up to which those with a limit need none; null: all need one
+    shares_tokens_with varchar,  -- `a|b`: others whose cardholders have the same tokens
     credit_days integer default 7,  -- from a redemption until it is expected to be credited
     tax_id varchar,  -- as its statements say it
     tax_note varchar,

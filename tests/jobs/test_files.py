@@ -158,23 +158,30 @@ def test_an_undone_import_leaves_the_store_as_if_it_had_never_come(
 
 
 def test_the_file_may_come_again_for_any_institution(made: Job, tmp_path: Path) -> None:
+    path = file_of(tmp_path / "tx.csv", BOUGHT.replace("cardholder-000", "stranger-000"))
+    undo_import(str(taken(made, path)["import_id"]), WHY, made)
+    elsewhere = taken(made, path, "brook")
+    undo_import(str(elsewhere["import_id"]), WHY, made)
+    again = taken(made, path)
+    assert (3, None, 3, None) == tuple(
+        each[name] for each in (elsewhere, again) for name in ("accepted", "already_imported")
+    )
+    assert doctor(made, strict=True).ok
+    assert [("alder", "taken"), ("brook", "withdrawn"), ("alder", "withdrawn")] == [
+        (each.institution, each.state) for each in file_rows(made, None, period=None, limit=9)
+    ]
+
+
+def test_what_comes_again_redeems_again_under_the_same_ids(made: Job, tmp_path: Path) -> None:
     first = take(made, tmp_path)
     match_purchases(made)
     redeemed = "select transaction_ref, redemption_id from redemptions order by all"
     ids = found(made, redeemed)
     undo_import(first, WHY, made)
-    elsewhere = taken(made, file_of(tmp_path / "tx.csv", BOUGHT), "brook")
-    undo_import(str(elsewhere["import_id"]), WHY, made)
-    again = taken(made, file_of(tmp_path / "tx.csv", BOUGHT))
-    assert (3, None, 3, None) == tuple(
-        each[name] for each in (elsewhere, again) for name in ("accepted", "already_imported")
-    )
+    take(made, tmp_path)
     match_purchases(made)
+    assert 2 == len(ids)
     assert ids == found(made, redeemed)
-    assert doctor(made, strict=True).ok
-    assert [("alder", "taken"), ("brook", "withdrawn"), ("alder", "withdrawn")] == [
-        (each.institution, each.state) for each in file_rows(made, None, period=None, limit=9)
-    ]
 
 
 def test_refunds_of_an_undone_import_wait_again(made: Job, tmp_path: Path) -> None:

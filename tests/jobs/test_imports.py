@@ -130,7 +130,7 @@ def test_only_growth_and_enterprise_may_upload(alder: Job, tmp_path: Path) -> No
             taken(alder, path, "cedar", dry_run=dry_run)
         assert "plan_not_allowed" == caught.value.code
     assert before == kept(alder)
-    assert 2 == taken(alder, path, "brook")["accepted"]
+    assert 2 == taken(alder, path, "brook", is_own=True)["accepted"]
 
 
 def test_a_last_line_that_was_cut_is_not_taken(alder: Job, tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_look_alikes_are_taken_and_told(alder: Job, tmp_path: Path) -> None:
     )
     again = taken(alder, file_of(tmp_path / "again.csv", LOOK_ALIKES))
     assert "look_alike" not in {row["code"] for row in again["findings"]}
-    other = taken(alder, file_of(tmp_path / "other.csv", later), "brook")
+    other = taken(alder, file_of(tmp_path / "other.csv", later), "brook", is_own=True)
     assert "look_alike" not in {row["code"] for row in other["findings"]}
 
 
@@ -237,7 +237,7 @@ def test_the_same_bytes_again_are_recognised_however_they_come(alder: Job, tmp_p
     ]
     assert (str(path), NOON) == (second["already_imported_as"], second["already_imported_at"])
     assert [(6, 0, 4, 1, 2)] * 2 == [counts(second), counts(third)]
-    assert taken(alder, path, "brook")["already_imported"] is None
+    assert taken(alder, path, "brook", is_own=True)["already_imported"] is None
 
 
 def test_importing_again_changes_nothing(alder: Job, tmp_path: Path) -> None:
@@ -291,7 +291,9 @@ def test_what_makes_a_duplicate_and_what_a_conflict(alder: Job, tmp_path: Path, 
 
 def test_a_ref_belongs_to_its_institution(alder: Job, tmp_path: Path) -> None:
     path = file_of(tmp_path / "tx.csv", "ref\n1")
-    assert [1, 1] == [taken(alder, path, where)["accepted"] for where in ("alder", "brook")]
+    assert [1, 1] == [
+        taken(alder, path, where, is_own=True)["accepted"] for where in ("alder", "brook")
+    ]
 
 
 def test_amounts_have_the_decimals_of_the_institution(alder: Job, tmp_path: Path) -> None:

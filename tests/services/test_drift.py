@@ -138,6 +138,25 @@ def test_monthly_files_are_compared_whatever_their_day(store: Store) -> None:
     assert 12 == found(store, 13)["rows_unusual"]["like_files"]
 
 
+@pytest.mark.parametrize(
+    ("expected", "new", "known"),
+    [
+        ([], 249, 1000),
+        ([], 250, 999),
+        ([("new_cardholders", 250), ("among", 500), ("known", 1000)], 250, 1000),
+    ],
+)
+def test_half_of_the_cardholders_unknown_is_found_where_many_are_known(
+    store: Store, expected: list[tuple[str, int]], new: int, known: int
+) -> None:
+    keep(store, 1, 0, new=new)
+    store.connection.execute(
+        "insert into cardholders select range, $1, 'holder-' || range from range(1, $2)",
+        [ALDER, known + new + 1],
+    )
+    assert expected == [*found(store, 1).get("cardholders_unknown", {}).items()]
+
+
 def test_a_file_that_is_wholly_known_is_that_and_nothing_else(store: Store) -> None:
     keep_usual(store, 4)
     keep(store, 5, 4, received=400, accepted=0, duplicates=400, invalid=0)

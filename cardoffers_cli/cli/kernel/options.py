@@ -188,6 +188,9 @@ Timezone = Annotated[
 AllowUnterminated = Annotated[
     bool, option("Take a last line without a line end: it was not cut off.")
 ]
+YesItIs = Annotated[
+    bool, option("Take it although it looks like another institution's; logged.", "--yes-it-is")
+]
 Errors = Annotated[Path | None, option("Write every finding, one a line, as CSV.", metavar="FILE")]
 Valid = Annotated[Path | None, option("Write the good rows, byte for byte.", metavar="FILE")]
 Rejected = Annotated[

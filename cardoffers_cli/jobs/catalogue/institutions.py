@@ -32,6 +32,7 @@ from cardoffers_cli.services.catalogue import FieldChange
 from cardoffers_cli.services.expectations import calendar_texts, newest_calendar
 from cardoffers_cli.services.institutions import (
     Institution,
+    change_sharers,
     find_institution,
     is_known,
     list_institutions,
@@ -85,6 +86,7 @@ class ShownInstitution(Record):
     expects: str | None = if_any()
     holidays: str | None = if_any()
     legal_hold: str | None = if_any()
+    shares_tokens_with: str | None = if_any()
 
 
 class AddedInstitution(ShownInstitution):
@@ -160,15 +162,17 @@ def set_institution(
     calendar: GivenCalendar | None = None,
     legal_hold: str | None = None,
     numbers: Sequence[str] = (),
+    token_sharers: Sequence[str] | None = None,
     dry_run: bool = False,
 ) -> ChangedInstitution:
     """Change settings of an institution.
 
     `values` holds the new settings by column, as text in the form of catalogue files; `layout` the
     profile its files are read by from now on, `refunds` and `four_eyes` settings that are about
-    refunds and approvals, `legal_hold` on or off and `numbers` the lengths of numbers of fields, as
-    FIELD=DIGITS, which are in the security log too; `calendar` is which files are expected. Raises
-    `NotFound`, `UsageError` for a value of the wrong form, `Refused` for a currency in use, and
+    refunds and approvals, `legal_hold` on or off, `numbers` the lengths of numbers of fields, as
+    FIELD=DIGITS, and `token_sharers` others that share its tokens, which are in the security log
+    too; `calendar` is which files are expected. Raises `NotFound`, `UsageError` for a value of the
+    wrong form, `Refused` for a currency in use, and
     `ApprovalNeeded`.
     """
     approval = None
@@ -191,6 +195,8 @@ def set_institution(
                 changes = [*changes, *change_hold(store, institution, legal_hold, run)]
             if numbers:
                 changes = [*changes, *_change_numbers(store, institution, numbers, run)]
+            if token_sharers is not None:
+                changes = [*changes, *_change_sharers(store, institution, token_sharers, run)]
             if four_eyes:
                 more, policy = _change_four_eyes(
                     store, institution, four_eyes, run, dry_run=dry_run
@@ -300,6 +306,15 @@ def _change_numbers(
     by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
     changed = change_lengths(store, institution.id, institution.slug, change, **by)
     return log_changes(store, "numbers_declared", institution, changed, run)
+
+
+def _change_sharers(
+    store: Store, institution: Institution, sharers: Sequence[str], run: Run
+) -> list[FieldChange]:
+    slugs = [find_institution(store, each).slug for each in sharers]
+    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
+    changed = change_sharers(store, institution, slugs, **by)
+    return log_changes(store, "token_sharing_changed", institution, changed, run)
 
 
 def _whole(store: Store, institution: Institution) -> ShownInstitution:

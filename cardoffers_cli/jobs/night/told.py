@@ -10,6 +10,7 @@ from cardoffers_cli.domain.row_kinds import CREDITS, REFUNDS
 from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.files.processed import DONE, FAILED
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, finding
+from cardoffers_cli.jobs.river.owners import OTHER_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,6 +55,9 @@ def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[
             error = report["file_error"]
             where = processed.path(file.institution, FAILED, f"{file.taken_as}.errors.csv")
             then = _look_at(where) if file.is_kept else error["hint"]
+            if error["code"] == OTHER_OWNER:  # only here it is told whose the file seems to be
+                kept = processed.path(file.institution, FAILED, file.taken_as)
+                then = error["hint"].replace(quote(shown), quote(str(kept)))
             yield finding(error["code"], f"{shown}: {error['message']}", then=then, **about)
         elif file.state in {"changed", "gone"}:
             message = f"{shown} was {file.state} during the nightly run; nothing of it was taken."

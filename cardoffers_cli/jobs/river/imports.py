@@ -34,6 +34,7 @@ from cardoffers_cli.jobs.river.intake import (
     stage_file,
     write_outputs,
 )
+from cardoffers_cli.jobs.river.owners import check_owner
 from cardoffers_cli.jobs.river.unusual import look_at_imports
 from cardoffers_cli.pipeline.admit import admit, amount_of
 from cardoffers_cli.pipeline.judge import doubtful_references, index_looks, take_masked
@@ -73,7 +74,7 @@ class ImportOptions:
 
     Somebody vouches for a last line without a line end (rules.md#last-lines): the operator, or a
     manifest. Of a `profile` the record of the import keeps the digest. A `sheet` of a workbook is
-    named, or numbered.
+    named, or numbered. `is_own`: somebody vouches for the institution (rules.md#whose-file).
     """
 
     delimiter: str = ","
@@ -82,6 +83,7 @@ class ImportOptions:
     profile: Profile | None = None
     sheet: str | None = None
     dry_run: bool = False
+    is_own: bool = False
     kind: RowKind | None = PURCHASES
 
 
@@ -199,6 +201,7 @@ def take_in(
     if target is not None:
         begin(store, target.root)  # or the purchases would be in a store without one
     staged = stage_file(store, file, progress=progress)
+    check_owner(store, file, staged, owner, job, is_own=options.is_own)
     numbered, new_cardholders = [], list[int | None]()
     for each in staged:
         masked = recognised(job, owner.id, partial(doubtful_references, store, each))

@@ -318,6 +318,30 @@ where institution_id = $institution_id
     and duplicates > 0
 order by import_no;
 
+-- name: unknown_cardholders
+-- The imports of some in which half of the cardholders or more were new to an institution that knew
+-- 1,000 others or more (rules.md#whose-file). Grain: one row per import.
+with everybody as (
+    select count(*) as cardholders
+    from cardholders
+    where institution_id = $institution_id
+)
+select
+    imports.import_no, imports.file_name, cast(imports.imported_at as date) as about_on,
+    import_shapes.new_cardholders, import_shapes.cardholders as among,
+    everybody.cardholders - import_shapes.new_cardholders as known
+from import_shapes
+cross join everybody
+inner join imports
+    on imports.import_no = import_shapes.import_no
+    and imports.institution_id = import_shapes.institution_id
+where import_shapes.institution_id = $institution_id
+    and import_shapes.import_no in (select unnest(cast($import_nos as bigint[])))
+    and import_shapes.new_cardholders * 2 >= import_shapes.cardholders
+    and import_shapes.new_cardholders > 0
+    and everybody.cardholders - import_shapes.new_cardholders >= 1000
+order by imports.import_no;
+
 -- name: silent
 -- reads: like_files(judged_no, import_no, accepted)
 -- The merchants that have no purchase in some imports though every like file, 4 or more, has three or

@@ -15,6 +15,204 @@ where institution_id = $institution_id
 order by import_no
 limit 1;
 
+-- name: others
+-- How many institutions there are beside one.
+select count(*) - 1 as others
+from institutions;
+
+-- name: drawn
+-- for each: purchase_refs, refunds, credits
+-- reads: staged(line, hash_of_text), staged_tokens(cardholder_token)
+-- Whether another institution may have a file, by its bytes, by the references (in {table}) and the
+-- tokens of one in so many (`every`) that $drawn are left: how many of how many one of the others has.
+-- Grain: one row.
+with every_of as (
+    select
+        greatest((select count(*) from staged) // $drawn, 1) as of_rows,
+        greatest((select count(*) from staged_tokens) // $drawn, 1) as of_tokens
+),
+others as (
+    select
+        institutions.institution_id,
+        hash_of_institution(0, institutions.institution_id) as hash_of_it
+    from institutions
+    where institutions.institution_id <> $institution_id
+),
+asked_rows as (
+    select staged.hash_of_text
+    from staged
+    where hash(staged.line) % cast((select every_of.of_rows from every_of) as ubigint) = 0
+),
+asked_tokens as (
+    select distinct staged_tokens.cardholder_token
+    from staged_tokens
+    where staged_tokens.cardholder_token is not null
+        and hash(staged_tokens.cardholder_token)
+        % cast((select every_of.of_tokens from every_of) as ubigint) = 0
+),
+rows_of as (
+    select others.institution_id, count(*) as alike
+    from asked_rows
+    cross join others
+    inner join {table} on {table}.ref_hash = xor(asked_rows.hash_of_text, others.hash_of_it)
+    group by others.institution_id
+),
+tokens_of as (
+    select cardholders.institution_id, count(*) as alike
+    from asked_tokens
+    inner join cardholders on cardholders.cardholder_token = asked_tokens.cardholder_token
+    where cardholders.institution_id <> $institution_id
+    group by cardholders.institution_id
+)
+select
+    exists (
+        select 1
+        from imports
+        where imports.file_sha256 = $file_sha256
+            and imports.institution_id <> $institution_id
+    ) as is_known,
+    (select every_of.of_rows from every_of) as rows_every,
+    (select every_of.of_tokens from every_of) as tokens_every,
+    coalesce((select max(rows_of.alike) from rows_of), 0) as rows_alike,
+    (select count(*) from asked_rows) as rows_among,
+    coalesce((select max(tokens_of.alike) from tokens_of), 0) as tokens_alike,
+    (select count(*) from asked_tokens) as tokens_among;
+
+-- name: digest_elsewhere
+-- The first institution that took the same bytes, where the given one did not. Grain: one row, or none.
+select imports.institution_id, institutions.slug as institution, 1 as alike, 1 as among
+from imports
+inner join institutions on institutions.institution_id = imports.institution_id
+where imports.file_sha256 = $file_sha256
+    and not exists (
+        select 1
+        from imports as own
+        where own.file_sha256 = $file_sha256
+            and own.institution_id = $institution_id
+    )
+order by imports.import_no
+limit 1;
+
+-- name: asked_rows
+-- reads: staged(line, amount, transacted_at, hash_of_text)
+-- makes: asked(item, amount, transacted_at, hash_of_text)
+-- Makes asked: one in $every of the staged rows, drawn by their lines. Grain: one row per row.
+create temp table asked as
+select staged.line as item, staged.amount, staged.transacted_at, staged.hash_of_text
+from staged
+where hash(staged.line) % cast($every as ubigint) = 0;
+
+-- name: asked_tokens
+-- reads: staged_tokens(cardholder_token)
+-- makes: asked(item)
+-- Makes asked: one in $every of the staged cardholder tokens. Grain: one row per token.
+create temp table asked as
+select distinct staged_tokens.cardholder_token as item
+from staged_tokens
+where staged_tokens.cardholder_token is not null
+    and hash(staged_tokens.cardholder_token) % cast($every as ubigint) = 0;
+
+-- name: known_purchases
+-- reads: asked(item, amount, transacted_at, hash_of_text)
+-- makes: known(item, institution_id)
+-- Makes known: who has a purchase of the same reference, amount and time. References are compared by
+-- their hashes, which is enough beside the other two. Grain: one row per row and institution.
+create temp table known as
+with hashed as (
+    select
+        asked.item, asked.amount, asked.transacted_at, institutions.institution_id,
+        hash_of_institution(asked.hash_of_text, institutions.institution_id) as ref_hash
+    from asked
+    cross join institutions
+),
+found as materialized (
+    select
+        hashed.item, hashed.amount, hashed.transacted_at, hashed.institution_id,
+        purchase_refs.purchase_no
+    from hashed
+    inner join purchase_refs on purchase_refs.ref_hash = hashed.ref_hash
+)
+select found.item, found.institution_id
+from found
+inner join purchases
+    on purchases.purchase_no = found.purchase_no
+    and purchases.institution_id = found.institution_id
+    and purchases.amount = found.amount
+    and purchases.transacted_at = found.transacted_at;
+
+-- name: known
+-- for each: refunds.refunded_at, credits.credited_at
+-- reads: asked(item, amount, transacted_at, hash_of_text)
+-- makes: known(item, institution_id)
+-- Makes known of {table}, as known_purchases. Grain: one row per row and institution.
+create temp table known as
+select asked.item, institutions.institution_id
+from asked
+cross join institutions
+inner join {table}
+    on {table}.ref_hash = hash_of_institution(asked.hash_of_text, institutions.institution_id)
+    and {table}.institution_id = institutions.institution_id
+    and {table}.amount = asked.amount
+    and {table}.{column} = asked.transacted_at;
+
+-- name: known_tokens
+-- reads: asked(item)
+-- makes: known(item, institution_id)
+-- Makes known: who knows a cardholder token of 10 characters or more, but for those who share their
+-- tokens with the given one. Who is known by a withdrawn file alone is not known. Grain: one row per
+-- token and institution.
+create temp table known as
+with gone as (
+    select distinct withdrawn_purchases.cardholder_no
+    from withdrawn_purchases
+),
+here as (
+    select purchases.cardholder_no
+    from purchases
+    where purchases.cardholder_no in (select gone.cardholder_no from gone)
+    union all
+    select links.cardholder_no
+    from links
+    where links.cardholder_no in (select gone.cardholder_no from gone)
+)
+select asked.item, cardholders.institution_id
+from asked
+inner join cardholders on cardholders.cardholder_token = asked.item
+where length(asked.item) >= 10
+    and cardholders.institution_id not in (
+        select institutions.institution_id
+        from institutions
+        cross join institutions as given
+        where given.institution_id = $institution_id
+            and (
+                list_contains(string_split(given.shares_tokens_with, '|'), institutions.slug)
+                or list_contains(string_split(institutions.shares_tokens_with, '|'), given.slug)
+            )
+    )
+    and (
+        cardholders.cardholder_no not in (select gone.cardholder_no from gone)
+        or cardholders.cardholder_no in (select here.cardholder_no from here)
+    );
+
+-- name: most
+-- reads: asked(item), known(item, institution_id)
+-- The institution that has most of what is asked, and the given one has not; how many of how many.
+-- Grain: one row, or none.
+select
+    known.institution_id, institutions.slug as institution, count(distinct known.item) as alike,
+    (select count(*) from asked) as among
+from known
+inner join institutions on institutions.institution_id = known.institution_id
+where known.institution_id <> $institution_id
+    and known.item not in (
+        select own.item
+        from known as own
+        where own.institution_id = $institution_id
+    )
+group by known.institution_id, institutions.slug
+order by alike desc, institutions.slug
+limit 1;
+
 -- name: record
 -- Writes the record of one import, in the transaction that took its rows.
 insert into imports (

@@ -1,0 +1,216 @@
+"""A file that is provably another institution's is refused before anything of it is taken."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.domain.errors import FileRefused
+from cardoffers_cli.domain.row_kinds import CREDITS, REFUNDS
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.files import undo_import
+from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.pipeline import stage
+from commands import cardoffers
+from sizes import slow
+from tables import read
+from work import file_of, found, kept, new_store, short_nights, taken, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+OWN = """ref cardholder amount
+    1 holder-of-alder-1 10.00
+    2 holder-of-alder-2 20.00
+    3 holder-of-alder-3 30.00
+    4 holder-of-alder-4 40.00"""
+"""What brook has taken; the references of both begin at 1."""
+
+REFUND = (
+    "refund_ref,original_transaction_ref,amount,refunded_at\n{}-1,1,5.00,2026-06-01T13:00:00Z\n"
+)
+CREDIT = (
+    "credit_ref,transaction_ref,amount,status,credited_at\n{}-1,1,5.00,credited,2026-06-01T11:00Z\n"
+)
+
+
+@pytest.fixture(params=[2_000, -1], ids=["few rows", "many rows"])
+def made(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Job:
+    """A job on a store of two institutions, that takes every file as of that size."""
+    monkeypatch.setattr(stage, "FEW_ROWS", request.param)
+    made = new_store(tmp_path)
+    tell(made, institutions="institution\nalder\nbrook")
+    taken(made, file_of(tmp_path / "own.csv", OWN), "brook")
+    return made
+
+
+def changed(**of: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the rows of brook's file, changed by their reference."""
+    return [{**row, **of.get(f"r{row['ref']}", {})} for row in read(OWN)]
+
+
+def strangers(*numbers: int) -> dict[str, dict[str, str]]:
+    return {f"r{each}": {"cardholder": f"somebody-else-{each}"} for each in numbers}
+
+
+ROWS_DIFFER = {f"r{number}": {"amount": "9.99"} for number in (1, 2, 3, 4)}
+ALL = strangers(1, 2, 3, 4)
+
+
+def both(*changes: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    return {
+        ref: {name: value for each in changes for name, value in each.get(ref, {}).items()}
+        for ref in ("r1", "r2", "r3", "r4")
+    }
+
+
+@pytest.mark.parametrize(
+    ("message", "rows"),
+    [
+        ("The same file was taken for another institution.", changed()),
+        (
+            "4 of 4 rows are another institution's: reference, amount and time.",
+            changed(**ALL),
+        ),
+        (
+            "2 of 4 rows are another institution's: reference, amount and time.",
+            changed(**both(ALL, {"r1": {"amount": "9"}, "r2": {"at": "2026-06-01T12:00:01Z"}})),
+        ),
+        (
+            None,
+            changed(**both(ALL, {f"r{number}": {"amount": "9.99"} for number in (1, 2, 3)})),
+        ),
+        ("4 of 4 cardholder tokens are another institution's.", changed(**ROWS_DIFFER)),
+        (
+            "2 of 4 cardholder tokens are another institution's.",
+            changed(**both(ROWS_DIFFER, strangers(3, 4))),
+        ),
+        (None, changed(**both(ROWS_DIFFER, strangers(2, 3, 4)))),
+        (None, changed(**both(ROWS_DIFFER, ALL))),
+        (
+            None,
+            changed(**{each: {"ref": f"x-{each}", "cardholder": "short-one"} for each in ALL}),
+        ),
+    ],
+)
+def test_half_of_what_is_anothers_is_enough(
+    made: Job, tmp_path: Path, message: str | None, rows: list[dict[str, Any]]
+) -> None:
+    taken(made, file_of(tmp_path / "short.csv", "ref cardholder\n9 short-one"), "brook")
+    path = file_of(tmp_path / "tx.csv", rows)
+    before = kept(made)
+    if message is None:
+        assert len(rows) == taken(made, path)["accepted"]
+        return
+    with pytest.raises(FileRefused) as caught:
+        taken(made, path)
+    assert ("file_of_other_institution", message) == (caught.value.code, caught.value.message)
+    assert "brook" not in message
+    assert "-i brook" in str(caught.value.hint)
+    assert before == kept(made)
+
+
+def test_what_is_this_ones_too_counts_for_nothing(made: Job, tmp_path: Path) -> None:
+    """Both have tokens and rows in common, each with the other's consent."""
+    options = ImportOptions(is_own=True)
+    path = file_of(tmp_path / "own.csv", OWN)
+    import_file(str(path), "alder", made, options, outputs=Outputs())
+    assert 4 == taken(made, path)["duplicates"]
+    assert (
+        5
+        == taken(made, file_of(tmp_path / "more.csv", OWN + "\n5 holder-of-alder-4 1"))["valid"] + 4
+    )
+    ((details,),) = found(
+        made, "select details from security_log where event = 'file_of_other_institution_taken'"
+    )
+    told = json.loads(details)
+    assert ("digest", "brook", 1, 1) == tuple(
+        told[name] for name in ("evidence", "institution", "alike", "among")
+    )
+
+
+@pytest.mark.parametrize("kind", [REFUNDS, CREDITS])
+def test_refunds_and_credits_are_told_by_their_rows(made: Job, tmp_path: Path, kind: Any) -> None:
+    text = REFUND if kind is REFUNDS else CREDIT
+    options = ImportOptions(kind=kind)
+    path = tmp_path / "rows.csv"
+
+    def take(content: str, institution: str) -> int:
+        path.write_text(content)
+        return import_file(str(path), institution, made, options, outputs=Outputs()).accepted
+
+    assert 1 == take(text.format("A"), "brook")
+    with pytest.raises(FileRefused, match="1 of 1 rows are another"):
+        take(text.format("A") + "\n", "alder")
+    assert 1 == take(text.format("B"), "alder")
+
+
+def test_institutions_may_share_their_tokens(made: Job, tmp_path: Path) -> None:
+    path = file_of(tmp_path / "tx.csv", changed(**ROWS_DIFFER))
+    with pytest.raises(FileRefused, match="tokens"):
+        taken(made, path)
+    set_institution(made, "brook", {}, token_sharers=["alder"])
+    assert 4 == taken(made, path, dry_run=True)["accepted"]
+    set_institution(made, "brook", {}, token_sharers=[])
+    with pytest.raises(FileRefused, match="tokens"):
+        taken(made, path)
+    assert [("token_sharing_changed", '{"shares_tokens_with": [null, "alder"]}')] == found(
+        made, "select event, details from security_log order by entry_no limit 1"
+    )
+
+
+def test_a_withdrawn_file_counts_for_nothing(made: Job, tmp_path: Path) -> None:
+    ((import_id,),) = found(made, "select import_id from imports")
+    undo_import(str(import_id), "it is alder's", made)
+    assert 4 == taken(made, tmp_path / "own.csv")["accepted"]
+    with pytest.raises(FileRefused):
+        taken(made, tmp_path / "own.csv", "brook")
+
+
+@slow
+def test_at_the_terminal_it_is_exit_4_and_the_other_files_are_taken(
+    made: Job, tmp_path: Path
+) -> None:
+    good = file_of(tmp_path / "good.csv", "ref cardholder\nA-7 somebody-else-7")
+    own = tmp_path / "own.csv"
+    where = ("--store", made.path, "--as-of", "2026-06-01T12:00:00Z")
+    ended = cardoffers("import", own, good, "-i", "alder", *where, exit_code=4)
+    assert (
+        f"Error: {own}: The same file was taken for another institution.\n"
+        f"Hint: `cardoffers import {own} -i brook` takes it for brook; --yes-it-is takes it for"
+        " alder all the same.\n"
+    ) == ended.stderr
+    assert [("A-7",)] == found(
+        made,
+        "select transaction_ref from purchases where amount = 20 and transaction_ref like 'A%'",
+    )
+    wrong = cardoffers("import", own, "-i", "alder", *where, "--format", "json", exit_code=4)
+    assert ("file_of_other_institution", 4) == (wrong.error["code"], wrong.error["exit_code"])
+    cardoffers("import", own, "-i", "alder", "--yes-it-is", *where, exit_code=0)
+
+
+@slow
+def test_in_the_drop_folder_it_is_a_failed_file(
+    made: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short_nights(monkeypatch, "import")
+    drop = tmp_path / "drop" / "alder"
+    drop.mkdir(parents=True)
+    file_of(drop / "june.csv", OWN)
+    (drop / "june.csv.done").touch()
+    told = run_night(made, Order(drop=drop.parent))
+    (finding,) = told.findings
+    assert ("file_of_other_institution", "error") == (finding["code"], finding["level"])
+    (kept_file,) = (tmp_path / "processed" / "alder" / "failed").glob("*june.csv")
+    assert f"`cardoffers import {kept_file} -i brook` takes it" in finding["next"]
+    (report,) = (tmp_path / "processed" / "alder" / "failed").glob("*.errors.csv")
+    assert "The same file was taken for another institution." in report.read_text()
+    assert "brook" not in report.read_text()
+    assert [(4,)] == found(made, "select count(*) from purchases")
