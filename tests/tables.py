@@ -7,6 +7,7 @@ Names stand for ids: `uid("bakery")` is always the same.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import md5, sha256
@@ -21,7 +22,7 @@ from cardoffers_cli.sql.binding import run
 from cardoffers_cli.store.interning import intern_identifiers, intern_payers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
@@ -30,6 +31,18 @@ Row = dict[str, Any]
 
 NOON = datetime(2026, 6, 1, 12)  # noqa: DTZ001 - moments are naive UTC inside the product
 """When everything happens in tests that do not care."""
+
+FIRST = {
+    "offers": 101,
+    "merchants": 301,
+    "identifiers": 401,
+    "cardholders": 1_001,
+    "instruments": 5_001,
+}
+"""The number of the first row of a table: rows of two tables never have the same one by chance.
+
+So a join of two numbers that are of different things finds nothing in a test.
+"""
 
 EXACT = pl.Decimal(38, 6)
 TIME = pl.Datetime("us")
@@ -134,7 +147,7 @@ def _institutions(store: Store, rows: list[Row]) -> None:
 
 
 def _merchants(store: Store, rows: list[Row]) -> None:
-    first = _count(store, "merchants") + 1
+    first = _next(store, "merchants")
     _insert(
         store,
         "merchants",
@@ -162,7 +175,7 @@ def _identifiers(store: Store, rows: list[Row]) -> None:
 
 
 def _offers(store: Store, rows: list[Row]) -> None:
-    first = _count(store, "offers") + 1
+    first = _next(store, "offers")
     offers = [_offer(row, number) for number, row in enumerate(rows, first)]
     _insert(store, "offers", offers)
     kept = _columns(store, "offer_versions")
@@ -476,7 +489,8 @@ def _payers(store: Store, rows: list[Row]) -> list[tuple[str, int, int]]:
     frame = pl.DataFrame(tokens, schema=dict.fromkeys(names, pl.String), orient="row")
     store.connection.register("rows", frame)
     payers = "select * replace (cast(institution_id as uuid) as institution_id) from rows"
-    intern_payers(store, temporary(store, "payers", payers))
+    with _numbered(store, "cardholders", "instruments"):
+        intern_payers(store, temporary(store, "payers", payers))
     store.connection.unregister("rows")
     found = select(
         store,
@@ -494,8 +508,33 @@ def _intern(store: Store, pairs: list[tuple[str, str]]) -> None:
     names = ["merchant_identifier_type", "merchant_identifier"]
     frame = pl.DataFrame(pairs, schema=dict.fromkeys(names, pl.String), orient="row")
     store.connection.register("rows", frame)
-    intern_identifiers(store, temporary(store, "identifiers", "from rows"))
+    with _numbered(store, "identifiers"):
+        intern_identifiers(store, temporary(store, "identifiers", "from rows"))
     store.connection.unregister("rows")
+
+
+def _next(store: Store, table: str) -> int:
+    return _count(store, table) + FIRST[table]
+
+
+_BEFORE = {
+    "cardholders": "select $number, uuid(), 'nobody'",
+    "instruments": "select $number, 0, uuid(), 'none'",
+    "identifiers": "select $number, 'none', 'none', null",
+}
+
+
+@contextmanager
+def _numbered(store: Store, *tables: str) -> Iterator[None]:
+    """Let the product number rows of empty tables from `FIRST` on, behind a row that goes again."""
+    empty = [table for table in tables if not _count(store, table)]
+    for table in empty:
+        before = f"insert into {table} {_BEFORE[table]}"
+        store.connection.execute(before, {"number": FIRST[table] - 1})
+    yield
+    for table in empty:
+        number = f"{table.removesuffix('s')}_no"
+        store.connection.execute(f"delete from {table} where {number} = {FIRST[table] - 1}")  # noqa: S608
 
 
 def _count(store: Store, table: str) -> int:

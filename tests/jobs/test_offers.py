@@ -369,13 +369,13 @@ def test_a_segment_gates_an_add(
 # the other link of ann -> whether it counts towards a maximum of one
 COUNTS = [
     ("", True),
-    ("update offers set is_paused = true where offer_no = 1", True),
-    ("update offers set budget_amount = 0 where offer_no = 1", True),
-    ("update offers set starts_at = '2026-06-02' where offer_no = 1", True),
-    ("update offers set expires_at = '2026-06-01T12:00:01' where offer_no = 1", True),
-    ("update offers set expires_at = '2026-06-01T12:00:00' where offer_no = 1", False),
-    ("update offers set max_redemptions_per_cardholder = 2 where offer_no = 1", True),
-    ("update offers set max_redemptions_per_cardholder = 1 where offer_no = 1", False),
+    ("update offers set is_paused = true where offer_no = 101", True),
+    ("update offers set budget_amount = 0 where offer_no = 101", True),
+    ("update offers set starts_at = '2026-06-02' where offer_no = 101", True),
+    ("update offers set expires_at = '2026-06-01T12:00:01' where offer_no = 101", True),
+    ("update offers set expires_at = '2026-06-01T12:00:00' where offer_no = 101", False),
+    ("update offers set max_redemptions_per_cardholder = 2 where offer_no = 101", True),
+    ("update offers set max_redemptions_per_cardholder = 1 where offer_no = 101", False),
     ("delete from program_offers where offer_id = 'o001'", True),
 ]
 

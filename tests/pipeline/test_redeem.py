@@ -659,6 +659,32 @@ def test_what_earlier_runs_redeemed_holds_budget_and_uses(store: Store) -> None:
     assert {**expected(more), ("1", "A"): "redeemed", ("2", "A"): "redeemed"} == outcomes(store)
 
 
+def test_uses_of_earlier_runs_alone_refuse_a_purchase(store: Store) -> None:
+    situation(
+        store,
+        offers="""
+        offer  merchant  uses
+        A      bakery    2
+        """,
+        purchases="""
+        ref  cardholder
+        1    ann
+        2    ann
+        3    ben
+        """,
+    )
+    decide(store, job())
+    more = """
+    ref  at        cardholder  A
+    4    12:00:01  ann         redemption_limit_reached
+    5    12:00:02  ben         redeemed
+    """
+    put(store, "purchases", [{"merchant": "bakery", **row} for row in read(more)])
+    decide(store, job())
+    earlier = dict.fromkeys([("1", "A"), ("2", "A"), ("3", "A")], "redeemed")
+    assert {**earlier, **expected(more)} == outcomes(store)
+
+
 def test_a_second_match_looks_at_nothing_again(store: Store) -> None:
     situation(
         store,

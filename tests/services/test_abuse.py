@@ -139,7 +139,7 @@ def test_a_refund_within_three_days_of_settlement_is_found(
 
 def test_what_was_looked_at_or_told_is_not_told_again(looked: Store) -> None:
     given(looked, "purchases", "ref cardholder identifier\nr-1 c0 M0")
-    redeem(looked, "select 1 as cardholder_no")
+    redeem(looked, "select 1001 as cardholder_no")
     refund(looked, 1, timedelta(days=1))
     found = find_abuse(looked, ALDER, NOON)
     run_no = next_run(looked)
@@ -150,7 +150,7 @@ def test_what_was_looked_at_or_told_is_not_told_again(looked: Store) -> None:
     keep_look(looked, ALDER, next_run(looked))
     assert [] == find_abuse(looked, ALDER, NOON + timedelta(days=30))
     (listed,) = list_watch_findings(looked, limit=9)
-    assert ("cardholder 1", "cardholder …") == (listed.subject, listed.about)
+    assert ("cardholder 1001", "cardholder …") == (listed.subject, listed.about)
 
 
 def test_nothing_is_told_before_the_first_look(looked: Store) -> None:

@@ -214,7 +214,7 @@ BREAKS = """
     update offer_counts set redemptions = redemptions - 1                | offers
     update offer_counts set merchant_funded_amount = 0                   | offers
     update offer_counts set offer_no = 9                                 | offers
-    delete from offer_counts where offer_no = 1                           | offers
+    delete from offer_counts where offer_no = 101                         | offers
     insert into offer_counts from offer_counts limit 1                   | offers
     delete from counted_up_to                                            | purchases
     delete from counted_up_to                                            | redemptions

@@ -224,7 +224,7 @@ def test_an_offer_counts_for_the_merchant_it_had_then(store: Store) -> None:
     moved = "update offers set merchant_id = $1 where offer_id = 'A'"
     store.connection.execute(moved, [uid("cinema")])
     version = "insert into offer_versions select * replace (99 as run_no, $1 as merchant_id)"
-    store.connection.execute(f"{version} from offer_versions where offer_no = 1", [uid("cinema")])
+    store.connection.execute(f"{version} from offer_versions where offer_no = 101", [uid("cinema")])
     bought(store, "ref merchant\nq cinema")
     found = explain(store, uid("alder"), ["p", "q"])
     assert {"p": ["A"], "q": ["B"]} == {
