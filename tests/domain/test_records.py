@@ -50,6 +50,17 @@ def test_a_record_is_a_mapping_of_its_fields() -> None:
         owed.amount = Decimal(2)  # type: ignore[misc]
 
 
+class Ruled(Record):
+    class_: str
+    rule: str
+
+
+def test_a_field_whose_name_python_keeps_for_itself_is_a_member_without_its_underscore() -> None:
+    assert {"class": "a", "rule": "b"} == Ruled(class_="a", rule="b")
+    assert ["class", "rule"] == list(Ruled.of({"class_": "a", "rule": "b"}))
+    assert "a" == Ruled(class_="a", rule="b")["class"]
+
+
 class Judged(Record):
     code: str | None = if_any()
     state: str

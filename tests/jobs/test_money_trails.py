@@ -120,6 +120,17 @@ def test_plain_answers_say_what_the_credit_file_says(before: Job) -> None:
     assert second.answer.endswith("does not fit yet. We are looking into it.")
 
 
+def test_the_row_that_credited_is_named_and_none_that_failed_later(before: Job) -> None:
+    file = before.path.with_name("credited.csv")
+    rows = "p1,5.00,credited,{0}T12:00:00Z,c1\np1,5.00,failed,{0}T12:00:01Z,c2\n"
+    file.write_text(CREDITED + rows.format(NOON.date()))
+    import_file(str(file), "alder", before, ImportOptions(kind=CREDITS), outputs=Outputs())
+    reconcile(before)
+    told = why("p1", "alder", before).credit
+    assert told is not None
+    assert ("credited", "c1") == (told.verdict, told.credit_ref)
+
+
 def documents(found: Any) -> list[str]:
     names = ("kind", "number", "line", "amount", "bank_state")
     return [" ".join(str(each.get(name, "-")) for name in names) for each in found.documents]

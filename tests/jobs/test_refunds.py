@@ -139,6 +139,18 @@ def test_a_person_links_a_refund_and_it_takes_back(made: Job) -> None:
     )
 
 
+def test_a_refund_of_its_purchases_own_moment_may_be_of_it(made: Job) -> None:
+    at = "2026-06-01T13:00:00Z"
+    tell(made, refunds=f"ref original cardholder identifier at amount\nsame - ann M1 {at} 25.00")
+    assert [("p2", 0)] == [
+        (each.transaction_ref, each.lag_days)
+        for each in suggestions(made, "alder")
+        if each.refund_ref == "same"
+    ]
+    said = Said(refund_ref="same", transaction_ref="p2", reason="till receipt")
+    assert link_refund(made, "alder", said).is_linked
+
+
 # The refund and the purchase that are named, and why they are not linked
 REFUSED = [
     ("nothing", "p1", "refund_not_found"),

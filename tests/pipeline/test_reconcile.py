@@ -14,6 +14,7 @@ from banking import Months
 from cardoffers_cli.domain.errors import StoreDamaged
 from cardoffers_cli.domain.reconciling import MEANINGS
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile_in
+from cardoffers_cli.pipeline.reconcile import ControlDifference
 from cardoffers_cli.store.audits import offending
 from cardoffers_cli.store.opening import scratch_store
 from crediting import begin, redeem, row_of, send, take_back, told, verdicts
@@ -337,6 +338,20 @@ def test_totals_that_do_not_add_up_keep_nothing(store: Store) -> None:
     with pytest.raises(StoreDamaged, match="The verdicts of alder do not come to") as caught:
         run(store)
     assert "control_totals_differ" == caught.value.code
+
+
+@pytest.mark.parametrize("column", ["redemptions", "credited_rows", "amount", "moved_amount"])
+def test_each_control_total_alone_is_noticed(store: Store, column: str) -> None:
+    filled(store, [redemption(NOW - DAY)], [row_of("c5.00@0", 1, NOW, by="ref")])
+    run(store)
+    asked = store.make("pipeline/reconcile:asked", institution_id=None)
+    ((run_no,),) = select(store, "select max(run_no) from reconciliations")
+    differences = "pipeline/reconcile:differences"
+    assert [] == store.records(ControlDifference, differences, asked, run_no=run_no)
+    store.connection.execute(f"update reconciliation_totals set {column} = {column} + 1")  # noqa: S608
+    (found,) = store.records(ControlDifference, differences, asked, run_no=run_no)
+    off = [found.subjects, found.rows, found.amount, found.moved_amount]
+    assert (1, 3) == (off.count(1), off.count(0))
 
 
 FINDINGS = """
