@@ -1,0 +1,367 @@
+"""Plant faults into a copy of the product, and see whether the tests of their rooms see them.
+
+    python tests/mutations.py [--seed 1] [--count 300] [--only ROOM] [--seconds 60]
+
+Each fault is one change of one place: a comparison, a condition, a join, a number. For each, the
+tests of its module are run, then those of its room that name the module, until one fails. A fault
+that no test sees within the time is printed as a survivor, with what was changed. Those in
+`EQUIVALENT` change nothing that anybody could see, and are not planted. Not part of the gate: 300
+faults take an hour or more.
+"""
+# ruff: noqa: T201  a table is what this prints
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import re
+import resource
+import shutil
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from figures import git
+from house import CHECKOUT, PRODUCT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOMS = {
+    **{f"sql/{name}": [name] for name in ("pipeline", "services", "views")},
+    "sql/plan": ["pipeline"],
+    **{name: [name] for name in "domain pipeline services jobs files contract wire".split()},
+}
+"""Each room, and the folders of `tests/` that are tried for it first."""
+FURTHER = ("pipeline", "services", "jobs", "contract", "cli")
+"""Where tests of a room may lie too: those that name the module."""
+MOST_FILES = 6
+"""Files of tests that are run for a fault, beside those of the module's own name."""
+
+ENDED = "ended"
+"""What a run of tests tells last."""
+
+EQUIVALENT: dict[tuple[str, str, str], str] = {}
+"""(path, line as it is, line as it would be) -> why nobody can see the difference."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One change of one file: what stands from `start` to `end` becomes `text`."""
+
+    path: str
+    start: int
+    end: int
+    text: str
+    kind: str
+
+    def planted(self, source: str) -> str:
+        return source[: self.start] + self.text + source[self.end :]
+
+    def lines(self, source: str) -> tuple[str, str]:
+        """Return the line as it is, and as it would be."""
+        begin = source.rfind("\n", 0, self.start) + 1
+        end = source.find("\n", self.end)
+        return source[begin:end].strip(), self.planted(source)[begin:][
+            : end - begin + len(self.text) - (self.end - self.start)
+        ].strip()
+
+
+# Faults of Python
+
+
+FLIPPED = {
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "==": "!=",
+    "!=": "==",
+    "in": "not in",
+    "not in": "in",
+    "is": "is not",
+    "is not": "is",
+}
+
+
+def python_faults(path: str, source: str) -> Iterator[Fault]:  # noqa: C901  a case each
+    starts = [0]
+    for line in source.encode().splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    whole = source.encode()
+
+    def at(line: int, column: int) -> int:
+        return len(whole[: starts[line - 1] + column].decode())
+
+    def span(node: ast.expr | ast.stmt) -> tuple[int, int]:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset)
+
+    def between(one: ast.expr, other: ast.expr, pattern: str) -> tuple[int, int, str]:
+        begin, end = span(one)[1], span(other)[0]
+        found = re.search(pattern, source[begin:end])
+        return (begin + found.start(), begin + found.end(), found[0]) if found else (0, 0, "")
+
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Compare(left=left, comparators=[right]):
+                pattern = r"not\s+in|is\s+not|in|is|<=|>=|==|!=|<|>"
+                start, end, sign = between(left, right, pattern)
+                if sign:
+                    yield Fault(path, start, end, FLIPPED[sign], "comparison")
+            case ast.BoolOp(values=[first, second, *_]):
+                start, end, sign = between(first, second, r"\b(and|or)\b")
+                if sign:
+                    other = "or" if sign == "and" else "and"
+                    yield Fault(path, start, end, other, "and/or")
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                begin, _ = span(node)
+                yield Fault(path, begin, span(operand)[0], "", "not dropped")
+            case ast.Constant(value=bool() as value):
+                yield Fault(path, *span(node), str(not value), "constant")
+            case ast.Constant(value=int() as value):
+                yield Fault(path, *span(node), str(value + 1), "constant")
+            case ast.Call(args=[first, second, *_]) if not {ast.Starred} & {
+                type(first),
+                type(second),
+            }:
+                (begin, middle), (later, end) = span(first), span(second)
+                texts = source[later:end], source[middle:later], source[begin:middle]
+                if texts[0] != texts[2]:
+                    yield Fault(path, begin, end, "".join(texts), "arguments swapped")
+            case ast.Expr(value=ast.Call()):
+                yield Fault(path, *span(node), "return", "early return")
+
+
+# Faults of SQL
+
+
+QUIET = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
+COMPARED = re.compile(r"(?<=\s)(<>|<=|>=|<|>|=)(?=\s)")
+CONJUNCT = re.compile(r"^[ ]+and (?!.*\b(?:case|between)\b)[^\n]*$", re.MULTILINE)
+JOINED = re.compile(r"(?:\bon|\band) (\w+)\.(\w+_(?:no|id)) = (\w+)\.(\w+_(?:no|id))(?=\s|;|\))")
+NEGATED = re.compile(r"\bnot (?=exists|in|null|distinct)|(?<=is )not ")
+NUMBER = re.compile(r"(?<![\w.$])\d+(?![\w.])")
+WORD = re.compile(r"(?<=[=<>] )'[a-z_]+'")
+
+
+def sql_faults(path: str, source: str) -> Iterator[Fault]:
+    quiet = QUIET.sub(lambda found: " " * len(found[0]), source)
+    flipped = {"<>": "=", "=": "<>", **{each: FLIPPED[each] for each in ("<", "<=", ">", ">=")}}
+    for found in COMPARED.finditer(quiet):
+        yield Fault(path, *found.span(), flipped[found[0]], "comparison")
+    for found in re.finditer(r"\b(and|or)\b(?! \$\w+ +preceding)", quiet):
+        yield Fault(path, *found.span(), "or" if found[0] == "and" else "and", "and/or")
+    for found in CONJUNCT.finditer(quiet):
+        if found[0].count("(") == found[0].count(")") and not found[0].endswith((";", "=", "(")):
+            yield Fault(path, *found.span(), "", "conjunct dropped")
+    for found in JOINED.finditer(quiet):
+        others = {
+            name
+            for name in re.findall(rf"\b{found[3]}\.(\w+_(?:no|id))\b", quiet)
+            if name != found[4] and name[-2:] == found[4][-2:]
+        }
+        for name in sorted(others):
+            yield Fault(path, *found.span(4), name, "join")
+    for found in NEGATED.finditer(quiet):
+        yield Fault(path, *found.span(), "", "not dropped")
+    for found in NUMBER.finditer(quiet):
+        yield Fault(path, *found.span(), str(int(found[0]) + 1), "constant")
+    comments = re.sub(r"--[^\n]*", lambda found: " " * len(found[0]), source)
+    for found in WORD.finditer(comments):
+        yield Fault(path, *found.span(), "'another'", "constant")
+
+
+def faults_of(room: str) -> list[Fault]:
+    """Return every fault that could be planted in a room."""
+    found: list[Fault] = []
+    for file in sorted((CHECKOUT / PRODUCT / room).rglob("*.sql" if "sql" in room else "*.py")):
+        path, source = file.relative_to(CHECKOUT).as_posix(), file.read_text("utf-8")
+        if file.name == "__init__.py":
+            continue
+        for each in (sql_faults if file.suffix == ".sql" else python_faults)(path, source):
+            planted = each.planted(source)
+            if (path, *each.lines(source)) in EQUIVALENT or not is_code(path, planted):
+                continue
+            found.append(each)
+    return found
+
+
+def is_code(path: str, source: str) -> bool:
+    if path.endswith(".sql"):
+        return True
+    try:
+        compile(source, path, "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+# The tests of a fault
+
+
+def tests_of(room: str, path: str) -> list[list[str]]:
+    """Return the files of tests that are run for a fault of a module, in turns."""
+    stem = Path(path).stem
+    tests = CHECKOUT / "tests"
+    named = {each for each in tests.rglob("test_*.py") if each.stem == f"test_{stem}"}
+    own = [each for folder in ROOMS[room] for each in (tests / folder).glob("test_*.py")]
+    near = [each for folder in FURTHER for each in (tests / folder).glob("test_*.py")]
+    dotted = path.removesuffix(".py").removeprefix(f"{PRODUCT}/").replace("/", ".")
+    place = "/".join(Path(path).with_suffix("").parts[2:])
+    said = re.compile(rf"\b{re.escape(dotted)}\b|{re.escape(place)}\b|\b{stem}\b")
+    weights = {
+        each: len(said.findall(each.read_text("utf-8"))) + 9 * (each in own)
+        for each in dict.fromkeys([*own, *near])
+        if each not in named
+    }
+    further = sorted(weights, key=lambda each: (-weights[each], str(each)))[:MOST_FILES]
+    turns = [sorted(named), [each for each in further if weights[each]]]
+    return [[each.relative_to(CHECKOUT).as_posix() for each in turn] for turn in turns if turn]
+
+
+class Copy:
+    """A copy of the checkout, into which one fault at a time is planted."""
+
+    def __init__(self, folder: Path, seconds: int) -> None:
+        self.folder = folder
+        self._seconds = seconds
+        self._failing: dict[str, bool] = {}
+        for name in git(CHECKOUT, "ls-files", "-z").split("\0"):
+            if name and (CHECKOUT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(CHECKOUT / name, folder / name)
+
+    def sees(self, fault: Fault, files: list[str]) -> bool:
+        """Say whether a test fails because of a fault; one that fails without it is left out."""
+        path = self.folder / fault.path
+        source = path.read_text("utf-8")
+        while True:
+            path.write_text(fault.planted(source), "utf-8")
+            failed = self._first_failed(files)
+            path.write_text(source, "utf-8")
+            if failed is None:
+                return False
+            if failed not in self._failing:
+                self._failing[failed] = self._first_failed([failed]) is not None
+            if not self._failing[failed]:
+                return True
+
+    def _first_failed(self, files: list[str]) -> str | None:
+        """Return the first test that fails, of those that do not fail anyway.
+
+        They run in a process of their own, which has its libraries already. One that takes too much
+        of a processor is ended, and has failed at nothing.
+        """
+        skipped = [f"--deselect={test}" for test, is_bad in self._failing.items() if is_bad]
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(read)
+            try:
+                most = self._seconds
+                resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+                _run(self.folder, [*files, *skipped], write)
+            finally:
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as told:
+            failed = told.readline().strip()
+        _, status = os.waitpid(child, 0)
+        if not failed and not os.WIFSIGNALED(status):
+            raise RuntimeError(f"The tests did not run: {' '.join(files)}")
+        return None if failed in {"", ENDED} else failed
+
+
+class FirstFailed:
+    """Tells of the first test that fails, or file that cannot be collected."""
+
+    def __init__(self, told: int) -> None:
+        self._told = told
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._tell(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self._tell(report)
+
+    def _tell(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        if report.failed:
+            os.write(self._told, f"{report.nodeid}\n".encode())
+
+
+def _run(folder: Path, words: list[str], told: int) -> None:
+    os.chdir(folder)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    os.environ |= {"PYTHONPATH": str(folder), "CARDOFFERS_TESTS": "", "CI": ""}
+    sys.path[:0] = [str(folder), str(folder / "tests")]
+    ours = [
+        name
+        for name, module in sys.modules.items()
+        if (getattr(module, "__file__", None) or "").startswith(
+            (f"{CHECKOUT}/tests/", f"{CHECKOUT}/{PRODUCT}/")
+        )
+    ]
+    for name in ours:  # they are to be the copy's
+        del sys.modules[name]
+    usual = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-c", "pyproject.toml"]
+    pytest.main([*usual, *words], plugins=[FirstFailed(told)])
+    os.write(told, f"{ENDED}\n".encode())
+
+
+def main() -> None:
+    """Plant, run, print."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--count", type=int, default=300)
+    options.add_argument("--only", choices=ROOMS)
+    options.add_argument("--file", help="only faults of paths that hold this")
+    options.add_argument("--seconds", type=int, default=60, help="CPU seconds of a turn of tests")
+    asked = options.parse_args()
+    rooms = [asked.only] if asked.only else [*ROOMS]
+    chance = random.Random(asked.seed)  # noqa: S311
+    chosen = []
+    for place, room in enumerate(rooms):
+        found = [each for each in faults_of(room) if (asked.file or "") in each.path]
+        most = asked.count // len(rooms) + (place < asked.count % len(rooms))
+        chosen += [(room, each) for each in chance.sample(found, min(most, len(found)))]
+    for heavy in ("duckdb", "httpx", "polars", "pydantic", "typer.testing"):
+        __import__(heavy)
+    with tempfile.TemporaryDirectory(prefix="mutations") as folder:
+        report(Copy(Path(folder), asked.seconds), chosen)
+
+
+def report(copy: Copy, chosen: list[tuple[str, Fault]]) -> None:
+    """Plant the faults, print each as it was seen or not, and the figures by room."""
+    planted: Counter[str] = Counter()
+    survivors: dict[str, list[str]] = defaultdict(list)
+    for number, (room, fault) in enumerate(chosen, start=1):
+        planted[room] += 1
+        mark = "seen"
+        if not any(copy.sees(fault, files) for files in tests_of(room, fault.path)):
+            source = (CHECKOUT / fault.path).read_text("utf-8")
+            line = source.count("\n", 0, fault.start) + 1
+            before, after = fault.lines(source)
+            mark = f"{fault.path}:{line} ({fault.kind})\n    {before}\n    {after}"
+            survivors[room].append(mark)
+        print(f"{number}/{len(chosen)} {room}: {mark}", flush=True)
+    print(f"\n{'':16}{'planted':>9}{'seen':>9}{'survived':>9}{'seen %':>9}")
+    for room, count in planted.items():
+        seen = count - len(survivors[room])
+        print(f"{room:16}{count:>9}{seen:>9}{count - seen:>9}{100 * seen / count:>9.0f}")
+    for room, lines in survivors.items():
+        print(f"\n{room}", *(f"  {line}" for line in lines), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
