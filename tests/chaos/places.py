@@ -36,6 +36,7 @@ from cardoffers_cli.domain.keys import new_key
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
+from cardoffers_cli.jobs.storage.stores import init
 from cardoffers_cli.store.layout import journal_path
 from cardoffers_cli.store.opening import connected
 from cardoffers_cli.wire.receiver import Receiver
@@ -223,6 +224,7 @@ class Places:
     def _older(self) -> None:
         self.put("empty")
         made = job_of(self.place)
+        init(made)
         with connected(made.path, made.settings) as store, store.transaction():
             store.execute("store/info:keep_views", digest="of another version")
 
