@@ -69,7 +69,9 @@ DRY = [name for name, has_dry_run in COMMANDS.items() if has_dry_run]
 
 
 def command_of(line: Line) -> str:
-    return max((name for name in COMMANDS if f"{line.words} ".startswith(f"{name} ")), key=len)
+    return max(
+        (name for name in COMMANDS if f"{line.words} ".startswith(f"{name} ")), key=len, default=""
+    )
 
 
 def of(names: Sequence[str]) -> Any:
