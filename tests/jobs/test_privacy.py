@@ -162,6 +162,8 @@ def test_the_token_is_nowhere_and_everything_else_is_where_it_was(
         *(done.instruments, done.shared_instruments, done.links),
         *(done.purchases, done.redemptions, done.events),
     )
+    assert (2, 5) == (done.tokens_removed, done.kept_rows)  # the token, and the card of its own
+    assert "erased-" == dict_of(alder)[done.cardholder_no][:7]
     assert ([], []) == ([*done.places], [*done.files])
     assert [] == holding(tmp_path)
     assert before == money(alder)
@@ -329,8 +331,8 @@ def test_files_of_before_are_named(alder: Job, tmp_path: Path) -> None:
     with alder.store() as store, store.transaction():
         store.connection.execute(
             "insert into nights (night_no, run_id, run_no, as_of, number, drop_folder,"
-            " after_run_no, began_at)"
-            " values (1, uuid(), 1, '2026-06-01', 1, $drop, 0, '2026-06-01')",
+            " processed_folder, after_run_no, began_at)"
+            " values (1, uuid(), 1, '2026-06-01', 1, $drop, $drop, 0, '2026-06-01')",
             {"drop": str(tmp_path / "drop")},
         )
     expected = {

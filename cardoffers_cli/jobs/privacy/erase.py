@@ -77,12 +77,14 @@ class Erased(Record):
     """A cardholder who was erased, by the keyed hash of the token, and what there was and stays.
 
     `was_erased` says that an earlier run did it, and this one only looked. `shared_instruments`
-    are tokens of cards that others have too, with whom they stay. `token_hash` is None of a dry run
+    are tokens of cards that others have too, with whom they stay; `tokens_removed` the others, and
+    `kept_rows` what stays under `cardholder_no`. `token_hash` is None of a dry run
     while nobody was erased yet. `places` are tables and `files`
     the files in which a token stands still, or may.
     """
 
     institution: str
+    cardholder_no: int | None
     token_hash: str | None
     erased_at: datetime
     was_erased: bool
@@ -92,6 +94,8 @@ class Erased(Record):
     purchases: int
     redemptions: int
     events: int
+    tokens_removed: int
+    kept_rows: int
     places: Sequence[PlaceLeft]
     files: Sequence[Trace]
     approval: str | None = if_any()
@@ -238,7 +242,13 @@ def _erase(
         mark(job.path)
         snapshot.withdraw(job.path)  # before the commit: no copy may hold it longer than the store
     return _report(
-        owner, erasure, counts, shared_instruments=shared, approval=approval, dry_run=dry_run
+        owner,
+        erasure,
+        counts,
+        cardholder_no=cardholder_no,
+        shared=shared,
+        approval=approval,
+        dry_run=dry_run,
     )
 
 
@@ -249,11 +259,23 @@ def _earlier(
     if known is None:
         raise CardholderUnknown(owner.slug)
     earlier = replace(named, erased_at=known.erased_at)
-    return _report(owner, earlier, _NONE, was_erased=True, dry_run=dry_run)
+    return _report(
+        owner,
+        earlier,
+        _NONE,
+        cardholder_no=known.cardholder_no,
+        was_erased=True,
+        dry_run=dry_run,
+    )
 
 
 def _report(
-    owner: Institution, erasure: ListedErasure, counts: ErasedCounts, **more: Any
+    owner: Institution,
+    erasure: ListedErasure,
+    counts: ErasedCounts,
+    *,
+    shared: int = 0,
+    **more: Any,
 ) -> Erased:
     return Erased(
         **{
@@ -262,7 +284,9 @@ def _report(
             "erased_at": erasure.erased_at,
             "was_erased": False,
             **{name: value for name, value in counts.items() if name != "cardholders"},
-            "shared_instruments": 0,
+            "shared_instruments": shared,
+            "tokens_removed": counts.cardholders + counts.instruments - shared,
+            "kept_rows": counts.links + counts.purchases + counts.redemptions + counts.events,
             "places": [],
             "files": [],
             "approval": None,
