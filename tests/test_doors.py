@@ -231,7 +231,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
     ):
         path = plain.path.with_name("history.csv")
         path.write_text("\n".join([*rows, ""]))
-        options = ImportOptions(kind=kind)
+        options = ImportOptions(kind=kind, is_own=True)
         assert import_file(str(path), institution, plain, options, outputs=Outputs()).accepted
     job = OpenJob(**{name: getattr(plain, name) for name in plain.__dataclass_fields__})
     with plain.store() as store:
@@ -263,7 +263,7 @@ class Doors:
                 dumps(FileReport(file=str(self.path), file_error=error).document())
             )
         except CardoffersError as error:
-            return {"code": error.code, "exit_code": error.exit_code}
+            return {"code": error.code, "exit_code": type(error).__name__}
         code = 14 if document["file_error"] else 0 if document["ok"] else 3
         report = self.errors.read_bytes() if self.errors.exists() else b""
         return {"document": document, "errors": report, "exit_code": code}
@@ -328,7 +328,9 @@ class Doors:
         )
 
     def import_(self, drawn: Drawn, institution: str) -> Told:
-        options, outputs = self._options(drawn, dry_run=True), Outputs(errors=self.errors)
+        is_own = institution == "cedar"  # whose rows are others', if anybody asks
+        options = self._options(drawn, dry_run=True, is_own=is_own)
+        outputs = Outputs(errors=self.errors)
         return self._told(
             lambda: import_file(
                 str(self.path), institution, self.job, options, outputs=outputs

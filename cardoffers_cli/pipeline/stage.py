@@ -126,12 +126,12 @@ def _stage(chunks: Iterable[Chunks], tables: Sequence[_Tables]) -> None:
     chunks = iter(chunks)
     first, is_few = _first(chunks)
     if is_few:
-        for each, of_kind in zip(tables, zip(*first, strict=True), strict=True):
+        for table, of_kind in zip(tables, zip(*first, strict=True), strict=True):
             rows, findings, doubts = (_one(frames) for frames in zip(*of_kind, strict=True))
-            each.write_few((rows, findings, doubts))
+            table.write_few((rows, findings, doubts))
         return
-    for each in tables[1:]:
-        each.sides.append(each.rows)
+    for others in tables[1:]:
+        others.sides.append(others.rows)
     chunks = chain(first, chunks)
     for each in chunks:
         tables[0].rows.stream(_batch(chain((each,), chunks), tables))

@@ -425,3 +425,23 @@ def test_a_pipe_holds_nothing_up_while_it_is_written(
         writer.write(text[50:])
     reading.join()
     assert (6, 2) == (told[0]["received"], told[0]["accepted"])
+
+
+def test_a_file_that_was_sent_before_under_other_references_is_refused(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution plan\nalder growth")
+    days = [f"2026-05-{day:02}T12:00:00Z" for day in range(10, 30)]
+    first = [{"ref": f"A-{n}", "at": at} for n, at in enumerate(days)]
+    again = [{"ref": f"B-{n}", "at": at} for n, at in enumerate(days[:10])]
+    others = [{"ref": f"C-{n}", "amount": f"{n}.01"} for n in range(11)]
+    taken(made, file_of(tmp_path / "first.csv", first))
+    half = file_of(tmp_path / "half.csv", [*again, *others[:10]])
+    with pytest.raises(Refused) as caught:
+        taken(made, half)
+    assert "file_known_under_other_references" == caught.value.code
+    assert (
+        21
+        == taken(made, file_of(tmp_path / "less.csv", [*again, *others]), dry_run=True)["accepted"]
+    )
+    options = ImportOptions(is_own=True)
+    assert 20 == import_file(str(half), "alder", made, options, outputs=Outputs()).accepted

@@ -189,7 +189,7 @@ AllowUnterminated = Annotated[
     bool, option("Take a last line without a line end: it was not cut off.")
 ]
 YesItIs = Annotated[
-    bool, option("Take it although it looks like another institution's; logged.", "--yes-it-is")
+    bool, option("Take it although it looks like another's, or sent before; logged.", "--yes-it-is")
 ]
 Errors = Annotated[Path | None, option("Write every finding, one a line, as CSV.", metavar="FILE")]
 Valid = Annotated[Path | None, option("Write the good rows, byte for byte.", metavar="FILE")]

@@ -70,7 +70,7 @@ class PlainJudge:
             kind, now=now, currency=currency, decimals=decimals, zone=zone, is_table=is_table
         )
         self._zeros = LostZerosOfRows()
-        self.numbers = among.numbers if among else NumberEvidence()
+        self.numbers: NumberEvidence = among.numbers if among else NumberEvidence()
         self._references = References()
         self._doubts: list[Doubt] = []
         self._doubtful: dict[int, tuple[str, str]] = {}

@@ -130,7 +130,7 @@ class PlainValidation:
 
     def _document(self) -> Mapping[str, Any]:
         read = None if self._error else self._read
-        judges = read.judges if read else ()
+        judges = read.judges if read else []
         found = read.findings.by_code() if read else ()
         told = self._told(judges, [*map(about_code, found), *map(about_file, self._of_file)])
         refunds = judges[1:]

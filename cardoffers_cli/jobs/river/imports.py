@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from cardoffers_cli.archive.archive import begin
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.records import if_any
@@ -63,6 +64,9 @@ if TYPE_CHECKING:
 
     Approve = Callable[[Judged], None]
     """Is shown a file as it was judged."""
+
+_FEWEST_KNOWN = 10
+"""How many rows say that a file was sent before: fewer may be so by chance."""
 
 PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
 """The plans that may upload files (rules.md#uploads)."""
@@ -211,6 +215,8 @@ def take_in(
         new_cardholders.append(None if first_no is None else next_cardholder_no(store) - first_no)
     knows = Knowledge(institution_id=owner.id, target=target)
     judged = judge(store, file, staged, knows, numbered)
+    if not options.is_own:
+        _refuse_known(judged, owner)
     if approve:
         approve(judged)
     keep_numbers(store, file.numbers)
@@ -267,6 +273,20 @@ def reading_for(store: Store, owner: Institution, job: Job, options: ImportOptio
         profile=options.profile,
         kind=options.kind or PURCHASES,
         sheet=options.sheet,
+    )
+
+
+def _refuse_known(judged: Judged, owner: Institution) -> None:
+    """Raise `Refused` where half of the rows are like earlier ones under other references."""
+    known, received = judged.known_otherwise, judged.report.received
+    if known < _FEWEST_KNOWN or known * 2 < received:
+        return
+    raise Refused(
+        f"{known:,} of {counted(received, 'row')} of the file are like purchases that {owner.slug}"
+        " sent before under other references.",
+        code="file_known_under_other_references",
+        hint="Ask the institution whether the references of the file are new ones; if it holds"
+        " other purchases, take it with --yes-it-is.",
     )
 
 

@@ -280,11 +280,11 @@ class Knowledge:
         self, store: Store, staged: Staged, numbered: Numbered | None, repeats: Repeats
     ) -> Table:
         """Return the rows that are like others of the file, or like purchases before it."""
-        alike = find_alike(store, staged, repeats)
-        is_asked = self.institution_id and not self.target and staged.kind is PURCHASES
-        if not is_asked or numbered is None or not isinstance(staged, StagedWhole):
+        alike, of = find_alike(store, staged, repeats), self.institution_id
+        if of is None or self.target or staged.kind is not PURCHASES:
             return alike
-        of = self.institution_id
+        if numbered is None or not isinstance(staged, StagedWhole):
+            return alike
         return find_look_alikes(store, staged, numbered, repeats, alike=alike, institution_id=of)
 
     def earning(
