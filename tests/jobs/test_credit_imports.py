@@ -17,15 +17,13 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.row_kinds import BY_NAME, CREDITS, KINDS, PURCHASES
-from cardoffers_cli.files.chunks import FileReading
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.validate import validate
 from cardoffers_cli.jobs.simulate import simulate_file
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.pipeline import stage
 from sizes import slow, tries
-from tables import NOON, read
+from tables import read
 from work import found, job, kept, new_store, tell
 
 if TYPE_CHECKING:
@@ -254,13 +252,6 @@ def test_a_dry_run_keeps_nothing(alder: Job, tmp_path: Path) -> None:
     assert 4 == take(alder, path, text, dry_run=True)["accepted"]
     assert [(0,)] == found(alder, "select count(*) from credits")
     assert 4 == take(alder, path, text)["accepted"]
-
-
-def test_validate_reaches_the_same_verdict(alder: Job, tmp_path: Path) -> None:
-    path = tmp_path / "credits.csv"
-    taken = take(alder, path, credits_of(CREDITS_SENT))
-    checked = validate(str(path), FileReading(now=NOON), alder, outputs=Outputs()).document()
-    assert {name: taken[name] for name in checked} == {**checked}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """A file checked in plain Python is told as `validate` tells it, byte for byte.
 
 The documents, the reports of rows and the rows sorted apart of both readings are compared, over
-hostile files, public data, dirty samples, and files with something changed by chance. Each file is
-checked in a store of its own, which takes most of the time here.
+hostile files, public data and dirty samples; `tests/test_doors.py` has files with something changed
+by chance. Each file is checked in a store of its own, which takes most of the time here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 from cardoffers_cli.files import sources
 from cardoffers_cli.files.plain import blocks
 from hostile import CODES, LET_IN, REFUSED
-from mutated import COLUMN_SETS, HEADER, OPTIONS, ROW, mutated
+from mutated import COLUMN_SETS, HEADER, ROW
 from readings import check, in_plain_python
 from sizes import FULL, slow, tries
 from test_every_door import GOOD, all_of_them, csv_of, json_of, lines_of
@@ -25,7 +25,6 @@ from test_every_door import GOOD, all_of_them, csv_of, json_of, lines_of
 CHECKOUT = Path(__file__).parents[2]
 SAMPLES = sorted((CHECKOUT / "sample_data" / "transactions").iterdir())
 CORPORA = CHECKOUT.parent / "shared" / "data" / "corpora"
-MUTATIONS = 100_000 if FULL else tries(100, 300)
 
 SUFFIXES = {".csv", ".json"}
 STEP = tries(10, 1)
@@ -118,16 +117,6 @@ def _lines() -> list[bytes]:
     """Return lines of the samples, whose columns are the same, and dirty ones among them."""
     dirty = [line for path in SAMPLES for line in path.read_bytes().splitlines(keepends=True)[1:]]
     return [*dirty, *(f"{ROW}\n".format(number).encode() for number in range(50))]
-
-
-PARTS = 20
-
-
-@pytest.mark.parametrize("part", range(PARTS))
-def test_files_with_something_changed_by_chance(part: int, tmp_path: Path) -> None:
-    for number in range(MUTATIONS // PARTS):
-        chance = random.Random(part * 1_000_000 + number)  # noqa: S311
-        check(mutated(chance), tmp_path, chance.choice([1, 100, 1 << 20]), **chance.choice(OPTIONS))
 
 
 @pytest.mark.parametrize("names", COLUMN_SETS)

@@ -17,15 +17,13 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
-from cardoffers_cli.files.chunks import FileReading
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.validate import validate
 from cardoffers_cli.jobs.simulate import simulate_file
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.pipeline import stage
 from sizes import tries
-from tables import NOON, read
+from tables import read
 from test_calderdale import DATA, SLUGS
 from work import found, job, kept, new_store, tell
 
@@ -255,13 +253,6 @@ def test_a_dry_run_keeps_nothing(alder: Job, tmp_path: Path) -> None:
     assert 4 == take(alder, path, text, dry_run=True)["accepted"]
     assert [(0,)] == found(alder, "select count(*) from refunds")
     assert 4 == take(alder, path, text)["accepted"]
-
-
-def test_validate_reaches_the_same_verdict(alder: Job, tmp_path: Path) -> None:
-    path = tmp_path / "refunds.csv"
-    taken = take(alder, path, refunds_of(REFUNDS_SENT))
-    checked = validate(str(path), FileReading(now=NOON), alder, outputs=Outputs()).document()
-    assert {name: taken[name] for name in checked} == {**checked}
 
 
 def test_numbers_that_look_like_cards_in_refunds_are_errors(alder: Job, tmp_path: Path) -> None:
