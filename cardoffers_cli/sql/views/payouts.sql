@@ -2,18 +2,27 @@
 
 -- name: told_entries
 -- What banks said, each entry with the payout that it names, or else the one whose trace number it
--- has, if there is one. `named` is what it names its payment by. Grain: one row per entry.
+-- has, if there is one. `named` is what it names its payment by, or else its day, and `turn_no` counts
+-- those of one kind of message that say the same of it. Grain: one row per entry.
 create or replace view told_entries as
 select
-    bank_entries.entry_no, bank_entries.entry_id, bank_entries.bank_file_no, bank_entries.message,
-    bank_entries.status, bank_entries.direction, bank_entries.amount, bank_entries.currency,
-    bank_entries.booked_at, bank_entries.code,
+    bank_entries.entry_no, bank_entries.entry_id, bank_entries.status, bank_entries.direction,
+    bank_entries.amount, bank_entries.currency, bank_entries.booked_at, bank_entries.code,
     coalesce(bank_entries.booked_at, bank_files.received_at) as told_at,
     bank_files.run_no,
     coalesce(by_id.payout_no, by_trace.payout_no) as payout_no,
     coalesce(by_id.institution_id, by_trace.institution_id) as institution_id,
     coalesce(by_id.number, by_trace.number) as number,
-    coalesce(by_trace.payment_id, bank_entries.payment_id, bank_entries.trace) as named
+    coalesce(
+        by_trace.payment_id, bank_entries.payment_id, bank_entries.trace,
+        cast(cast(told_at as date) as varchar)
+    ) as named,
+    row_number() over (
+        partition by
+            named, bank_entries.status, bank_entries.direction, bank_entries.amount,
+            bank_entries.currency, bank_entries.message
+        order by bank_entries.entry_no
+    ) as turn_no
 from bank_entries
 inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
 left join payouts as by_id on by_id.payment_id = bank_entries.payment_id
@@ -23,35 +32,19 @@ left join payouts as by_trace
 
 -- name: bank_bookings
 -- The entries that count (rules.md#bank-entries): of those that say the same of one payment as many as
--- the message has that says it most often, each as it was told first. What names no payment is the
--- same only on one day. Grain: one row per booking.
+-- the kind of message has that says it most often, each as it was told first. What names no payment is
+-- the same only on one day. Grain: one row per booking.
 create or replace view bank_bookings as
-with numbered as (
-    select
-        told_entries.entry_no, told_entries.entry_id, told_entries.status, told_entries.direction,
-        told_entries.amount, told_entries.currency, told_entries.booked_at, told_entries.code,
-        told_entries.told_at, told_entries.run_no, told_entries.payout_no,
-        told_entries.institution_id, told_entries.number, told_entries.named,
-        case when told_entries.named is null then cast(told_entries.told_at as date) end as day,
-        row_number() over (
-            partition by
-                told_entries.named,
-                case when told_entries.named is null then cast(told_entries.told_at as date) end,
-                told_entries.status, told_entries.direction, told_entries.amount,
-                told_entries.currency, told_entries.message
-            order by told_entries.entry_no
-        ) as turn_no
-    from told_entries
-)
 select
-    numbered.entry_no, numbered.entry_id, numbered.status, numbered.direction, numbered.amount,
-    numbered.currency, numbered.booked_at, numbered.code, numbered.told_at, numbered.run_no,
-    numbered.payout_no, numbered.institution_id, numbered.number
-from numbered
-qualify numbered.entry_no = min(numbered.entry_no) over (
+    told_entries.entry_no, told_entries.entry_id, told_entries.status, told_entries.direction,
+    told_entries.amount, told_entries.currency, told_entries.booked_at, told_entries.code,
+    told_entries.told_at, told_entries.run_no, told_entries.payout_no,
+    told_entries.institution_id, told_entries.number
+from told_entries
+qualify told_entries.entry_no = min(told_entries.entry_no) over (
     partition by
-        numbered.named, numbered.day, numbered.status, numbered.direction, numbered.amount,
-        numbered.currency, numbered.turn_no
+        told_entries.named, told_entries.status, told_entries.direction, told_entries.amount,
+        told_entries.currency, told_entries.turn_no
 );
 
 -- name: is_unexplained
