@@ -13,7 +13,7 @@ import polars as pl
 
 from cardoffers_cli.domain.card_forms import NumberEvidence, NumberForm
 from cardoffers_cli.domain.cards import JOINED
-from cardoffers_cli.files.fields import TOKENS
+from cardoffers_cli.files.fields import FREE_TEXTS, IDENTIFIERS, REFERENCES, TOKENS
 from cardoffers_cli.files.numbers import numbers_of
 
 if TYPE_CHECKING:
@@ -30,16 +30,20 @@ DOUBT_SCHEMA = {
 per number."""
 
 
+_HELD = (*REFERENCES, *IDENTIFIERS, *FREE_TEXTS)
+"""The fields in which a number may break no rule."""
+
+
 def note_numbers(
     evidence: NumberEvidence, kind: RowKind, rows: pl.DataFrame, suspicious: pl.DataFrame
 ) -> pl.DataFrame:
     """Count the numbers of a stretch of rows of a kind; return the doubts, as `DOUBT_SCHEMA`.
 
-    Every row with a number in a token is among the `suspicious` ones.
+    Every row with a number in another field than these is among the `suspicious` ones.
     """
     doubts = [pl.DataFrame(schema=DOUBT_SCHEMA)]
     for name in kind.columns:
-        among = suspicious if name in TOKENS else rows
+        among = rows if name in _HELD else suspicious
         if name not in among.columns:
             continue
         found = numbers_of(among[name], name)
