@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
@@ -16,6 +17,7 @@ from cardoffers_cli.files.conditions import Condition
 from cardoffers_cli.files.expressions import expression
 from cardoffers_cli.files.fields import INVISIBLE
 from cardoffers_cli.files.forms import Form, form_of
+from cardoffers_cli.files.numbers import are_card_numbers
 from cardoffers_cli.files.predicates import settled
 from cardoffers_cli.files.rules import RULES, Rule
 from cardoffers_cli.files.tabulated import read_tables
@@ -42,13 +44,17 @@ class CellRule:
 
 @dataclass(frozen=True)
 class CatalogueColumn:
-    """One column: its form, whether a cell may be empty, what an empty one means, an example."""
+    """One column: its form, whether a cell may be empty, what an empty one means, an example.
+
+    In one that is `prose` there may be no card number.
+    """
 
     name: str
     form: Form
     optional: bool = False
     default: str | None = None
     example: str = ""
+    prose: bool = False
 
     @property
     def text(self) -> pl.Expr:
@@ -66,7 +72,10 @@ class CatalogueColumn:
         """What must hold for the cell alone, in order of precedence."""
         missing = pl.lit(False) if self.optional else self.text.is_null()
         wrong = self.text.is_not_null() & pl.col(_read(self.name)).is_null()
+        holds = self.text.map_batches(partial(are_card_numbers, field=self.name), pl.Boolean)
+        card = CellRule("card_number", self.name, f"{self.name} holds a card number", holds)
         return (
+            *([card] if self.prose else []),
             CellRule("required_missing", self.name, f"{self.name} is empty", missing),
             CellRule(
                 "control_character",
@@ -172,6 +181,7 @@ def _column(line: str) -> CatalogueColumn:
         optional=needed != "needed",
         default=needed.removeprefix("else ") if needed.startswith("else ") else None,
         example=example[0] if example else "",
+        prose=form in {"text", "long text"} and name != "webhook_url",
     )
 
 

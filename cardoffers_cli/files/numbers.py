@@ -42,9 +42,9 @@ whether its check digit is right. Grain: one row per number."""
 _NONE = pl.DataFrame(schema=NUMBERS)
 
 
-def are_card_numbers(texts: pl.Series) -> pl.Series:
-    """Say of each token whether it is, or holds, a card number."""
-    return _are_right(texts, numbers_of(texts, _TOKEN).filter(pl.col("form") != JOINED))
+def are_card_numbers(texts: pl.Series, field: str = _TOKEN) -> pl.Series:
+    """Say of each token, or other text, whether it is, or holds, a card number."""
+    return _are_right(texts, numbers_of(texts, field).filter(pl.col("form") != JOINED))
 
 
 def may_be_card_numbers(texts: pl.Series) -> pl.Series:

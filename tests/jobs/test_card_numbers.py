@@ -494,3 +494,24 @@ def test_the_last_number_of_a_file_tells_of_its_first(alder: Job, tmp_path: Path
     rows = numbered(100)
     assert 100 == taken(alder, csv_of(tmp_path / "tx.csv", *rows), dry_run=True)["accepted"]
     assert 89 == taken(alder, csv_of(tmp_path / "tx.csv", *rows[:99]), dry_run=True)["accepted"]
+
+
+SAID = {
+    "a name": ("institution", "add", "cedar", "--currency", "GBP", "--name", f"of {CARD}"),
+    "a merchant": ("merchant", "add", f"Shop {CARD}", "--category", "food"),
+    "a title": ("institution", "set", "alder", "--tax-note", f"card {CARD}"),
+    "a reason": ("redemption", "reverse", "x", "--reason", f"of {CARD}"),
+}
+
+
+@pytest.mark.parametrize("words", SAID.values(), ids=SAID)
+def test_a_card_number_in_what_people_write_is_refused(alder: Job, words: Sequence[str]) -> None:
+    ended = cardoffers(*words, "--store", alder.path, "--format", "json", exit_code=2)
+    assert "card number" in ended.stderr + ended.stdout
+    assert CARD not in ended.stderr + ended.stdout + str(kept(alder))
+
+
+def test_a_card_number_in_the_name_of_a_file_is_not_kept(alder: Job, tmp_path: Path) -> None:
+    taken(alder, csv_of(tmp_path / f"of {CARD}.csv", EVENT))
+    ((name,),) = found(alder, "select file_name from imports")
+    assert str(tmp_path / "of [masked].csv") == name

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
+from cardoffers_cli.domain.cards import holds_card_number
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import parse_moment
 
@@ -114,6 +115,9 @@ class _Single(TyperOption):
             return super().handle_parse_result(ctx, opts, args)
         if any(value != values[0] for value in values) and not ctx.resilient_parsing:
             raise _given_twice(self.opts[0], *self.secondary_opts[:1])
+        if self.name == "reason" and any(map(holds_card_number, values)):
+            hint = "Leave the number out: reasons are kept, and told to others."
+            raise UsageError("--reason holds a card number.", code="card_number", hint=hint)
         return super().handle_parse_result(ctx, {**opts, self.name: values[-1]}, args)
 
 

@@ -201,6 +201,9 @@ _PLACE_IN_MEMORY = re.compile(r" at 0x[0-9a-f]+")
 # What the rules of a kind of rows ask of each column
 
 
+_CARD_NUMBER = "card_number"
+"""The code that a field may have of which all rows together tell."""
+
 _OF_TEXT = {"amount_precision"}
 """Codes that only the text of a number shows."""
 
@@ -223,8 +226,10 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
     groups = {group: rule.code for rule in errors if (group := _group(rule, kind))}
     stated = {"required_missing", *groups.values()}
     described: list[FieldFormat] = []
-    beyond: dict[str, None] = {}
+    beyond: dict[str, None] = {_CARD_NUMBER: None}
     for column in kind.columns:
+        may_hold = column in (*fields.REFERENCES, *fields.IDENTIFIERS, *fields.FREE_TEXTS)
+        codes = [_CARD_NUMBER] if may_hold else []
         own = [rule for rule in errors if rule.column == column]
         limits, others = limits_of(own, column, known)
         beyond |= dict.fromkeys(code for code in others if code not in stated)
@@ -239,7 +244,9 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
                 json="number" if is_number else "any" if column in ignored else "text",
                 limits=tuple(limits),
                 numbers={"exclusiveMinimum": 0, "exclusiveMaximum": 10**12} if is_number else {},
-                codes=tuple(dict.fromkeys(rule.code for rule in table if rule.column == column)),
+                codes=tuple(
+                    dict.fromkeys([*codes, *(rule.code for rule in table if rule.column == column)])
+                ),
             )
         )
     unknown, _ = limits_of([rule for rule in errors if rule.column is None], fields.OTHERS, known)
@@ -299,7 +306,7 @@ def _of_catalogue(kind: catalogue_kinds.Kind) -> FileFormat:
         taken = {"control_character", *catalogue_kinds.TOKEN_CODES}.intersection(codes)
         shared = [rule for rule in rules.RULES if rule.column == column.name and rule.code in taken]
         limits, others = limits_of(shared, column.name, {f"declared_{column.name}": False})
-        beyond |= dict.fromkeys(others)
+        beyond |= dict.fromkeys([*others, *([_CARD_NUMBER] if column.prose else [])])
         described.append(
             FieldFormat(
                 name=column.name,

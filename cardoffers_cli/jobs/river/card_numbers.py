@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.cards import without_card_numbers
 from cardoffers_cli.domain.records import Record
+from cardoffers_cli.files.copies import MASK
 from cardoffers_cli.files.private import new_private_file, read_private_file
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services.card_numbers import FoundNumber, Mask, find_card_numbers, mask
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 _BEGINS = "masked-"
 _HEX = 32
-INSTEAD = "[masked]"
-"""What stands in running text in the place of a card number."""
 
 
 class MaskedNumbers(Record):
@@ -111,7 +110,7 @@ def _mask_of(key: str, found: FoundNumber) -> Mask:
     if place.is_whole:
         masked = masked_text(key, place.institution_id, found.text)
     else:
-        masked = without_card_numbers(found.text, instead=INSTEAD, joined=True)
+        masked = without_card_numbers(found.text, instead=MASK, joined=True)
     return Mask(
         place=place.column,
         institution_id=place.institution_id,

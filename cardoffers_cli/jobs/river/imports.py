@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from cardoffers_cli.archive.archive import begin
+from cardoffers_cli.domain.cards import without_card_numbers
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.records import if_any
 from cardoffers_cli.domain.row_kinds import PURCHASES
+from cardoffers_cli.files.copies import MASK
 from cardoffers_cli.files.opening import open_layout
 from cardoffers_cli.files.sources import aside, unusable
 from cardoffers_cli.files.transactions import FileReading
@@ -323,7 +325,7 @@ def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -
         "import_id": made.import_id,
         "institution_id": made.institution.id,
         "run_no": run_no,
-        "file_name": report.file,
+        "file_name": without_card_numbers(report.file, instead=MASK),
         "file_kind": report.kind,
         "kind_of_rows": report.row_kind and report.row_kind.name,
         "file_sha256": report.sha256,
