@@ -24,6 +24,7 @@ from cardoffers_cli.cli.kernel.options import (
     Timezone,
     Valid,
     YesItIs,
+    YesItIsWhole,
     argument,
     layout_for,
     layout_of,
@@ -62,6 +63,7 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
         raw_rejected: RawRejected = False,
         engine: Engine = None,
         yes_it_is: YesItIs = False,
+        yes_it_is_whole: YesItIsWhole = False,
         dry_run: DryRun = False,
     ) -> None:
         from cardoffers_cli.jobs.river.imports import ImportOptions
@@ -81,6 +83,7 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
             sheet=sheet,
             dry_run=dry_run,
             is_own=yes_it_is,
+            is_whole=yes_it_is_whole,
             kind=kind,
         )
         outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
@@ -111,7 +114,7 @@ def _import(
     """Import each file and show what came of it."""
     from cardoffers_cli.cli.file_reports import show_files
     from cardoffers_cli.domain.errors import FileUnusable
-    from cardoffers_cli.jobs.river.imports import import_file
+    from cardoffers_cli.jobs.river.imports import HELD, import_file
     from cardoffers_cli.jobs.river.intake import FileReport
 
     documents, reports, taken = [], list[FileReport](), list[str]()
@@ -123,8 +126,8 @@ def _import(
                 )
         except FileUnusable as error:
             reports.append(FileReport(file=source, file_error=error))
-            told = {**reports[-1].document(), **_NOTHING_TAKEN, "dry_run": options.dry_run}
-            documents.append(told)
+            told = {**reports[-1].document(), **_NOTHING_TAKEN, "held": error.code == HELD}
+            documents.append({**told, "dry_run": options.dry_run})
         else:
             reports.append(made.report)
             documents.append({**made.document()})

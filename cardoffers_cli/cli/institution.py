@@ -215,6 +215,10 @@ def set_(
             autocompletion=completing.institutions,
         ),
     ] = None,
+    hold_short: Annotated[
+        Literal["both", "on", "off"] | None,
+        option("Hold files with too few rows: if they are cut off too (both), always, or never."),
+    ] = None,
     legal_hold: Annotated[
         Literal["on", "off"] | None,
         option("Keep all of it: nothing ages away, and nobody is erased."),
@@ -255,7 +259,7 @@ def set_(
     if account or account_holder:
         paid_to = GivenAccount(account=account, holder=account_holder)
     calendar = _calendar(expects, holidays)
-    others = (layout, paid_to, watch, calendar, legal_hold, numbers, shares_tokens_with)
+    others = (layout, paid_to, watch, calendar, legal_hold, numbers, shares_tokens_with, hold_short)
     if not values and not refunds and not four_eyes and not any(others):
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
@@ -271,6 +275,7 @@ def set_(
         account=paid_to,
         watch=None if watch is None else watch == "on",
         calendar=calendar,
+        hold_short=hold_short,
         legal_hold=legal_hold,
         numbers=numbers or (),
         token_sharers=shares_tokens_with and [each for each in shares_tokens_with if each != NONE],

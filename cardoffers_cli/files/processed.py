@@ -1,9 +1,10 @@
 """The processed folder: where files are kept that were taken, `<processed>/<institution>/…`.
 
-`taken/` holds a file while a night works on it, `done/` what was imported and `failed/` what could
-not be, each with its markers and the reports on it. All of it is this service's own: nobody else
-may write there, which is looked at whenever a folder is opened. So names in it mean what they say.
-Nothing in it is ever overwritten: a name that is in use gets a number.
+`taken/` holds a file while a night works on it, `done/` what was imported, `failed/` what could not
+be, and `held/` what seems to be half a file, each with its markers and the reports on it. All of it
+is this service's own: nobody else may write there, which is looked at whenever a folder is opened.
+So names in it mean what they say. Nothing in it is ever overwritten: a name that is in use gets a
+number.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-TAKEN, DONE, FAILED = "taken", "done", "failed"
+TAKEN, DONE, FAILED, HELD = "taken", "done", "failed", "held"
+KEPT_IN = {"imported": DONE, "failed": FAILED, "held": HELD}
+"""Where a file is kept, by its state."""
 
 _OTHERS = (MARKER, MANIFEST, *REPORTS)
 """What lies beside a file, its name and one of these."""
@@ -72,8 +75,8 @@ class Processed:
         return self.root / institution / kind / name
 
     def used_names(self, institution: str) -> set[str]:
-        """Return the names that are in use in `done/` and `failed/` of an institution."""
-        folders = [self.root / institution / kind for kind in (DONE, FAILED)]
+        """Return the names that are in use in `done/`, `failed/` and `held/` of an institution."""
+        folders = [self.root / institution / kind for kind in KEPT_IN.values()]
         return {entry.name for folder in folders if folder.is_dir() for entry in folder.iterdir()}
 
 

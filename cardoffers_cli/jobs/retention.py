@@ -17,7 +17,7 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.retention import AGING, KINDS
 from cardoffers_cli.files.drop import MANIFEST, MARKER, REPORTS
 from cardoffers_cli.files.later import look_later
-from cardoffers_cli.files.processed import DONE, FAILED
+from cardoffers_cli.files.processed import DONE, FAILED, HELD
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.lasting import sync_folder_if_possible
 from cardoffers_cli.services.legal_holds import standing_holds
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 _BESIDE = (MARKER, MANIFEST, *REPORTS)
-_FOLDERS = {"imported": ("processed", DONE), "failed": ("failed", FAILED)}
+_FOLDERS = {"imported": ("processed", DONE), "failed": ("failed", FAILED), "held": ("failed", HELD)}
 
 
 class RetainedKind(Record):

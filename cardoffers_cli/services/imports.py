@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
@@ -125,6 +126,19 @@ def find_other_owner(
 def _may_be(alike: int, among: int, every: int) -> bool:
     """Whether so many alike are half of all, or may be where one in `every` was looked at."""
     return alike > 0 and alike * (2 if every == 1 else 4) >= among
+
+
+class LikeFiles(Record):
+    """The last files of an institution with rows of one kind, and the fewest rows of one."""
+
+    files: int
+    fewest_rows: int | None
+
+
+def like_files(store: Store, institution_id: UUID, kind: RowKind) -> LikeFiles:
+    """Return what the last twelve files were that some of was taken of."""
+    asked = {"institution_id": institution_id, "kind_of_rows": kind.name}
+    return store.records(LikeFiles, "services/imports:like", **asked)[0]
 
 
 def record_import(store: Store, record: Mapping[str, Any]) -> None:

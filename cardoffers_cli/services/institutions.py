@@ -48,6 +48,7 @@ class Institution:
     approvals: str
     approval_limit: Decimal | None
     credit_days: int
+    hold_short: str
     tax_id: str | None
     tax_note: str | None
     numbers: str | None
@@ -60,6 +61,14 @@ class SharersChange(Record):
     field: str
     old_value: str | None
     new_value: str | None
+
+
+class HoldChange(Record):
+    """Which files of an institution are held, before and after."""
+
+    field: str
+    old_value: str
+    new_value: str
 
 
 def find_institution(store: Store, slug_or_id: str) -> Institution:
@@ -137,6 +146,22 @@ def change_sharers(
         return []
     of = {"institution_id": institution.id}
     store.execute("services/institutions:share", **of, shares_tokens_with=change.new_value)
+    store.execute("services/changes:keep_setting", **of, **by, **change, slug=institution.slug)
+    return [change]
+
+
+def change_hold_short(
+    store: Store, institution: Institution, hold_short: str, **by: Any
+) -> list[HoldChange]:
+    """Set which files of an institution are held, and audit that; return the change.
+
+    `by` has run_no, now and actor.
+    """
+    old, of = institution.hold_short, {"institution_id": institution.id}
+    if old == hold_short:
+        return []
+    change = HoldChange(field="hold_short", old_value=old, new_value=hold_short)
+    store.execute("services/institutions:hold", **of, hold_short=hold_short)
     store.execute("services/changes:keep_setting", **of, **by, **change, slug=institution.slug)
     return [change]
 

@@ -63,8 +63,8 @@ class NightFile:
 
     @property
     def is_kept(self) -> bool:
-        """Whether it has its place in `done/` or `failed/`; one that cannot be moved has none."""
-        is_judged = self.state in {"imported", "failed"}
+        """Whether it has its place in the processed folder; one that cannot be moved has none."""
+        is_judged = self.state in {"imported", "failed", "held"}
         return is_judged and bool((self.report or {}).get("is_kept", True))
 
 
@@ -303,6 +303,18 @@ def files(store: Store, night: Night) -> list[NightFile]:
     return [
         NightFile(**{**row, "report": _parsed(row["report"]) if row["report"] else None})
         for row in store.rows("services/nights:files", night_no=night.night_no)
+    ]
+
+
+def held_files(store: Store, name: str, institution: str | None) -> list[tuple[Night, NightFile]]:
+    """Return the files of a name that are held, the newest first, each with its night."""
+    rows = store.rows("services/nights:held_files", name=name, institution=institution)
+    found = [(get(store, row["night_no"]), row["file_no"]) for row in rows]
+    return [
+        (night, file)
+        for night, file_no in found
+        for file in files(store, night)
+        if file.file_no == file_no
     ]
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TakenFile:
-    """A file of a night that was read, and is kept in `done/` or `failed/`.
+    """A file of a night that was read, and is kept in `done/`, `failed/` or `held/`.
 
     `taken_bytes` and `taken_sha256` are of what was read, as it is stored. `looked_stamp` is a
     state in which it was found to be that, `accepted_mark` one that somebody accepted.

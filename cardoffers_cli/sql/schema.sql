@@ -75,6 +75,7 @@ create table institutions (
     require_marker boolean default false,  -- files need a marker or a manifest beside them
     refund_window_days integer default 180,  -- from a purchase to a refund without a reference
     refund_auto_link varchar default 'never',  -- such refunds link by themselves: or unique_exact
+    hold_short varchar default 'both',  -- files with few rows are held: on, off, both: if cut off too
     clawback_days integer,  -- from settlement to the last refund that takes back; null for ever
     webhook_events varchar default 'completed',  -- what it is sent: or completed,reversed
     approvals varchar default 'off',  -- some actions need a second person: on or off
@@ -1208,7 +1209,7 @@ create table night_files (
     file_name varchar not null,
     stamp varchar not null,  -- tells it from a later file of its name
     taken_as varchar not null,  -- its name where it is kept
-    state varchar not null,  -- waiting, then imported, failed, changed or gone
+    state varchar not null,  -- waiting, then imported, failed, held, changed or gone
     report varchar,  -- JSON of the import, or of the failure
     is_moved boolean not null,
     taken_bytes bigint,  -- of what was read, as stored; null where nothing was

@@ -14,7 +14,8 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import FileUnusable, NotFound, Refused
+from cardoffers_cli.domain.errors import FileRefused, FileUnusable, NotFound, Refused
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.simulate import simulate_file
@@ -445,3 +446,58 @@ def test_a_file_that_was_sent_before_under_other_references_is_refused(tmp_path:
     )
     options = ImportOptions(is_own=True)
     assert 20 == import_file(str(half), "alder", made, options, outputs=Outputs()).accepted
+
+
+def rows_of(path: Path, first: int, rows: int, *, cut: bool = False) -> Path:
+    """Write so many purchases; cut off in the end of the last line."""
+    numbers = range(1 + 100 * first, 1 + 100 * first + rows)
+    file_of(path, [{"ref": f"{number}", "amount": f"{number}.00"} for number in numbers])
+    if cut:
+        path.write_bytes(path.read_bytes()[:-1])
+    return path
+
+
+# rows of the files before, hold_short, rows of the file, whether it is cut off, what becomes of it
+HALVES = [
+    ([11, 10], "both", 5, True, "taken"),
+    ([11, 10, 12], "both", 5, True, "held"),
+    ([11, 10, 12], "both", 6, True, "taken"),
+    ([11, 10, 12], "both", 5, False, "short"),
+    ([11, 10, 12], "on", 5, False, "held"),
+    ([11, 10, 12], "off", 5, True, "short"),
+    ([4, *range(10, 22)], "both", 5, True, "held"),
+    ([*range(10, 21), 4], "both", 5, True, "taken"),
+]
+
+
+@pytest.mark.parametrize(("before", "hold_short", "rows", "cut", "becomes"), HALVES)
+def test_half_a_file_is_held(
+    alder: Job,
+    tmp_path: Path,
+    before: list[int],
+    hold_short: str,
+    rows: int,
+    *,
+    cut: bool,
+    becomes: str,
+) -> None:
+    for number, count in enumerate(before):
+        taken(alder, rows_of(tmp_path / f"{number}.csv", number, count))
+    set_institution(alder, "alder", {}, hold_short=hold_short)
+    path, earlier = rows_of(tmp_path / "half.csv", 100, rows, cut=cut), kept(alder)
+    if becomes == "held":
+        with pytest.raises(FileRefused, match="under 60 %") as caught:
+            taken(alder, path)
+        assert ("file_held", True, rows) == (
+            caught.value.code,
+            *(caught.value.details[name] for name in ("held", "received")),
+        )
+        assert earlier == kept(alder)
+        vouched = ImportOptions(is_whole=True)
+        told = import_file(str(path), "alder", alder, vouched, outputs=Outputs()).document()
+    else:
+        told = taken(alder, path)
+    assert not told["held"]
+    assert rows - cut == told["accepted"]
+    is_told = "file_short" in [found["code"] for found in told["findings"]]
+    assert (becomes != "taken") == is_told

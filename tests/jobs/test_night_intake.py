@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from books import HEADER, book, purchase
+from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, set_institution
+from cardoffers_cli.jobs.night.intake import release_file
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.storage.doctor import doctor
 from sizes import one_in, slow
 from tables import select
-from work import Job, file_of, found, kept, new_store, short_nights, tell
+from work import Job, file_of, found, kept, new_store, short_nights, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -339,3 +342,63 @@ def test_a_file_that_is_wholly_known_is_told_so(made: Job) -> None:
         "alder/again.csv is the same file as alder/first.csv, taken on 2026-06-01: nothing in it is"
         " new." == told["message"]
     )
+
+
+def purchases(first: int, rows: int) -> str:
+    return "ref amount\n" + "\n".join(f"r{first + number} 1.00" for number in range(rows))
+
+
+def test_half_a_file_is_held_until_it_is_released(made: Job) -> None:
+    """Released it is taken as it is now: the rest may have come behind it meanwhile."""
+    for number, rows in enumerate([11, 10, 12]):
+        file = file_of(made.path.parent / f"{number}.csv", purchases(100 * number, rows))
+        taken(made, file)
+    whole = file_of(made.path.parent / "whole.csv", purchases(700, 12)).read_bytes()
+    half = whole[: whole.index(b"r704") + 20]
+    dropped(made, "alder/june.csv", half)
+    result = run_night(made, Order(drop=made.path.parent / "drop"))
+    (held,) = result["imports"]
+    folder = made.path.parent / "processed" / "alder"
+    assert ("held", True, str(folder / "held" / "june.csv"), "file_held") == (
+        held["status"],
+        held["held"],
+        held["kept_as"],
+        held["file_error"]["code"],
+    )
+    (told,) = (each for each in result["findings"] if each["code"] == "file_held")
+    assert ("error", "cardoffers file release alder/june.csv, if it is whole") == (
+        told["level"],
+        told["next"],
+    )
+    before = kept(made)
+    (folder / "held" / "june.csv").write_bytes(whole)
+    assert 12 == release_file(made, "june.csv", None, dry_run=True).accepted
+    assert (before, whole) == (kept(made), (folder / "held" / "june.csv").read_bytes())
+    assert 12 == release_file(made, "alder/june.csv", "alder", dry_run=False).accepted
+    assert ([], "june.csv") == (names(folder / "held"), names(folder / "done")[0])
+    with pytest.raises(NotFound, match="No file"):
+        release_file(made, "june.csv", None, dry_run=False)
+    assert doctor(made, strict=True)["ok"]
+
+
+CAUSES = """
+    ref  amount
+    1    10.00
+    1    11.00
+    1    12.00
+    2    x
+    3    0
+    4    0
+    5    0
+    6    10.00
+"""
+
+
+def test_rows_that_are_not_taken_have_their_causes_beside_them(made: Job) -> None:
+    text = file_of(made.path.parent / "text", CAUSES).read_bytes()[:-1]
+    dropped(made, "alder/june.csv", text)
+    told = run_night(made, Order(drop=made.path.parent / "drop")).findings[0]
+    assert (
+        "alder/june.csv: 7 of 8 rows not taken: 3 where the amount is zero or negative, 2 conflict"
+        " with earlier rows, 1 where the amount is not a plain number."
+    ) == told.message

@@ -191,6 +191,9 @@ AllowUnterminated = Annotated[
 YesItIs = Annotated[
     bool, option("Take it although it looks like another's, or sent before; logged.", "--yes-it-is")
 ]
+YesItIsWhole = Annotated[
+    bool, option("Take it although it looks like half a file.", "--yes-it-is-whole")
+]
 Errors = Annotated[Path | None, option("Write every finding, one a line, as CSV.", metavar="FILE")]
 Valid = Annotated[Path | None, option("Write the good rows, byte for byte.", metavar="FILE")]
 Rejected = Annotated[

@@ -45,6 +45,7 @@ _FILES = read_columns("page.night.files")
 _FILE_STATES = {
     "imported": State("taken", "good"),
     "failed": State("failed", "alarm"),
+    "held": State("held: it may be half a file", "alarm"),
     "changed": State("changed while it was read", "warn"),
     "gone": State("gone before it was read", "warn"),
 }

@@ -32,6 +32,7 @@ from cardoffers_cli.services.catalogue import FieldChange
 from cardoffers_cli.services.expectations import calendar_texts, newest_calendar
 from cardoffers_cli.services.institutions import (
     Institution,
+    change_hold_short,
     change_sharers,
     find_institution,
     is_known,
@@ -77,6 +78,7 @@ class ShownInstitution(Record):
     approvals: str
     approval_limit: Amount | None
     credit_days: int
+    hold_short: str
     tax_id: str | None = if_any()
     tax_note: str | None = if_any()
     numbers: str | None = if_any()
@@ -160,6 +162,7 @@ def set_institution(
     account: GivenAccount | None = None,
     watch: bool | None = None,
     calendar: GivenCalendar | None = None,
+    hold_short: str | None = None,
     legal_hold: str | None = None,
     numbers: Sequence[str] = (),
     token_sharers: Sequence[str] | None = None,
@@ -191,6 +194,8 @@ def set_institution(
                 changes = [*changes, *_change_watch(store, institution, run, is_on=watch)]
             if calendar:
                 changes = [*changes, *change_calendar(store, institution, calendar, run)]
+            if hold_short:
+                changes = [*changes, *_change_hold_short(store, institution, hold_short, run)]
             if legal_hold:
                 changes = [*changes, *change_hold(store, institution, legal_hold, run)]
             if numbers:
@@ -315,6 +320,14 @@ def _change_sharers(
     by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
     changed = change_sharers(store, institution, slugs, **by)
     return log_changes(store, "token_sharing_changed", institution, changed, run)
+
+
+def _change_hold_short(
+    store: Store, institution: Institution, value: str, run: Run
+) -> list[FieldChange]:
+    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
+    changed = change_hold_short(store, institution, value, **by)
+    return log_changes(store, "hold_short_changed", institution, changed, run)
 
 
 def _whole(store: Store, institution: Institution) -> ShownInstitution:

@@ -14,28 +14,31 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
+from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, NotFound, UsageError
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.files.claims import FileClaim, put_away
 from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.drop import MANIFEST, Dropped, clear_drafts, marker_names
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
+from cardoffers_cli.files.folders import stamp_of
 from cardoffers_cli.files.opening import open_layout
-from cardoffers_cli.files.processed import DONE, FAILED, TAKEN
-from cardoffers_cli.files.sources import Source
+from cardoffers_cli.files.processed import DONE, FAILED, HELD, KEPT_IN, TAKEN, Processed
+from cardoffers_cli.files.sources import Source, unusable
 from cardoffers_cli.files.spools import Elusive, private_copy, read_manifest
 from cardoffers_cli.jobs.night.bounds import Bounds
 from cardoffers_cli.jobs.night.checks import GZIP_GROWS
 from cardoffers_cli.jobs.night.faults import failure_of
 from cardoffers_cli.jobs.night.looking import file_rows, look_twice
 from cardoffers_cli.jobs.night.manifests import check_digest, check_sums, vouches
-from cardoffers_cli.jobs.night.order import Done
+from cardoffers_cli.jobs.night.order import Done, Onlooker, Order, Work
 from cardoffers_cli.jobs.night.picking import tidied_up
 from cardoffers_cli.jobs.night.told import file_counts, file_findings
 from cardoffers_cli.jobs.river.engines import target_of
+from cardoffers_cli.jobs.river.imports import HELD as FILE_HELD
 from cardoffers_cli.jobs.river.imports import (
     ImportOptions,
     ImportReport,
@@ -51,18 +54,17 @@ from cardoffers_cli.services.profiles import find_profile
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.folders import OpenFolder
     from cardoffers_cli.files.manifests import Manifest
     from cardoffers_cli.files.spools import Copy
     from cardoffers_cli.files.transactions import TransactionFile
-    from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.river.imports import TakenIn
     from cardoffers_cli.jobs.river.intake import Judged
     from cardoffers_cli.services.institutions import Institution
-    from cardoffers_cli.services.nights import NightFile
+    from cardoffers_cli.services.nights import Night, NightFile
     from cardoffers_cli.store.store import Store
 
 OPTIONS = ImportOptions()
@@ -166,8 +168,10 @@ class _File:
         with self._folder(TAKEN) as taken:
             clear_drafts(taken.path)
             state = self._take(taken) if self.file.state == "waiting" else self.file.state
-            if state in {"imported", "failed"} and taken.look(self.claim.as_name) is not None:
-                self._put_away(taken, DONE if state == "imported" else FAILED)
+            if state in KEPT_IN and taken.look(self.claim.as_name) is not None:
+                with self._folder(KEPT_IN[state]) as kept:
+                    put_away(taken, self.claim.as_name, kept, self.file.taken_as)
+                self.claim.release()
 
     def _take(self, taken: OpenFolder) -> str:
         bounds, kept = self._bounds(), dict[str, Any]()
@@ -231,7 +235,10 @@ class _File:
         check_digest(copy, manifest)
         source = Source(self.shown, copy.file, bounds.limits)
         options = replace(
-            OPTIONS, allow_unterminated=vouches(manifest), profile=_profile_of(store, owner)
+            OPTIONS,
+            allow_unterminated=vouches(manifest),
+            is_whole=self.file.state == "held",
+            profile=_profile_of(store, owner),
         )
         with open_layout(source, reading_for(store, owner, job, options)) as opened:
 
@@ -266,7 +273,8 @@ class _File:
         except Elusive as error:
             state, report = error.code, {"file": self.shown}
         except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
-            state, report = "failed", self._failure(self._failure_of(error))
+            failure = self._failure_of(error)
+            state, report = _state_of(failure), self._failure(failure)
         self._record(store, state, report, {})
 
     def _rehearsed(self, store: Store) -> ImportReport:
@@ -290,7 +298,7 @@ class _File:
 
     def _fail(self, taken: OpenFolder, error: CardoffersError, kept: dict[str, Any]) -> str:
         is_kept = taken.look(self.claim.as_name) is not None
-        if is_kept:
+        if is_kept and error.code != FILE_HELD:
             row = {
                 "line": error.details.get("line"),
                 "transaction_ref": None,
@@ -302,11 +310,34 @@ class _File:
             name, mode = f"{self.file.taken_as}.errors.csv", self.work.job.settings.mode
             with replacing(self._path(FAILED, name), mode=mode) as out:
                 write_findings(out, [row])
-        return self._judge("failed", {**self._failure(error), "is_kept": is_kept}, kept)
+        report = {**self._failure(error), "is_kept": is_kept}
+        return self._judge(_state_of(error), report, kept)
+
+    def release(self, store: Store, *, dry_run: bool) -> ImportReport:
+        """Take a file that is held, in the caller's transaction, and move it to `done/`.
+
+        Broken off behind the move it is found there when it is run again.
+        """
+        bounds, name, kept = self._bounds(), self.file.taken_as, dict[str, Any]()
+        with self._folder(HELD) as held, self._folder(DONE) as done:
+            folder = held if held.look(name) is not None else done
+            found = folder.look(name)
+            if found is None:
+                raise unusable("file_missing", f"{held.path / name} is not there any more.")
+            copy = private_copy(folder, name, stamp_of(found), bounds.limits, beside=held.path)
+            with copy.file:
+                kept |= {"taken_bytes": copy.size_bytes, "taken_sha256": copy.sha256}
+                manifest = read_manifest(folder, [name + MANIFEST], self.shown)
+                made = self.take_in(store, copy, manifest, bounds, keeps_reports=not dry_run)
+            self._record(store, "imported", made.document(), kept)
+            if folder is held and not dry_run:
+                put_away(held, name, done, name)
+        return made
 
     def _failure(self, error: CardoffersError) -> dict[str, Any]:
         return {
             "file": self.shown,
+            "held": error.code == FILE_HELD,
             "file_error": {"code": error.code, "message": error.message, "hint": error.hint},
         }
 
@@ -320,11 +351,6 @@ class _File:
     ) -> None:
         nights.judge_file(store, self.work.night, self.file.file_no, state, report, **kept)
 
-    def _put_away(self, taken: OpenFolder, kind: str) -> None:
-        with self._folder(kind) as kept:
-            put_away(taken, self.claim.as_name, kept, self.file.taken_as)
-        self.claim.release()
-
     def _folder(self, kind: str) -> AbstractContextManager[OpenFolder]:
         return self.work.processed.folder(self.file.institution, kind)
 
@@ -333,6 +359,47 @@ class _File:
         with self._folder(kind) as folder:
             clear_drafts(folder.path)
         return self.work.processed.path(self.file.institution, kind, name)
+
+
+def release_file(job: Job, name: str, institution: str | None, *, dry_run: bool) -> ImportReport:
+    """Take a file that is held in `held/` as it is now, and move it to `done/`.
+
+    It is named as it was dropped, or as it is kept; of several of one name it is the newest. Raises
+    `NotFound`, `UsageError` where several institutions have one, and what its import raises.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution) if institution else None
+        night, file = _held(store, name, owner)
+        drop, processed = Path(night.drop_folder), Processed(Path(night.processed_folder or ""))
+        work = Work(
+            job=job,
+            night=night,
+            order=Order(drop=drop),
+            onlooker=Onlooker(),
+            clock=job.now,
+            processed=processed,
+            target=target_of(store, job),
+        )
+        return _File(work, file).release(store, dry_run=dry_run)
+
+
+def _held(store: Store, name: str, owner: Institution | None) -> tuple[Night, NightFile]:
+    """Return the newest file of a name that is held, and the night that found it."""
+    held = nights.held_files(store, name, owner.slug if owner else None)
+    if not held:
+        raise NotFound(
+            f"No file {name!r} is held.",
+            code="held_file_not_found",
+            hint="`cardoffers file list` shows the files that are held.",
+        )
+    if len({file.institution for _, file in held}) > 1:
+        raise UsageError(f"Several institutions have a file {name!r} that is held.", hint="Add -i.")
+    return held[0]
+
+
+def _state_of(failure: CardoffersError) -> str:
+    """Return what becomes of a file that was not taken."""
+    return "held" if failure.code == FILE_HELD else "failed"
 
 
 def _profile_of(store: Store, owner: Institution) -> Profile | None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 METRICS = "metrics.prom"
 LAST_SUCCESS = "nightly_last_success_timestamp_seconds"
-_STATES = ("imported", "failed", "changed", "gone")
+_STATES = ("imported", "failed", "held", "changed", "gone")
 _ROWS = ("received", "accepted", "duplicates", "conflicts", "invalid")
 _PATIENCE_S = 2.0
 """How long the store is waited for: what is only counted can do without."""

@@ -10,7 +10,7 @@ from cardoffers_cli.domain.json_text import pieces
 from cardoffers_cli.domain.records import OpenRecord, Record, if_any
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
-from cardoffers_cli.files.processed import DONE, FAILED, Processed
+from cardoffers_cli.files.processed import KEPT_IN, Processed
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, told
 from cardoffers_cli.jobs.night.reports import reports_folder
 from cardoffers_cli.lasting import make_folder
@@ -117,8 +117,8 @@ def _import(file: NightFile, night: Night) -> NightImport:
     report = file.report or {}
     kept = None
     if file.is_kept:
-        kind = DONE if file.state == "imported" else FAILED
-        kept = Processed(Path(night.processed_folder)).path(file.institution, kind, file.taken_as)
+        folder = Processed(Path(night.processed_folder))
+        kept = folder.path(file.institution, KEPT_IN[file.state], file.taken_as)
     return NightImport(
         file=f"{file.institution}/{file.file_name}",
         institution=file.institution,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.row_kinds import CREDITS, REFUNDS
 from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.files.processed import DONE, FAILED
@@ -21,7 +23,13 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.storage.taken import Change
     from cardoffers_cli.services.nights import NightFile, NightFinding
 
-_STATES = ("imported", "failed", "changed", "gone")
+_STATES = ("imported", "failed", "held", "changed", "gone")
+_MOST_CAUSES = 3
+_CAUSES = {
+    "duplicate_conflict": "conflict with earlier rows",
+    "last_line_unterminated": "cut off (the last line has no end)",
+}
+"""How many rows have a code, in words; of other codes it is where what the code says holds."""
 _SUMS = ("received", "accepted", "duplicates", "conflicts", "invalid")
 
 
@@ -51,7 +59,11 @@ def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[
         shown = f"{file.institution}/{file.file_name}"
         about: dict[str, str] = {"institution": file.institution, "file": shown}
         report = file.report or {}
-        if file.state == "failed":
+        if file.state == "held":
+            message = f"{shown}: {report['file_error']['message']}"
+            then = f"cardoffers file release {quote(shown)}, if it is whole"
+            yield finding(report["file_error"]["code"], message, then=then, **about)
+        elif file.state == "failed":
             error = report["file_error"]
             where = processed.path(file.institution, FAILED, f"{file.taken_as}.errors.csv")
             then = _look_at(where) if file.is_kept else error["hint"]
@@ -66,10 +78,24 @@ def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[
             yield _known(report, shown, about)
         elif not report["ok"]:
             wrong, received = report["invalid"] + report["conflicts"], report["received"]
-            message = f"{shown}: {wrong:,} of {counted(received, 'row')} not taken."
+            message = (
+                f"{shown}: {wrong:,} of {counted(received, 'row')} not taken: {_causes(report)}."
+            )
             where = processed.path(file.institution, DONE, f"{file.taken_as}.errors.csv")
             yield finding("rows_rejected", message, then=_look_at(where), count=wrong, **about)
-        yield from _look_alikes(report, shown, about)
+        yield from _warnings(report, shown, about)
+
+
+def _causes(report: Mapping[str, Any]) -> str:
+    """Return why rows were not taken, the most frequent causes first, each with its rows."""
+    rows = Counter[str]()
+    for found in report["findings"]:
+        if found["rows"] and (found["level"] == "error" or found["code"] in _CAUSES):
+            rows[found["code"]] += found["rows"]
+    return ", ".join(
+        f"{count:,} {_CAUSES.get(code) or f'where {CODES[code].summary}'}"
+        for code, count in rows.most_common(_MOST_CAUSES)
+    )
 
 
 def _look_at(path: Path) -> str:
@@ -84,10 +110,14 @@ def _known(report: Mapping[str, Any], shown: str, about: dict[str, str]) -> Nigh
     return finding("file_known", message, level=WITHOUT_CONSEQUENCE, **about)
 
 
-def _look_alikes(
+def _warnings(
     report: Mapping[str, Any], shown: str, about: dict[str, str]
 ) -> Iterator[NightFinding]:
     for found in report.get("findings", ()):
+        if found["code"] == "file_short":
+            message = f"{shown}: {found['message']}."
+            then = "have it sent again, if it is not whole"
+            yield finding("file_short", message, level="warning", then=then, **about)
         if found["code"] == "look_alike":
             rows, lines = found["rows"], ", ".join(map(str, found["lines"]))
             more = " and more" if rows > len(found["lines"]) else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.files.processed import DONE, FAILED, TAKEN
+from cardoffers_cli.files.processed import KEPT_IN, TAKEN
 from cardoffers_cli.files.traces import holds_any
 from cardoffers_cli.services.taken_files import kept_folders
 from cardoffers_cli.store import backup_places, journal
@@ -105,7 +105,7 @@ def _looked_at(store: Store, job: Job, institution: str) -> Iterator[Path]:
     for folder in (runs_folder(job.path), reports_folder(job.path)):
         yield from folder.rglob("*")
     for kept in kept_folders(store):
-        for kind in ("", TAKEN, DONE, FAILED):
+        for kind in ("", TAKEN, *KEPT_IN.values()):
             yield from (Path(kept) / institution / kind).glob("*")
 
 

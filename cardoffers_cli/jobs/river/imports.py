@@ -17,7 +17,8 @@ from uuid import UUID, uuid4
 from cardoffers_cli.archive.archive import begin
 from cardoffers_cli.domain.cards import without_card_numbers
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.errors import FileRefused, Refused
+from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.records import if_any
 from cardoffers_cli.domain.row_kinds import PURCHASES
@@ -45,7 +46,12 @@ from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.services.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.services.counts import keep_counts
 from cardoffers_cli.services.drift import next_cardholder_no
-from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
+from cardoffers_cli.services.imports import (
+    earlier_import,
+    like_files,
+    next_import_no,
+    record_import,
+)
 from cardoffers_cli.services.institutions import Institution, find_institution
 from cardoffers_cli.services.watch import is_watched
 
@@ -67,6 +73,10 @@ if TYPE_CHECKING:
     Approve = Callable[[Judged], None]
     """Is shown a file as it was judged."""
 
+HELD = "file_held"
+"""The code of a file that is held, as it seems to be the half of one (rules.md#half-a-file)."""
+_LEAST_LIKE, _LEAST_PERCENT = 3, 60
+
 _FEWEST_KNOWN = 10
 """How many rows say that a file was sent before: fewer may be so by chance."""
 
@@ -80,7 +90,8 @@ class ImportOptions:
 
     Somebody vouches for a last line without a line end (rules.md#last-lines): the operator, or a
     manifest. Of a `profile` the record of the import keeps the digest. A `sheet` of a workbook is
-    named, or numbered. `is_own`: somebody vouches for the institution (rules.md#whose-file).
+    named, or numbered. Somebody vouches that it is of the institution (`is_own`,
+    rules.md#whose-file), or no half of a file (`is_whole`, rules.md#half-a-file).
     """
 
     delimiter: str = ","
@@ -90,6 +101,7 @@ class ImportOptions:
     sheet: str | None = None
     dry_run: bool = False
     is_own: bool = False
+    is_whole: bool = False
     kind: RowKind | None = PURCHASES
 
 
@@ -107,6 +119,7 @@ class ImportTold(FileTold):
     already_imported: UUID | None
     already_imported_as: str | None
     already_imported_at: datetime | None
+    held: bool
     dry_run: bool
     refunds: ImportTold | None = if_any()
 
@@ -147,6 +160,7 @@ class ImportReport:
             already_imported=self.earlier.import_id if self.earlier else None,
             already_imported_as=self.earlier.file_name if self.earlier else None,
             already_imported_at=self.earlier.imported_at if self.earlier else None,
+            held=False,
             dry_run=self.dry_run,
         )
         return ImportTold.part(told, refunds=self.refunds.document()) if self.refunds else told
@@ -208,6 +222,7 @@ def take_in(
         begin(store, target.root)  # or the purchases would be in a store without one
     staged = stage_file(store, file, progress=progress)
     check_owner(store, file, staged, owner, job, is_own=options.is_own)
+    check_whole(store, file, owner, options)
     numbered, new_cardholders = [], list[int | None]()
     for each in staged:
         masked = recognised(job, owner.id, partial(doubtful_references, store, each))
@@ -307,6 +322,43 @@ def check_kind(file: TransactionFile, owner: Institution, options: ImportOptions
         )
 
 
+def check_whole(
+    store: Store, file: TransactionFile, owner: Institution, options: ImportOptions
+) -> None:
+    """Raise `FileRefused` for a file that seems to be the half of one (rules.md#half-a-file).
+
+    One that only has too few rows gets a finding, unless its institution holds such files too.
+    """
+    like = like_files(store, owner.id, file.row_kind)
+    received = file.received - (file.refunds.received if file.refunds else 0)
+    if like.fewest_rows is None or like.files < _LEAST_LIKE:
+        return
+    if received * 100 >= like.fewest_rows * _LEAST_PERCENT:
+        return
+    if earlier_import(store, owner.id, file.sha256):
+        return
+    is_cut = file.is_unterminated and not options.allow_unterminated
+    few = (
+        f"it has {counted(received, 'row')}, under {_LEAST_PERCENT} % of the"
+        f" {like.fewest_rows:,} of the smallest of the last {like.files} files of"
+        f" {file.row_kind.name}"
+    )
+    is_held = owner.hold_short == "on" or (owner.hold_short == "both" and is_cut)
+    if options.is_whole or not is_held:
+        file.header_findings.append(make_finding("file_short", few))
+        return
+    cut = "its last line has no end, and " if is_cut else ""
+    raise FileRefused(
+        f"The file may be cut off: {cut}{few}. It is held, and nothing of it was taken.",
+        code=HELD,
+        hint="Have it sent again as a whole; take it as it is with --yes-it-is-whole.",
+        held=True,
+        received=received,
+        fewest_rows=like.fewest_rows,
+        like_files=like.files,
+    )
+
+
 def may_upload(owner: Institution) -> None:
     """Raise `Refused` for an institution whose plan has no files."""
     if owner.plan not in PLANS_WITH_FILES:
@@ -345,6 +397,7 @@ def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -
                 "allow_unterminated": options.allow_unterminated,
                 **({"profile": options.profile.digest} if options.profile else {}),
                 **({"sheet": options.sheet} if options.sheet else {}),
+                **({"is_whole": True} if options.is_whole else {}),
             }
         ),
         "imported_at": job.now,

@@ -21,7 +21,7 @@ from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.later import Later, content_sha256, later_stamp, look_later
-from cardoffers_cli.files.processed import DONE, FAILED, Processed
+from cardoffers_cli.files.processed import KEPT_IN, Processed
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import taken_files
 from cardoffers_cli.services.imports import earlier_import
@@ -89,6 +89,8 @@ class Change:
     @property
     def then(self) -> str:
         """What to type: to take the rest, or to leave it."""
+        if self.file.state == "held":
+            return f"cardoffers file release {quote(self.file.shown)}, if it is whole now"
         take = f"cardoffers import {quote(str(self.path))} -i {self.file.institution}"
         return f"{take}, or to leave it: cardoffers run accept {quote(self.file.shown)}"
 
@@ -192,5 +194,5 @@ def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> AcceptedChang
 
 
 def _path(file: TakenFile) -> Path:
-    kind = DONE if file.state == "imported" else FAILED
-    return Processed(Path(file.processed_folder)).path(file.institution, kind, file.taken_as)
+    folder = Processed(Path(file.processed_folder))
+    return folder.path(file.institution, KEPT_IN[file.state], file.taken_as)

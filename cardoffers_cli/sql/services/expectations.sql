@@ -45,7 +45,7 @@ dropped as (
     inner join institutions on institutions.slug = night_files.institution
     where institutions.institution_id = $institution_id
         and looks.as_of >= $from_at
-        and night_files.state in ('imported', 'failed')
+        and night_files.state in ('imported', 'failed', 'held')
 ),
 
 imported as (

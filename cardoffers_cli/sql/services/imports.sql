@@ -213,6 +213,21 @@ group by known.institution_id, institutions.slug
 order by alike desc, institutions.slug
 limit 1;
 
+-- name: like
+-- How many of the last 12 files of an institution with rows of a kind, of which any was taken, and the
+-- fewest rows that one of them had.
+select count(*) as files, min(taken.received) as fewest_rows
+from (
+    select imports.received
+    from imports
+    where imports.institution_id = $institution_id
+        and imports.kind_of_rows = $kind_of_rows
+        and imports.file_kind <> 'call'
+        and imports.accepted > 0
+    order by imports.import_no desc
+    limit 12
+) as taken;
+
 -- name: record
 -- Writes the record of one import, in the transaction that took its rows.
 insert into imports (

@@ -9,7 +9,7 @@ select
     institutions.refund_auto_link, institutions.clawback_days, institutions.webhook_events,
     institutions.approvals, institutions.approval_limit,
     coalesce(institutions.credit_days, 7) as credit_days, institutions.tax_id, institutions.tax_note,
-    institutions.numbers, institutions.shares_tokens_with
+    institutions.numbers, institutions.shares_tokens_with, institutions.hold_short
 from institutions
 inner join currencies on currencies.currency = institutions.currency
 where $slug_or_id is null
@@ -34,4 +34,10 @@ where slug = $slug;
 -- Sets whose cardholders have the same tokens as those of an institution.
 update institutions
 set shares_tokens_with = $shares_tokens_with
+where institution_id = $institution_id;
+
+-- name: hold
+-- Sets which files of an institution are held.
+update institutions
+set hold_short = $hold_short
 where institution_id = $institution_id;

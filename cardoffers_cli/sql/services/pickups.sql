@@ -69,7 +69,7 @@ select
     exists (
         select 1
         from judged
-        where judged.state = 'failed'
+        where judged.state in ('failed', 'held')
             and judged.began_at >= picked.fetched_at
             and (
                 judged.taken_sha256 = picked.placed_sha256

@@ -16,7 +16,7 @@ with kept as (
     from night_files
     inner join nights on nights.night_no = night_files.night_no
     where night_files.taken_sha256 is not null
-        and night_files.state in ('imported', 'failed')
+        and night_files.state in ('imported', 'failed', 'held')
 )
 select
     kept.night_no, kept.file_no, kept.institution, institutions.institution_id, kept.taken_as,
