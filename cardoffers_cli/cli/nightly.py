@@ -1,5 +1,6 @@
 """`cardoffers nightly`: everything that a night has to do, in one command."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -73,19 +74,30 @@ def nightly(
 def show_night(desk: Desk, result: "NightResult", log_format: LogFormat) -> None:
     """Show what a night came to, and tell it on stderr where stdout does not show all of it.
 
-    A quiet night that needs no attention says nothing there.
+    With it is told what nobody was told yet of nights before, which may have been killed, and
+    nothing that was told before. What needs no attention is not said to those who want quiet.
     """
     from cardoffers_cli.cli.kernel import exits
     from cardoffers_cli.cli.night_screen import ending_lines, night_blocks
+    from cardoffers_cli.jobs.night.history import tell_nights, untold_nights
     from cardoffers_cli.jobs.night.result import exit_code_of
 
-    exit_code = exit_code_of(result)
+    untold = [] if result.dry_run else untold_nights(desk.job)
+    told = untold or [result if result.dry_run else replace(result, findings=[])]
+    exit_code = max(map(exit_code_of, told))
     is_read = desk.is_terminal and desk.format is Format.table
-    if log_format == "json":
-        onlooker(desk, log_format).over(result)
-    elif not is_read and (exit_code or not desk.options.quiet):
-        exits.tell("\n".join(ending_lines(result)), as_it_is=True)
-    desk.show(result, *night_blocks(result), exit_code=exit_code, why="")
+    for each in told:
+        if log_format == "json":
+            onlooker(desk, log_format).over(each)
+        elif not (is_read and each.run_id == result.run_id) and (
+            exit_code or not desk.options.quiet
+        ):
+            exits.tell("\n".join(ending_lines(each)), as_it_is=True)
+    desk.show(result, *night_blocks(result), why="")
+    if untold:
+        tell_nights(desk.job, untold)  # behind what was shown: a kill in between repeats it
+    if exit_code:
+        raise typer.Exit(exit_code)
 
 
 def onlooker(desk: Desk, log_format: LogFormat) -> Any:

@@ -288,14 +288,25 @@ def record_step(store: Store, night: Night, position: int, step: NightStep) -> N
     )
 
 
-def steps(store: Store, night: Night) -> list[NightStep]:
-    """Return the steps that are done, in their order."""
+def steps(store: Store, night: Night, *, is_untold: bool = False) -> list[NightStep]:
+    """Return the steps that are done, or those of which nobody was told, in their order."""
+    of = {"night_no": night.night_no, "is_untold": is_untold}
     return [
         NightStep.of(
             {**row, "counts": _parsed(row["counts"]), "findings": _findings(row["findings"])}
         )
-        for row in store.rows("services/nights:steps", night_no=night.night_no)
+        for row in store.rows("services/nights:steps", **of)
     ]
+
+
+def untold(store: Store) -> list[Night]:
+    """Return the nights that have ended with steps of which nobody was told, the oldest first."""
+    return [get(store, row["night_no"]) for row in store.rows("services/nights:untold")]
+
+
+def tell(store: Store, told: Iterable[Night]) -> None:
+    """Write that the steps of nights that have ended are told."""
+    store.execute("services/nights:tell", night_nos=[night.night_no for night in told])
 
 
 def files(store: Store, night: Night) -> list[NightFile]:

@@ -1197,7 +1197,8 @@ create table night_steps (
     began_at timestamp not null,  -- of the real clock, as ended_at
     ended_at timestamp not null,
     counts varchar not null,  -- JSON, as findings
-    findings varchar not null
+    findings varchar not null,
+    is_told boolean default false  -- in the text of a command that was printed
 );
 
 -- name: night_files

@@ -59,7 +59,7 @@ NIGHT = ("nightly", "drop", *CLOCK)
 
 MAIL = """
 Nightly run of 2026-06-01, run RUN: finished; 4 files, 2 of them failed, 3 findings need attention.
-error: alder/bad.csv: 1 of 2 rows not taken.
+error: alder/bad.csv: 1 of 2 rows not taken: 1 where the amount is zero or negative.
     -> cat PROCESSED/alder/done/bad.csv.errors.csv
 error: alder/empty.csv: The file has no content.
     -> cat PROCESSED/alder/failed/empty.csv.errors.csv
@@ -89,6 +89,36 @@ def test_the_mail_of_cron_says_what_happened_and_what_to_type(
     lines = [line for line in ended.stderr.splitlines() if not steps.match(line)]
     assert mail.strip().splitlines() == lines
     assert (folder / "reports" / "2026-06-01" / "index.html").exists()
+
+
+def cut_off(*_given: object) -> None:
+    raise KeyboardInterrupt
+
+
+@at_the_gate
+def test_the_mail_says_what_a_night_found_that_was_cut_off_and_nothing_twice(
+    cardoffers: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last of what a killed process prints may be lost, so it is told again until it is kept."""
+    monkeypatch.setattr("cardoffers_cli.jobs.night.steps.decide", cut_off)
+    ended = cardoffers(*NIGHT, "-q")
+    assert (130, False) == (ended.exit_code, "bad.csv" in ended.stderr)
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CARDOFFERS_STORE", "store.duckdb")
+    monkeypatch.setattr("cardoffers_cli.jobs.night.history.tell_nights", cut_off)
+    later = ("nightly", "drop", "-q", "--as-of", "2026-06-03T12:00:00Z")
+    mails = []
+    for exit_code in (130, 3, 0):
+        ended = cardoffers(*later)
+        assert exit_code == ended.exit_code
+        lines = re.findall(r"Nightly run of \S+(?=,)|error: alder/bad\.csv", ended.stderr)
+        mails.append(lines)
+        monkeypatch.undo()
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("CARDOFFERS_STORE", "store.duckdb")
+    both = ["Nightly run of 2026-06-01", "error: alder/bad.csv", "Nightly run of 2026-06-03"]
+    assert [both, both, []] == mails
 
 
 def run_of(folder: Path) -> str:
@@ -129,7 +159,7 @@ def test_status_begins_with_the_last_night(cardoffers: Any) -> None:
     assert [
         "The last nightly run",
         f"Nightly run of 2026-06-01: finished; {counts}",
-        "error: alder/bad.csv: 1 of 2 rows not taken.",
+        "error: alder/bad.csv: 1 of 2 rows not taken: 1 where the amount is zero or negative.",
     ] == lines[:3]
     assert "error: alder/empty.csv: The file has no content." in lines
     document = cardoffers("status", *CLOCK, "--format", "json").document

@@ -19,7 +19,7 @@ from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.store.lock import night_holder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
     from uuid import UUID
@@ -118,6 +118,22 @@ def list_runs(job: Job, limit: int) -> list[RunRecord]:
     """Return the newest runs of any kind, one row each."""
     with reading(job) as source:
         return nights.list_runs(source.store, limit)
+
+
+def untold_nights(job: Job) -> list[NightResult]:
+    """Return the results of nights that have ended, with the findings of which nobody was told."""
+    with job.store(read_only=True) as store:
+        return [
+            result_of(store, job.path, night, status="finished", is_untold=True)
+            for night in nights.untold(store)
+        ]
+
+
+def tell_nights(job: Job, results: Sequence[NightResult]) -> None:
+    """Keep that the findings of nights were told, so that nobody is told of them again."""
+    with job.store() as store, store.transaction():
+        told = (nights.find(store, str(result.run_id)) for result in results)
+        nights.tell(store, [night for night in told if night])
 
 
 def show_run(job: Job, run_id: str) -> NightResult | RunRecord:

@@ -69,9 +69,12 @@ class NightResult(Record):
     hooks: list[HookOutcome] | None = if_any()
 
 
-def result_of(store: Store, path: Path, night: Night, *, status: str) -> NightResult:
-    """Return what a night came to; `path` is the store's."""
+def result_of(
+    store: Store, path: Path, night: Night, *, status: str, is_untold: bool = False
+) -> NightResult:
+    """Return what a night came to, or only its findings that are untold; `path` is the store's."""
     steps = nights.steps(store, night)
+    tell = nights.steps(store, night, is_untold=True) if is_untold else steps
     files = nights.files(store, night)
     counts = {step.name: step.counts for step in steps}
     return NightResult(
@@ -84,7 +87,7 @@ def result_of(store: Store, path: Path, night: Night, *, status: str) -> NightRe
         steps=[told(step) for step in steps],
         imports=[_import(file, night) for file in files],
         processed=night.processed_folder,
-        findings=[replace(found, step=step.name) for step in steps for found in step.findings],
+        findings=[replace(found, step=step.name) for step in tell for found in step.findings],
         institutions=nights.summary(store, night),
         reports=str(reports_folder(path, night.name)) if "reports" in counts else None,
         security_log_head=counts.get("audits", {}).get("security_log_head"),

@@ -79,23 +79,29 @@ def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[
         elif not report["ok"]:
             wrong, received = report["invalid"] + report["conflicts"], report["received"]
             message = (
-                f"{shown}: {wrong:,} of {counted(received, 'row')} not taken: {_causes(report)}."
+                f"{shown}: {wrong:,} of {counted(received, 'row')} not taken:"
+                f" {_causes(report, wrong)}."
             )
             where = processed.path(file.institution, DONE, f"{file.taken_as}.errors.csv")
             yield finding("rows_rejected", message, then=_look_at(where), count=wrong, **about)
         yield from _warnings(report, shown, about)
 
 
-def _causes(report: Mapping[str, Any]) -> str:
-    """Return why rows were not taken, the most frequent causes first, each with its rows."""
+def _causes(report: Mapping[str, Any], wrong: int) -> str:
+    """Return why so many rows were not taken, the most frequent causes first, each with its rows.
+
+    A row may have several: what comes after causes that are enough for all rows is not said.
+    """
     rows = Counter[str]()
     for found in report["findings"]:
-        if found["rows"] and (found["level"] == "error" or found["code"] in _CAUSES):
+        if found["level"] == "error" or found["code"] in _CAUSES:
             rows[found["code"]] += found["rows"]
-    return ", ".join(
-        f"{count:,} {_CAUSES.get(code) or f'where {CODES[code].summary}'}"
-        for code, count in rows.most_common(_MOST_CAUSES)
-    )
+    causes = []
+    for code, count in sorted(rows.items(), key=lambda each: (-each[1], each[0] not in _CAUSES)):
+        if count and wrong > 0 and len(causes) < _MOST_CAUSES:
+            causes.append(f"{count:,} {_CAUSES.get(code) or f'where {CODES[code].summary}'}")
+            wrong -= count
+    return ", ".join(causes)
 
 
 def _look_at(path: Path) -> str:

@@ -97,11 +97,30 @@ where not exists (
 );
 
 -- name: steps
--- The steps of a night that are done, in their order. Grain: one row per step.
+-- The steps of a night that are done, in their order; only those that nobody was told of, if asked.
+-- Grain: one row per step.
 select name, status, began_at, ended_at, counts, findings
 from night_steps
 where night_no = $night_no
+    and not ($is_untold and is_told)
 order by position;
+
+-- name: untold
+-- The nights that have ended with steps of which no command has told, the oldest first.
+-- Grain: one row per night.
+select distinct nights.night_no
+from nights
+inner join night_steps on night_steps.night_no = nights.night_no
+where nights.ended_at is not null
+    and not night_steps.is_told
+order by nights.night_no;
+
+-- name: tell
+-- Writes that the steps of nights are told.
+update night_steps
+set is_told = true
+where night_no in (select unnest(cast($night_nos as bigint[])))
+    and not is_told;
 
 -- name: record_file
 -- Writes night_files, one row: a file that a night found, waiting.
