@@ -173,6 +173,7 @@ LINES = """
 0   run show {night}
 5   run resume
 5   run accept larkmere/tx.csv
+5   file release larkmere/tx.csv
 0   doctor
 0   store info
 0   store migrate

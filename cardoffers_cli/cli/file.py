@@ -1,9 +1,10 @@
-"""`cardoffers file`: the files that were taken, and taking one back."""
+"""`cardoffers file`: files that were taken or are held, taking one back, and taking a held one."""
 
 from typing import Annotated
 
 import typer
 
+from cardoffers_cli.cli.importing import taken_line
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
@@ -17,11 +18,11 @@ from cardoffers_cli.cli.kernel.options import (
     argument,
     option,
 )
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.money import money_text
 
-app = group("Files that were taken: list them, take one back.")
+app = group("Files that were taken or are held: list them, take one back, release one.")
 
 LISTED = read_columns("file.listed")
 
@@ -38,7 +39,7 @@ def list_(
     all_rows: All = False,
     raw: Raw = False,
 ) -> None:
-    """List the files that were taken, and what came of them, the newest first."""
+    """List the files that were taken or are held, and what came of them, the newest first."""
     from cardoffers_cli.jobs.files import file_rows
 
     desk = Desk.of(ctx)
@@ -74,3 +75,20 @@ def undo(
     desk.show(done)
     if done.approval and dry_run:
         desk.note(f"A second person has to approve this: {done.approval}.")
+
+
+@app.command()
+def release(
+    ctx: typer.Context,
+    file: Annotated[str, argument("FILE", "The file that is held: INST/NAME, or its name.")],
+    *,
+    institution: AnyInstitution = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Take a file that is held, as it is now: somebody looked, and it is no half."""
+    from cardoffers_cli.cli.file_reports import show_files
+    from cardoffers_cli.jobs.night.intake import release_file
+
+    desk = Desk.of(ctx)
+    made = release_file(desk.job, file, institution, dry_run=dry_run)
+    show_files(desk, [{**made.document()}], [made.report], Text([*map(taken_line, made.parts)]))

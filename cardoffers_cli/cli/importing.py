@@ -131,7 +131,7 @@ def _import(
         else:
             reports.append(made.report)
             documents.append({**made.document()})
-            taken += map(_taken, made.parts)
+            taken += map(taken_line, made.parts)
             if made.earlier:
                 desk.note(f"{shortened(source)} is {made.earlier.told()}.")
             for line in made.unusual:
@@ -149,7 +149,7 @@ _NOTHING_TAKEN: Mapping[str, Any] = {
 }
 
 
-def _taken(made: "ImportReport") -> str:
+def taken_line(made: "ImportReport") -> str:
     """Say what an import took, or would take."""
     amount = made.document()["amount_accepted"]
     would_be = "would be " if made.dry_run else ""

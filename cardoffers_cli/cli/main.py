@@ -48,7 +48,7 @@ COMMANDS = (
     Entry("From file to money", "profile", "profile:app", "Read files in a layout of their own."),
     Entry("From file to money", "pack", "pack:app", "The check of files as one page, to hand on."),
     Entry("From file to money", "import", "importing:import_", "Take transaction files in."),
-    Entry("From file to money", "file", "file:app", "Files that were taken, and taking one back."),
+    Entry("From file to money", "file", "file:app", "Files that were taken, or are held."),
     Entry("From file to money", "simulate", "simulate:simulate", "Match without writing anything."),
     Entry("From file to money", "match", "match:match", "Match purchases to offers."),
     Entry("From file to money", "refund", "refund:app", "What came back, and what it takes back."),

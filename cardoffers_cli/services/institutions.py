@@ -63,7 +63,7 @@ class SharersChange(Record):
     new_value: str | None
 
 
-class HoldChange(Record):
+class HoldShortChange(Record):
     """Which files of an institution are held, before and after."""
 
     field: str
@@ -152,7 +152,7 @@ def change_sharers(
 
 def change_hold_short(
     store: Store, institution: Institution, hold_short: str, **by: Any
-) -> list[HoldChange]:
+) -> list[HoldShortChange]:
     """Set which files of an institution are held, and audit that; return the change.
 
     `by` has run_no, now and actor.
@@ -160,7 +160,7 @@ def change_hold_short(
     old, of = institution.hold_short, {"institution_id": institution.id}
     if old == hold_short:
         return []
-    change = HoldChange(field="hold_short", old_value=old, new_value=hold_short)
+    change = HoldShortChange(field="hold_short", old_value=old, new_value=hold_short)
     store.execute("services/institutions:hold", **of, hold_short=hold_short)
     store.execute("services/changes:keep_setting", **of, **by, **change, slug=institution.slug)
     return [change]

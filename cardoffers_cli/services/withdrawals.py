@@ -50,14 +50,14 @@ _HINTS = {
 class ListedFile(Record):
     """A file with what it brought: how many redemptions stand, settled, were sent as webhooks.
 
-    `files` says how many there are that were asked for.
+    Of one that is held nothing was taken. `files` says how many there are that were asked for.
     """
 
-    import_id: UUID
+    import_id: UUID | None
     institution: str
     file: str
     sha256: str
-    kind_of_rows: str
+    kind_of_rows: str | None
     imported_at: datetime
     imported_by: str
     accepted: int

@@ -36,6 +36,7 @@ ready     0  0  offer add {offer} -i larkmere --cardholder - --card - < cardhold
 ready     3  3  validate bad.csv --errors errors.csv --valid valid.csv --rejected rejected.csv
 ready     3  3  import bad.csv -i larkmere
 ready     3  -  import bad.csv -i larkmere --errors errors.csv --rejected rejected.csv
+ready     5  5  file release larkmere/june.csv
 ready     0  0  refund import made/refunds/larkmere.csv -i larkmere
 ready     0  0  credit import credited.csv -i larkmere
 ready     0  0  refund apply

@@ -96,29 +96,26 @@ def cut_off(*_given: object) -> None:
 
 
 @at_the_gate
+@pytest.mark.usefixtures("folder")
 def test_the_mail_says_what_a_night_found_that_was_cut_off_and_nothing_twice(
-    cardoffers: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+    cardoffers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last of what a killed process prints may be lost, so it is told again until it is kept."""
-    monkeypatch.setattr("cardoffers_cli.jobs.night.steps.decide", cut_off)
-    ended = cardoffers(*NIGHT, "-q")
-    assert (130, False) == (ended.exit_code, "bad.csv" in ended.stderr)
-    monkeypatch.undo()
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("CARDOFFERS_STORE", "store.duckdb")
-    monkeypatch.setattr("cardoffers_cli.jobs.night.history.tell_nights", cut_off)
-    later = ("nightly", "drop", "-q", "--as-of", "2026-06-03T12:00:00Z")
+    """What was printed when a process was killed may be lost: it is told until that is kept."""
     mails = []
-    for exit_code in (130, 3, 0):
-        ended = cardoffers(*later)
+    for exit_code, day, cut_off_in in [
+        (130, "01", "steps.decide"),
+        (130, "03", "history.tell_nights"),
+        (3, "03", None),
+        (0, "03", None),
+    ]:
+        with monkeypatch.context() as patch:
+            if cut_off_in:
+                patch.setattr(f"cardoffers_cli.jobs.night.{cut_off_in}", cut_off)
+            ended = cardoffers("nightly", "drop", "-q", "--as-of", f"2026-06-{day}T12:00:00Z")
         assert exit_code == ended.exit_code
-        lines = re.findall(r"Nightly run of \S+(?=,)|error: alder/bad\.csv", ended.stderr)
-        mails.append(lines)
-        monkeypatch.undo()
-        monkeypatch.chdir(folder)
-        monkeypatch.setenv("CARDOFFERS_STORE", "store.duckdb")
+        mails += [re.findall(r"Nightly run of \S+(?=,)|error: alder/bad\.csv", ended.stderr)]
     both = ["Nightly run of 2026-06-01", "error: alder/bad.csv", "Nightly run of 2026-06-03"]
-    assert [both, both, []] == mails
+    assert [[], both, both, []] == mails
 
 
 def run_of(folder: Path) -> str:

@@ -53,6 +53,7 @@ WITHOUT_EXAMPLE = {
     # is asked of the store, of its clock, or of the settings
     *("reference_unknown", "currency_in_use", "id_conflict", "link_kept", "look_alike"),
     *("budget_below_spent", "effective_in_future", "webhook_url_refused"),
+    *("file_short", "file_held"),
 }
 OF_CATALOGUES = {"value_invalid"}
 SHOWN = sorted(KNOWN.keys() - WITHOUT_EXAMPLE)

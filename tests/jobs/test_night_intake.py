@@ -13,6 +13,7 @@ from books import HEADER, book, purchase
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, set_institution
+from cardoffers_cli.jobs.files import file_rows
 from cardoffers_cli.jobs.night.intake import release_file
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.rehearsal import rehearse
@@ -345,7 +346,8 @@ def test_a_file_that_is_wholly_known_is_told_so(made: Job) -> None:
 
 
 def purchases(first: int, rows: int) -> str:
-    return "ref amount\n" + "\n".join(f"r{first + number} 1.00" for number in range(rows))
+    numbers = range(first, first + rows)
+    return "ref amount\n" + "\n".join(f"r{number} {1 + number}.00" for number in numbers)
 
 
 def test_half_a_file_is_held_until_it_is_released(made: Job) -> None:
@@ -370,6 +372,9 @@ def test_half_a_file_is_held_until_it_is_released(made: Job) -> None:
         told["level"],
         told["next"],
     )
+    listed = file_rows(made, "alder", period=None, limit=9)
+    assert ["held", "taken", "taken", "taken"] == [each.state for each in listed]
+    assert ("alder/june.csv", 0) == (listed[0].file, listed[0].accepted)
     before = kept(made)
     (folder / "held" / "june.csv").write_bytes(whole)
     assert 12 == release_file(made, "june.csv", None, dry_run=True).accepted
@@ -400,5 +405,5 @@ def test_rows_that_are_not_taken_have_their_causes_beside_them(made: Job) -> Non
     told = run_night(made, Order(drop=made.path.parent / "drop")).findings[0]
     assert (
         "alder/june.csv: 7 of 8 rows not taken: 3 where the amount is zero or negative, 2 conflict"
-        " with earlier rows, 1 where the amount is not a plain number."
+        " with earlier rows, 1 cut off (the last line has no end)."
     ) == told.message

@@ -194,8 +194,7 @@ def set_institution(
                 changes = [*changes, *_change_watch(store, institution, run, is_on=watch)]
             if calendar:
                 changes = [*changes, *change_calendar(store, institution, calendar, run)]
-            if hold_short:
-                changes = [*changes, *_change_hold_short(store, institution, hold_short, run)]
+            changes = [*changes, *_change_hold_short(store, institution, hold_short, run)]
             if legal_hold:
                 changes = [*changes, *change_hold(store, institution, legal_hold, run)]
             if numbers:
@@ -323,10 +322,10 @@ def _change_sharers(
 
 
 def _change_hold_short(
-    store: Store, institution: Institution, value: str, run: Run
+    store: Store, institution: Institution, value: str | None, run: Run
 ) -> list[FieldChange]:
     by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
-    changed = change_hold_short(store, institution, value, **by)
+    changed = change_hold_short(store, institution, value or institution.hold_short, **by)
     return log_changes(store, "hold_short_changed", institution, changed, run)
 
 

@@ -332,7 +332,7 @@ class _File:
             self._record(store, "imported", made.document(), kept)
             if folder is held and not dry_run:
                 put_away(held, name, done, name)
-        return made
+        return replace(made, dry_run=dry_run)
 
     def _failure(self, error: CardoffersError) -> dict[str, Any]:
         return {
@@ -370,7 +370,7 @@ def release_file(job: Job, name: str, institution: str | None, *, dry_run: bool)
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution) if institution else None
         night, file = _held(store, name, owner)
-        drop, processed = Path(night.drop_folder), Processed(Path(night.processed_folder or ""))
+        drop, processed = Path(night.drop_folder), Processed(Path(night.processed_folder))
         work = Work(
             job=job,
             night=night,

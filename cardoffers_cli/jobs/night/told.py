@@ -96,7 +96,7 @@ def _causes(report: Mapping[str, Any], wrong: int) -> str:
     for found in report["findings"]:
         if found["level"] == "error" or found["code"] in _CAUSES:
             rows[found["code"]] += found["rows"]
-    causes = []
+    causes = list[str]()
     for code, count in sorted(rows.items(), key=lambda each: (-each[1], each[0] not in _CAUSES)):
         if count and wrong > 0 and len(causes) < _MOST_CAUSES:
             causes.append(f"{count:,} {_CAUSES.get(code) or f'where {CODES[code].summary}'}")

@@ -1,8 +1,8 @@
 -- name: listed
 -- Files of an institution, or of all, taken in a span of time or at any, the newest first: how many of
 -- their redemptions stand, how many of these settled, and of how many webhooks were sent. Those that
--- were withdrawn have what they had taken. `files` says how many there are.
--- Grain: one row per import of a file.
+-- were withdrawn have what they had taken. Those that are held, which nothing was taken of, come first.
+-- `files` says how many there are. Grain: one row per import of a file, or per held file.
 with files as (
     select
         imports.import_no, imports.import_id, imports.institution_id, imports.file_name,
@@ -19,6 +19,16 @@ with files as (
         gone.kind_of_rows, gone.accepted, gone.amount_accepted, gone.currency, gone.imported_at,
         gone.imported_by, 'withdrawn', gone.withdrawn_at, gone.actor, gone.reason
     from withdrawn_imports as gone
+    union all
+    select
+        null, null, institutions.institution_id,
+        night_files.institution || '/' || night_files.file_name, night_files.taken_sha256, null, 0,
+        0, institutions.currency, nights.as_of, runs.actor, 'held', null, null, null
+    from night_files
+    inner join nights on nights.night_no = night_files.night_no
+    inner join runs on runs.run_no = nights.run_no
+    inner join institutions on institutions.slug = night_files.institution
+    where night_files.state = 'held'
 ),
 page as materialized (
     select files.*, count(*) over () as files
@@ -26,7 +36,7 @@ page as materialized (
     where ($institution_id is null or files.institution_id = $institution_id)
         and ($from_at is null or files.imported_at >= $from_at)
         and ($to_at is null or files.imported_at < $to_at)
-    order by files.import_no desc
+    order by files.import_no desc nulls first, files.imported_at desc
     limit $limit
 ),
 sent as (
@@ -56,7 +66,7 @@ select
 from page
 inner join institutions on institutions.institution_id = page.institution_id
 left join earned on earned.import_no = page.import_no
-order by page.import_no desc;
+order by page.import_no desc nulls first, page.imported_at desc;
 
 -- name: import
 -- One import that was taken.
