@@ -156,17 +156,7 @@ class _Taking:
 
 
 def _row(entry: BankEntry, entry_id: UUID) -> Mapping[str, Any]:
-    return {
-        "entry_id": str(entry_id),
-        "place": entry.place,
-        "status": entry.status,
-        "direction": entry.direction,
-        "payment_id": entry.payment_id,
-        "trace": entry.trace,
-        "amount": None if entry.amount is None else str(entry.amount),
-        "currency": entry.currency,
-        "booked_at": None if entry.booked_at is None else entry.booked_at.isoformat(),
-        "code": entry.code,
-        "bank_ref": entry.bank_ref,
-        "message": entry.message,
-    }
+    """Return what an entry says as text, by the columns of the table."""
+    said = vars(entry).items()
+    texts = {name: None if value is None else str(value) for name, value in said}
+    return {"entry_id": str(entry_id), **texts}

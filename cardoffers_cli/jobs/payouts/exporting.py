@@ -37,8 +37,10 @@ from cardoffers_cli.services.payouts import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
+    from typing import Any
 
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.context.job import Job
@@ -148,8 +150,7 @@ def withdraw_payout(
 ) -> WithdrawnPayout:
     """Withdraw the newest payment of a statement, of which the bank said nothing yet.
 
-    Raises `NotFound`, `Refused` where none was exported, or it was withdrawn, or the bank said
-    anything of it, and `ApprovalNeeded`.
+    Raises `NotFound`, `ApprovalNeeded`, and `Refused` where there is no such payment.
     """
     if not reason.strip():
         raise UsageError("A withdrawal needs a reason.", hint='Say why: --reason "old account".')
@@ -160,29 +161,20 @@ def withdraw_payout(
         if known is None or known.withdrawn_at or known.entries:
             raise _not_withdrawn(number, known)
         with run_record(store, kind="payout_withdraw", now=job.now, actor=job.actor) as run:
+            by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
             told = {"payment_id": known.payment_id, "sha256": known.sha256}
             approval = require_approval(
-                store,
-                run,
-                owner,
+                *(store, run, owner),
                 action="payout_withdraw",
                 subject=number,
-                details={**told, "reason": reason.strip()},
+                details={**told, "reason": by["reason"]},
                 amount=known.amount,
                 currency=known.currency,
                 dry_run=dry_run,
             )
-            by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
             withdraw(store, owner.id, known, now=job.now, **by)
-            security_log.append(
-                store,
-                "payout_withdrawn",
-                event_id=uuid4(),
-                institution_id=owner.id,
-                details={"statement": number, **told, "reason": reason.strip()},
-                now=job.now,
-                actor=job.actor,
-            )
+            told = {"statement": number, **told, "reason": by["reason"]}
+            _log(store, job, owner, "payout_withdrawn", told)
             run.counts["statement"] = number
     return WithdrawnPayout.part(
         known,
@@ -285,6 +277,7 @@ def _make(
     payout_no = next_payout(store)
     newest = find_payout(store, owner.id, statement.number)
     attempt = newest.attempt + 1 if newest else 1
+    made_again = {"attempt": attempt, "reason": again} if newest else {}
     of = {"action": "payout_export", "subject": statement.number}
     asked = asked_before(store, run, owner, **of)
     if due_on is None and asked and date.fromisoformat(asked.details["due_on"]) >= job.now.date():
@@ -296,9 +289,7 @@ def _make(
     content = FORMS[form](payment)
     digest = sha256(content).hexdigest()
     approval = require_approval(
-        store,
-        run,
-        owner,
+        *(store, run, owner),
         **of,
         details={
             "form": form,
@@ -308,7 +299,7 @@ def _make(
             "account": payee.text,
             "due_on": payment.due_on.isoformat(),
             "decided_sha256": sha256(FORMS[form](payment.decided())).hexdigest(),
-            **({"attempt": attempt, "reason": again} if newest else {}),
+            **made_again,
         },
         amount=statement.amount,
         currency=statement.currency,
@@ -334,21 +325,22 @@ def _make(
         run_no=run.run_no,
         actor=job.actor,
     )
+    told = {"statement": statement.number, "form": form, "sha256": digest, **made_again}
+    _log(store, job, owner, "payout_exported", told)
+    return approval
+
+
+def _log(store: Store, job: Job, owner: Institution, event: str, told: Mapping[str, Any]) -> None:
+    """Append what became of a payment of a statement to the security log."""
     security_log.append(
         store,
-        "payout_exported",
+        event,
         event_id=uuid4(),
         institution_id=owner.id,
-        details={
-            "statement": statement.number,
-            "form": form,
-            "sha256": digest,
-            **({"attempt": attempt, "reason": again} if newest else {}),
-        },
+        details=told,
         now=job.now,
         actor=job.actor,
     )
-    return approval
 
 
 def _payment(
