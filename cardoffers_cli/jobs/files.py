@@ -64,9 +64,9 @@ def file_rows(
         owner = find_institution(source.store, institution) if institution else None
         found = list_files(
             source.store,
-            institution_id=owner and owner.id,
-            from_at=month and month.from_at,
-            to_at=month and month.to_at,
+            institution_id=owner.id if owner else None,
+            from_at=month.from_at if month else None,
+            to_at=month.to_at if month else None,
             limit=limit,
         )
     return [without_cards(each) for each in found]

@@ -30,6 +30,7 @@ from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.webhooks.deliver import send
 from cardoffers_cli.jobs.why import plain_answers, why
 from cardoffers_cli.wire.receiver import Receiver
+from commands import cardoffers
 from outbox import goes_to
 from post import real_clock
 from sizes import FULL, slow, tries
@@ -358,6 +359,36 @@ def test_files_are_listed_with_what_came_of_them(made: Job, tmp_path: Path) -> N
     assert [("90.00", 0, 0, 0, "tester"), ("110.00", 2, 2, 0, "tester")] == listed
     assert [3] == [e.accepted for e in file_rows(made, None, period="2026-07", limit=9)]
     assert [] == file_rows(made, "brook", period=None, limit=9)
+
+
+@slow
+def test_a_file_is_taken_back_as_an_operator_types_it(made: Job, tmp_path: Path) -> None:
+    import_id = take(made, tmp_path)
+    match_purchases(made)
+    where = ("--store", made.path, "--as-of", "2026-06-01T12:00:00Z")
+    listed = cardoffers("file", "list", "-i", "alder", "--format", "json", *where, exit_code=0)
+    assert [(import_id, "taken", 3, 2)] == [
+        (each["import_id"], each["state"], each["accepted"], each["redeemed"])
+        for each in listed.document
+    ]
+    undo = ("file", "undo", import_id[:8], "--reason", WHY, *where)
+    asked = cardoffers(*undo, exit_code=2)
+    assert (
+        f"Error: Not confirmed: Withdraw {tmp_path / 'tx.csv'} of alder: 3 purchases, 2 redemptions"
+        " of GBP 4.40?\nHint: Add --yes.\n"
+    ) == asked.stderr
+    assert cardoffers(*undo, "--dry-run", "--format", "json", exit_code=0).document["dry_run"]
+    cardoffers(*undo, "--yes", exit_code=0)
+    again = cardoffers(*undo, "--yes", "--format", "json", exit_code=4)
+    assert ("already_withdrawn", 4) == (again.error["code"], again.error["exit_code"])
+    other = ("file", "undo", "00000000", "--reason", WHY, "--yes", *where)
+    cardoffers(*other, exit_code=5)
+    answer = cardoffers("why", "X-1", "-i", "alder", *where, "--format", "json", exit_code=0)
+    assert ("withdrawn", WHY) == (
+        answer.document["status"],
+        answer.document["withdrawn"][0]["reason"],
+    )
+    cardoffers("doctor", "--strict", *where, exit_code=0)
 
 
 OPERATIONS = ("others", "match", "refunds", "apply", "settle", "match again")

@@ -106,7 +106,8 @@ class _Single(TyperOption):
 
     def add_to_parser(self, parser: Any, ctx: Any) -> None:
         """Let the parser collect every value that is given."""
-        super().add_to_parser(_Collecting(parser), ctx)
+        collecting: Any = _Collecting(parser)
+        super().add_to_parser(collecting, ctx)
 
     def handle_parse_result(self, ctx: Any, opts: Any, args: list[str]) -> Any:
         """Take the value that was given; raise `UsageError` for two that differ."""

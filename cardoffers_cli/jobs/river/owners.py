@@ -42,9 +42,12 @@ def check_owner(
     Where somebody vouches that it `is_own` it is taken, and the security log says so. The other one
     is named in the hint alone, for operators: messages are written beside the institution's files.
     """
-    of = {"institution_id": owner.id, "file_sha256": file.sha256}
     for part in staged:
-        found = find_other_owner(store, part.kind.name, part.rows, part.tokens, **of)
+        found = find_other_owner(
+            *(store, part.kind.name, part.rows, part.tokens),
+            institution_id=owner.id,
+            file_sha256=file.sha256,
+        )
         if found:
             break
     else:
