@@ -161,20 +161,20 @@ def withdraw_payout(
         if known is None or known.withdrawn_at or known.entries:
             raise _not_withdrawn(number, known)
         with run_record(store, kind="payout_withdraw", now=job.now, actor=job.actor) as run:
-            by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
-            told = {"payment_id": known.payment_id, "sha256": known.sha256}
+            why = reason.strip()
+            told = {"payment_id": known.payment_id, "sha256": known.sha256, "reason": why}
             approval = require_approval(
                 *(store, run, owner),
                 action="payout_withdraw",
                 subject=number,
-                details={**told, "reason": by["reason"]},
+                details=told,
                 amount=known.amount,
                 currency=known.currency,
                 dry_run=dry_run,
             )
+            by = {"actor": job.actor, "reason": why, "run_no": run.run_no}
             withdraw(store, owner.id, known, now=job.now, **by)
-            told = {"statement": number, **told, "reason": by["reason"]}
-            _log(store, job, owner, "payout_withdrawn", told)
+            _log(store, job, owner, "payout_withdrawn", {"statement": number, **told})
             run.counts["statement"] = number
     return WithdrawnPayout.part(
         known,
@@ -289,7 +289,9 @@ def _make(
     content = FORMS[form](payment)
     digest = sha256(content).hexdigest()
     approval = require_approval(
-        *(store, run, owner),
+        store,
+        run,
+        owner,
         **of,
         details={
             "form": form,
