@@ -64,7 +64,6 @@ LINES = """
 0   offer link-list -i larkmere --cardholder - < cardholder.txt
 3   validate transactions/larkmere-dirty.csv
 0   validate transactions/tarnhollow.csv transactions/larkmere.csv --certificate files.json
-0   validate transactions/larkmere.csv transactions/tarnhollow.csv --check files.json
 0   schema
 0   profile new export.csv -o new.toml
 0   profile check bank.toml export.csv
