@@ -163,6 +163,7 @@ READERS = {
     ("find", "--token-file"),
     ("refund link", "--from"),
     ("merchant accept", "--from"),
+    ("merchant suggest", "--as-table"),
     ("pack build", "--pyodide"),
     ("serve", "--tls-cert"),
     ("serve", "--tls-key"),
@@ -195,8 +196,9 @@ def test_every_option_that_names_a_file_is_known_here() -> None:
     assert written | READERS == set(file_options(get_command(main.app)))
 
 
-READERS = """
+INPUTS = """
 validate GIVEN
+validate known.csv --check GIVEN
 import GIVEN -i alder
 refund import GIVEN -i alder
 credit import GIVEN -i alder
@@ -214,6 +216,7 @@ find -i alder --token-file GIVEN
 api POST /api/v1/transactions --key-file key --body GIVEN
 api GET /api/v1/offers --key-file GIVEN
 merchant accept --from GIVEN
+merchant suggest --as-table GIVEN
 refund link --from GIVEN -i alder
 webhook verify GIVEN --headers GIVEN --secret-file GIVEN
 privacy reapply --erasures GIVEN
@@ -227,7 +230,7 @@ def a_socket(path: Path) -> None:
 
 
 @slow
-@pytest.mark.parametrize("line", READERS)
+@pytest.mark.parametrize("line", INPUTS)
 def test_what_is_no_file_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:

@@ -19,6 +19,7 @@ from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.row_kinds import BY_NAME
 from cardoffers_cli.files.schemas.formats import rules_digest
+from cardoffers_cli.files.sources import open_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -92,7 +93,8 @@ def certificate_of(reports: Iterable[FileReport], reading: FileReading) -> Certi
 def read_certificate(file: Path) -> Certificate:
     """Return the certificate in a file; raise `NotFound` or `UsageError` where there is none."""
     try:
-        certificate = Certificate(**json.loads(file.read_bytes()))
+        with open_input(file) as opened:
+            certificate = Certificate(**json.load(opened))
         options = ReadingOptions(**certificate.read_as)
         known = certificate.form == FORM and options.kind in {None, *BY_NAME}
         if known and all(each["file"] for each in certificate.files):
