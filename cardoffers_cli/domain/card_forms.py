@@ -33,7 +33,10 @@ CHANCE = 1000
 PLACES = 65_521
 """How many remainders there are: a prime, so that numbers in a row, of any step, have others."""
 
-_OF_PURCHASES = dict.fromkeys(("refund_ref", "original_transaction_ref"), "transaction_ref")
+_SAME = {
+    **dict.fromkeys(("refund_ref", "original_transaction_ref"), "transaction_ref"),
+    "card_token": "instrument_token",
+}
 """Fields that hold what another one does; a profile takes refunds from among purchases."""
 
 
@@ -146,8 +149,14 @@ class NumberEvidence:
 
     def is_declared(self, form: NumberForm) -> bool:
         """Say whether a person said that numbers of the field have this length."""
-        fields = (form.field, _kept(form).field)
-        return form.form == ALONE and any(form.length in self.declared.get(f, ()) for f in fields)
+        return form.form == ALONE and form.length in self.lengths_of(form.field)
+
+    def lengths_of(self, field: str) -> frozenset[int]:
+        """Return the lengths that a person said numbers of a field have, or of one like it."""
+        same = _SAME.get(field, field)
+        return frozenset[int]().union(
+            *(each for name, each in self.declared.items() if _SAME.get(name, name) == same)
+        )
 
     def are_by_chance(self, form: NumberForm) -> bool | None:
         """Say whether no more numbers are right than by chance; None, where too few tell it."""
@@ -252,4 +261,4 @@ def is_by_chance(right: int, numbers: int) -> bool:
 
 
 def _kept(form: NumberForm) -> NumberForm:
-    return NumberForm(_OF_PURCHASES.get(form.field, form.field), form.length, form.form)
+    return NumberForm(_SAME.get(form.field, form.field), form.length, form.form)

@@ -197,7 +197,7 @@ class Judge:
 
     def _is_declared(self, raw: pl.DataFrame, name: str) -> pl.Expr:
         """Say of tokens whether they are numbers of a length that a person declared."""
-        lengths = self.reading.numbers.declared.get(name)
+        lengths = self.reading.numbers.lengths_of(name)
         if not lengths or name not in raw.columns:
             return pl.lit(False)
         text = pl.col(name).str

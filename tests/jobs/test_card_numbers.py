@@ -354,7 +354,8 @@ def test_masking_asks_and_writes_the_store_anew(old: Job) -> None:
 
 def numbered(count: int, first: int = 4 * 10**15) -> list[dict[str, str]]:
     return [
-        {**EVENT, "transaction_ref": str(first + n), "amount": f"{n + 1}.00"} for n in range(count)
+        {**EVENT, "transaction_ref": str(each), "amount": f"{each % 100_000 + 1}.00"}
+        for each in range(first, first + count)
     ]
 
 
@@ -459,6 +460,7 @@ def test_a_declared_length_is_no_card_number_until_it_is_taken_back(
         words = ("institution", "set", "alder", "--numbers", f"card_token={said}")
         cardoffers(*words, "--store", alder.path)
         assert {expected} == verdicts(alder, tmp_path, (1, 30), **token)
+        assert {"no_card_numbers": said == "16"} == card_audit(alder)
     logged = "select details from security_log where event = 'numbers_declared' order by entry_no"
     assert [
         {"numbers": [None, "card_token=16"]},

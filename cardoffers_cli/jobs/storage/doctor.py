@@ -39,6 +39,7 @@ TAKEN_FILES = "taken_files_are_as_read"
 _AGAIN = "cardoffers privacy reapply"
 _ANSWER = "cardoffers privacy reapply --erasures FILE"
 _COMPACT = "cardoffers store compact"
+_MASK = "cardoffers store mask-card-numbers, or cardoffers institution set INST --numbers"
 
 QUICK = frozenset(
     {
@@ -248,7 +249,8 @@ def _parts(store: Store) -> Found:
 
 def _card_numbers(store: Store) -> Found:
     places = card_numbers(store)
-    return sum(place["card_numbers"] for place in places), next(iter(places), None)
+    first = {**places[0], "next": _MASK} if places else None
+    return sum(place["card_numbers"] for place in places), first
 
 
 _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
