@@ -132,7 +132,9 @@ WRITES_LEDGER = {
     "pipeline/redeem",
     "pipeline/settle",
     "services/card_numbers",
+    "services/erasures",
     "services/redemptions",
+    "services/withdrawals",
 }
 """The files whose statements write what is owed: no other can, be it in a dry run."""
 

@@ -24,7 +24,7 @@ from institutions;
 -- for each: purchase_refs, refunds, credits
 -- reads: staged(line, hash_of_text), staged_tokens(cardholder_token)
 -- Whether another institution may have a file, by its bytes, by the references (in {table}) and the
--- tokens of one in so many (`every`) that $drawn are left: how many of how many one of the others has.
+-- tokens of one in so many (`every`) that $drawn are left: how many of how many another one has.
 -- Grain: one row.
 with every_of as (
     select
@@ -79,7 +79,8 @@ select
     (select count(*) from asked_tokens) as tokens_among;
 
 -- name: digest_elsewhere
--- The first institution that took the same bytes, where the given one did not. Grain: one row, or none.
+-- The first institution that took the same bytes, where the given one did not.
+-- Grain: one row, or none.
 select imports.institution_id, institutions.slug as institution, 1 as alike, 1 as among
 from imports
 inner join institutions on institutions.institution_id = imports.institution_id
@@ -95,34 +96,37 @@ limit 1;
 
 -- name: asked_rows
 -- reads: staged(line, amount, transacted_at, hash_of_text)
--- makes: asked(item, amount, transacted_at, hash_of_text)
--- Makes asked: one in $every of the staged rows, drawn by their lines. Grain: one row per row.
-create temp table asked as
+-- makes: asked_for(item, amount, transacted_at, hash_of_text)
+-- Makes asked_for: one in $every of the staged rows, drawn by their lines. Grain: one row per row.
+create temp table asked_for as
 select staged.line as item, staged.amount, staged.transacted_at, staged.hash_of_text
 from staged
 where hash(staged.line) % cast($every as ubigint) = 0;
 
 -- name: asked_tokens
 -- reads: staged_tokens(cardholder_token)
--- makes: asked(item)
--- Makes asked: one in $every of the staged cardholder tokens. Grain: one row per token.
-create temp table asked as
-select distinct staged_tokens.cardholder_token as item
+-- makes: asked_for(item, amount, transacted_at, hash_of_text)
+-- Makes asked_for: one in $every of the staged cardholder tokens; of these nothing else is asked.
+-- Grain: one row per token.
+create temp table asked_for as
+select distinct
+    staged_tokens.cardholder_token as item, cast(null as decimal(18, 4)) as amount,
+    cast(null as timestamp) as transacted_at, cast(null as ubigint) as hash_of_text
 from staged_tokens
 where staged_tokens.cardholder_token is not null
     and hash(staged_tokens.cardholder_token) % cast($every as ubigint) = 0;
 
 -- name: known_purchases
--- reads: asked(item, amount, transacted_at, hash_of_text)
--- makes: known(item, institution_id)
--- Makes known: who has a purchase of the same reference, amount and time. References are compared by
--- their hashes, which is enough beside the other two. Grain: one row per row and institution.
-create temp table known as
+-- reads: asked_for(item, amount, transacted_at, hash_of_text)
+-- makes: known_by(item, institution_id)
+-- Makes known_by: who has a purchase of the same reference, amount and time. References are compared
+-- by their hashes, which is enough beside the other two. Grain: one row per row and institution.
+create temp table known_by as
 with hashed as (
     select
-        asked.item, asked.amount, asked.transacted_at, institutions.institution_id,
-        hash_of_institution(asked.hash_of_text, institutions.institution_id) as ref_hash
-    from asked
+        asked_for.item, asked_for.amount, asked_for.transacted_at, institutions.institution_id,
+        hash_of_institution(asked_for.hash_of_text, institutions.institution_id) as ref_hash
+    from asked_for
     cross join institutions
 ),
 found as materialized (
@@ -142,26 +146,26 @@ inner join purchases
 
 -- name: known
 -- for each: refunds.refunded_at, credits.credited_at
--- reads: asked(item, amount, transacted_at, hash_of_text)
--- makes: known(item, institution_id)
--- Makes known of {table}, as known_purchases. Grain: one row per row and institution.
-create temp table known as
-select asked.item, institutions.institution_id
-from asked
+-- reads: asked_for(item, amount, transacted_at, hash_of_text)
+-- makes: known_by(item, institution_id)
+-- Makes known_by of {table}, as known_purchases. Grain: one row per row and institution.
+create temp table known_by as
+select asked_for.item, institutions.institution_id
+from asked_for
 cross join institutions
 inner join {table}
-    on {table}.ref_hash = hash_of_institution(asked.hash_of_text, institutions.institution_id)
+    on {table}.ref_hash = hash_of_institution(asked_for.hash_of_text, institutions.institution_id)
     and {table}.institution_id = institutions.institution_id
-    and {table}.amount = asked.amount
-    and {table}.{column} = asked.transacted_at;
+    and {table}.amount = asked_for.amount
+    and {table}.{column} = asked_for.transacted_at;
 
 -- name: known_tokens
--- reads: asked(item)
--- makes: known(item, institution_id)
--- Makes known: who knows a cardholder token of 10 characters or more, but for those who share their
--- tokens with the given one. Who is known by a withdrawn file alone is not known. Grain: one row per
--- token and institution.
-create temp table known as
+-- reads: asked_for(item)
+-- makes: known_by(item, institution_id)
+-- Makes known_by: who knows a cardholder token of 10 characters or more, but for those who share
+-- their tokens with the given one. Who is known by a withdrawn file alone is not known. Grain: one row
+-- per token and institution.
+create temp table known_by as
 with gone as (
     select distinct withdrawn_purchases.cardholder_no
     from withdrawn_purchases
@@ -175,10 +179,10 @@ here as (
     from links
     where links.cardholder_no in (select gone.cardholder_no from gone)
 )
-select asked.item, cardholders.institution_id
-from asked
-inner join cardholders on cardholders.cardholder_token = asked.item
-where length(asked.item) >= 10
+select asked_for.item, cardholders.institution_id
+from asked_for
+inner join cardholders on cardholders.cardholder_token = asked_for.item
+where length(asked_for.item) >= 10
     and cardholders.institution_id not in (
         select institutions.institution_id
         from institutions
@@ -195,21 +199,21 @@ where length(asked.item) >= 10
     );
 
 -- name: most
--- reads: asked(item), known(item, institution_id)
+-- reads: asked_for(item), known_by(item, institution_id)
 -- The institution that has most of what is asked, and the given one has not; how many of how many.
 -- Grain: one row, or none.
 select
-    known.institution_id, institutions.slug as institution, count(distinct known.item) as alike,
-    (select count(*) from asked) as among
-from known
-inner join institutions on institutions.institution_id = known.institution_id
-where known.institution_id <> $institution_id
-    and known.item not in (
+    known_by.institution_id, institutions.slug as institution,
+    count(distinct known_by.item) as alike, (select count(*) from asked_for) as among
+from known_by
+inner join institutions on institutions.institution_id = known_by.institution_id
+where known_by.institution_id <> $institution_id
+    and known_by.item not in (
         select own.item
-        from known as own
+        from known_by as own
         where own.institution_id = $institution_id
     )
-group by known.institution_id, institutions.slug
+group by known_by.institution_id, institutions.slug
 order by alike desc, institutions.slug
 limit 1;
 
