@@ -91,25 +91,27 @@ def unknown_to(store: Store, erasures: Iterable[ListedErasure]) -> list[ListedEr
 
 def erase(
     store: Store, erasures: Iterable[ListedErasure], key: bytes, *, run_no: int
-) -> ErasedCounts:
+) -> tuple[ErasedCounts, list[str]]:
     """Erase the cardholders that these name, in the caller's transaction; return what they had.
 
-    Done again it changes nothing. The old tokens stay in freed blocks of the file until it is
-    written anew.
+    The tokens that are gone are returned too, those that can be told apart. Done again it changes
+    nothing. The old tokens stay in freed blocks of the file until it is written anew.
     """
     erasing = _erasing(store, erasures, key)
     found = store.records(ErasedCounts, "services/erasures:counts", erasing)[0]
-    _erase_in_texts(store, erasing)
+    tokens = _erase_in_texts(store, erasing)
     for part in _PARTS:
         store.execute(f"services/erasures:erase_{part}", erasing)
     store.execute("services/erasures:keep", erasing, run_no=run_no)
-    return found
+    return found, tokens
 
 
-def _erase_in_texts(store: Store, erasing: Table) -> None:
-    for row in store.rows("services/erasures:erased_tokens", erasing, longer=TOLD_APART):
+def _erase_in_texts(store: Store, erasing: Table) -> list[str]:
+    found = store.rows("services/erasures:erased_tokens", erasing, longer=TOLD_APART)
+    for row in found:
         for part in ("reasons_sent", *(f"text_{each}" for each in TEXTS)):
             store.execute(f"services/erasures:erase_{part}", **row)
+    return [row["token"] for row in found]
 
 
 def unsettled(store: Store, institution_id: UUID, cardholder_no: int) -> Unsettled:
@@ -131,14 +133,6 @@ def shared_instruments(store: Store, institution_id: UUID, cardholder_no: int) -
             cardholder_no=cardholder_no,
         )
     )
-
-
-def own_tokens(store: Store, institution_id: UUID, cardholder_no: int) -> list[str]:
-    """Return the tokens of the cardholder's cards that nobody else of the institution has."""
-    rows = store.rows(
-        "services/erasures:tokens_of", institution_id=institution_id, cardholder_no=cardholder_no
-    )
-    return [row["instrument_token"] for row in rows]
 
 
 def _erasing(store: Store, erasures: Iterable[ListedErasure], key: bytes) -> Table:

@@ -36,7 +36,7 @@ def erase_again(store: Store, job: Job, listed: ErasureList) -> int:
         return 0
     with store.transaction():
         with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
-            found = erase(store, missing, listed.key, run_no=run.run_no)
+            found, _ = erase(store, missing, listed.key, run_no=run.run_no)
             run.counts.update(found, again=len(missing))
         for each in missing:
             log_erasure(store, each, job, is_again=True)

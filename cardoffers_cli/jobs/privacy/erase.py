@@ -29,7 +29,6 @@ from cardoffers_cli.services.erasures import (
     KnownErasure,
     erase,
     latest_erasure,
-    own_tokens,
     shared_instruments,
     times_erased,
     unsettled,
@@ -136,12 +135,14 @@ def erase_cardholder(
         if number is None:
             known = latest_erasure(store, owner.id, named.token_hash)
             erased = _earlier(owner, named, known, dry_run=dry_run)
-            tokens, before_run_no = [token], known.run_no if known else None
+            tokens = [token] if len(token) > TOLD_APART else []
+            before_run_no = known.run_no if known else None
         else:
             _may_go(store, owner, number)
-            tokens, before_run_no = [token, *own_tokens(store, owner.id, number)], None
-            erased = _erase(store, job, owner, number, named, key=key or _NO_KEY, dry_run=dry_run)
-        tokens = [each for each in tokens if len(each) > TOLD_APART]
+            erased, tokens = _erase(
+                store, job, owner, number, named, key=key or _NO_KEY, dry_run=dry_run
+            )
+            before_run_no = None
         places = _places(store, tokens)
         files = traces(store, job, owner.slug, tokens, before_run_no=before_run_no)
         if not dry_run:  # before the commit: killed, it is done again
@@ -220,8 +221,8 @@ def _erase(
     *,
     key: bytes,
     dry_run: bool,
-) -> Erased:
-    """Erase in the caller's transaction, the list first."""
+) -> tuple[Erased, list[str]]:
+    """Erase in the caller's transaction, the list first; return the tokens that are gone too."""
     shared = shared_instruments(store, owner.id, cardholder_no)
     with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
         approval = require_approval(
@@ -235,7 +236,7 @@ def _erase(
         )
         if not dry_run:
             add(job.path, erasure)
-        counts = erase(store, [erasure], key, run_no=run.run_no)
+        counts, tokens = erase(store, [erasure], key, run_no=run.run_no)
         run.counts.update(counts)
     log_erasure(store, erasure, job)
     if not dry_run:
@@ -249,7 +250,7 @@ def _erase(
         shared=shared,
         approval=approval,
         dry_run=dry_run,
-    )
+    ), tokens
 
 
 def _earlier(

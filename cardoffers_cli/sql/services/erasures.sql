@@ -251,18 +251,3 @@ inner join instruments as others
     and others.cardholder_no <> own.cardholder_no
 where own.institution_id = $institution_id
     and own.cardholder_no = $cardholder_no;
-
--- name: tokens_of
--- The tokens of a cardholder's cards, wallets and accounts that nobody else of the institution has.
--- Grain: one row per token.
-select distinct own.instrument_token
-from instruments as own
-where own.institution_id = $institution_id
-    and own.cardholder_no = $cardholder_no
-    and not exists (
-        select 1
-        from instruments as others
-        where others.institution_id = own.institution_id
-            and others.instrument_token = own.instrument_token
-            and others.cardholder_no <> own.cardholder_no
-    );
