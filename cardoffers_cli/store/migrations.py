@@ -20,7 +20,7 @@ from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.sql import sql_folder, statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from cardoffers_cli.store.store import Store
@@ -68,7 +68,7 @@ def newest_version() -> int:
     return migrations()[-1].version
 
 
-def applied(store: Store) -> list[dict[str, Any]]:
+def applied(store: Store) -> Sequence[Mapping[str, Any]]:
     """Return the records of the schemas that a store was brought to, oldest first."""
     return store.rows("store/info:migrations")
 
