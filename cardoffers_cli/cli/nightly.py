@@ -1,5 +1,6 @@
 """`cardoffers nightly`: everything that a night has to do, in one command."""
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,6 +10,7 @@ import typer
 from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Engine, argument, option
+from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.domain.moments import parse_duration
 
 if TYPE_CHECKING:
@@ -80,10 +82,12 @@ def show_night(desk: Desk, result: "NightResult", log_format: LogFormat) -> None
     from cardoffers_cli.cli.kernel import exits
     from cardoffers_cli.cli.night_screen import ending_lines, night_blocks
     from cardoffers_cli.jobs.night.history import tell_nights, untold_nights
-    from cardoffers_cli.jobs.night.result import exit_code_of
+    from cardoffers_cli.jobs.night.result import NOTHING_NEW, exit_code_of
 
-    untold = [] if result.dry_run else untold_nights(desk.job)
-    told = untold or [result if result.dry_run else replace(result, findings=[])]
+    untold = list["NightResult"]()
+    with suppress(StoreBusy):  # it is over, whoever holds the store by now
+        untold = [] if result.dry_run else untold_nights(desk.job)
+    told = untold or [replace(result, findings=[]) if result.status == NOTHING_NEW else result]
     exit_code = max(map(exit_code_of, told))
     is_read = desk.is_terminal and desk.format is Format.table
     for each in told:
@@ -94,8 +98,8 @@ def show_night(desk: Desk, result: "NightResult", log_format: LogFormat) -> None
         ):
             exits.tell("\n".join(ending_lines(each)), as_it_is=True)
     desk.show(result, *night_blocks(result), why="")
-    if untold:
-        tell_nights(desk.job, untold)  # behind what was shown: a kill in between repeats it
+    with suppress(StoreBusy):  # a kill before this, behind what was shown, repeats it
+        tell_nights(desk.job, untold)
     if exit_code:
         raise typer.Exit(exit_code)
 

@@ -131,6 +131,8 @@ def untold_nights(job: Job) -> list[NightResult]:
 
 def tell_nights(job: Job, results: Sequence[NightResult]) -> None:
     """Keep that the findings of nights were told, so that nobody is told of them again."""
+    if not results:
+        return
     with job.store() as store, store.transaction():
         told = (nights.find(store, str(result.run_id)) for result in results)
         nights.tell(store, [night for night in told if night])
