@@ -318,7 +318,7 @@ class _File:
 
         Broken off behind the move it is found there when it is run again.
         """
-        bounds, name, kept = self._bounds(), self.file.taken_as, dict[str, Any]()
+        bounds, name = self._bounds(), self.file.taken_as
         with self._folder(HELD) as held, self._folder(DONE) as done:
             folder = held if held.look(name) is not None else done
             found = folder.look(name)
@@ -326,10 +326,10 @@ class _File:
                 raise unusable("file_missing", f"{held.path / name} is not there any more.")
             copy = private_copy(folder, name, stamp_of(found), bounds.limits, beside=held.path)
             with copy.file:
-                kept |= {"taken_bytes": copy.size_bytes, "taken_sha256": copy.sha256}
                 manifest = read_manifest(folder, [name + MANIFEST], self.shown)
                 made = self.take_in(store, copy, manifest, bounds, keeps_reports=not dry_run)
-            self._record(store, "imported", made.document(), kept)
+            read = {"taken_bytes": copy.size_bytes, "taken_sha256": copy.sha256}
+            self._record(store, "imported", made.document(), read)
             if folder is held and not dry_run:
                 put_away(held, name, done, name)
         return replace(made, dry_run=dry_run)
