@@ -93,7 +93,7 @@ LINES = """
 0   watch list
 0   watch show {watched}
 0   watch accept {watched} --reason 'a bank holiday'
-0   simulate transactions/larkmere.csv -i larkmere
+0   simulate transactions/tarnhollow.csv -i tarnhollow
 0 ~ match
 0   settle
 0   statement preview -i larkmere --period 2026-10
