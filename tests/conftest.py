@@ -11,7 +11,7 @@ import pytest
 
 from buckets import object_store
 from cardoffers_cli.store.opening import scratch_store
-from sizes import GATE, QUICK_ROOMS, ROWS_EACH_TIME, at_the_gate, is_tried, not_tried
+from sizes import ELSE_EACH_TIME, GATE, ROWS_EACH_TIME, at_the_gate, is_tried, not_tried
 from sparks import SERVERS, Spark, running
 from work import settings
 
@@ -125,7 +125,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _most(item: pytest.Item) -> int | None:
     """Return how many rows of a test's table are tried each time, None for all."""
     room = item.path.relative_to(Path(__file__).parent).parts[0]
-    return None if room in QUICK_ROOMS or room.endswith(".py") else ROWS_EACH_TIME
+    return None if room.endswith(".py") else ROWS_EACH_TIME.get(room, ELSE_EACH_TIME)
 
 
 def _one_in(item: pytest.Item) -> int:
