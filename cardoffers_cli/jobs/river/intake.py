@@ -446,7 +446,7 @@ def write_outputs(
             file.split(lines, valid, rejected, masked)
 
 
-def _row_of(finding: Finding) -> dict[str, Any]:
+def _row_of(finding: Finding) -> Mapping[str, Any]:
     return {**asdict(finding), "field": finding.column}
 
 
