@@ -13,7 +13,7 @@ from uuid import uuid4
 import typer
 
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.errors import NotFound, StoreBusy, UsageError
 
@@ -57,14 +57,15 @@ def api(
     answer = _answer(desk, _call(method, path, headers, content), dry_run=dry_run)
     if dry_run:
         desk.note("Nothing of it was kept (--dry-run).")
-    if desk.is_terminal and answer.status >= HTTPStatus.BAD_REQUEST:
-        desk.note(_explained(answer))
     code = _exit_code(answer.status)
+    why = _explained(answer) if answer.status >= HTTPStatus.BAD_REQUEST else ""
+    if desk.is_terminal and why and code != WITH_FINDINGS:
+        desk.note(why)
     if include and desk.format is Format.json:
         told = {"dry_run": True} if dry_run else {}
-        desk.show({**_document(answer), **told}, exit_code=code)
+        desk.show({**_document(answer), **told}, exit_code=code, why=why)
     else:
-        desk.write((_head(answer) if include else b"") + answer.body, exit_code=code)
+        desk.write((_head(answer) if include else b"") + answer.body, exit_code=code, why=why)
 
 
 def _call(method: str, path: str, headers: dict[str, str], body: bytes) -> "Call":
@@ -135,7 +136,7 @@ def _exit_code(status: int) -> int:
         return 0
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return 15
-    return _EXIT_CODES.get(status, 3)
+    return _EXIT_CODES.get(status, WITH_FINDINGS)
 
 
 def _head(answer: "Answer") -> bytes:

@@ -223,7 +223,7 @@ def query() -> None:
         print("rolled back", flush=True)
 
 def flood(ctx: typer.Context) -> None:
-    Desk.of(ctx).show([{"n": n} for n in range(100_000)], exit_code=3)
+    Desk.of(ctx).show([{"n": n} for n in range(100_000)], exit_code=3, why="")
 
 for name in ("wait", "query", "flood"):
     module = types.ModuleType(f"cardoffers_cli.cli.{name}")

@@ -172,7 +172,7 @@ class Desk:
         """Show the outcome and end the command when the exit code is not 0.
 
         Why it is that of findings stands on stderr: `why`, nothing where that is empty as it was
-        said before or, where it is None, the text of the blocks if that is not seen on stdout.
+        said before or, where it is None, the last text of the blocks if stdout does not show it.
 
         `document` is the JSON; the blocks are the same for readers: sheets and text. `raw` leaves
         spreadsheet formulas unguarded. What is `private` goes to a file that others cannot read.
@@ -181,8 +181,8 @@ class Desk:
         if self._reading and self.format is Format.json and isinstance(document, Mapping):
             document = {**document, "snapshot_at": self._reading.snapshot_at}
         style = self._style(self.format, raw=raw, private=private)
-        texts = [block for block in blocks if isinstance(block, Text)]
-        said = why if why is not None else "\n".join(line for text in texts for line in text.lines)
+        lines = next((block.lines for block in reversed(blocks) if isinstance(block, Text)), ())
+        said = "\n".join(lines) if why is None else why
         show.show(document, blocks, style, self.output)
         is_read = self.is_terminal and self.format is Format.table and not why
         self._end(exit_code, "" if is_read else said or FINDINGS * (why is None))
@@ -199,12 +199,12 @@ class Desk:
             return []
         return [f"From the snapshot of {format_minute(self._reading.snapshot_at)}."]
 
-    def write(self, content: bytes, *, exit_code: int = 0) -> None:
+    def write(self, content: bytes, *, exit_code: int = 0, why: str = FINDINGS) -> None:
         """Write bytes as they came, and end the command when the exit code is not 0."""
         show.write(content, self.output, mode=self._mode())
         if self.is_terminal and not content.endswith(b"\n"):
             show.write(b"\n", None)  # or the shell's prompt would stand behind them
-        self._end(exit_code, FINDINGS)
+        self._end(exit_code, why)
 
     @contextmanager
     def writing(self) -> Iterator[BinaryIO]:
