@@ -62,7 +62,7 @@ def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     yield "settle", settles[:-1], _settlements
     yield "webhooks", named["webhook_set"] + named["webhook_send"], lambda *_: iter(())
     yield "offers", [*named["feed"], *named.get("add", [])], _offers
-    yield "funnel", named["funnel"], lambda found: iter([Text(picture(found))])
+    yield "funnel", named["funnel"], lambda found: iter([Text([*picture(found)])])
     yield "again", [imports[2], matches[1], settles[-1]], _again
     yield "refunds", named["refunds_import"] + named["refund"], lambda _, told: applied(told)
     yield "unresolved", named["unresolved"], _unresolved

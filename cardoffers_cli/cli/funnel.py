@@ -51,7 +51,7 @@ def funnel(
     found = read_funnel(desk.job, institution, **asked, compare=compare)
     blocks: list[Block]
     if desk.format is Format.table:
-        blocks = [Text(picture(found), title=f"Funnel of {institution}"), *_rows(found, by)]
+        blocks = [Text([*picture(found)], title=f"Funnel of {institution}"), *_rows(found, by)]
     elif for_people:
         blocks = [*_rows(found, by), *_seen(found)]
         if desk.format is Format.xlsx:

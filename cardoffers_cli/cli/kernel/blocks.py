@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from cardoffers_cli.files.sheets import Sheet
 class Text:
     """Free lines among the sheets, in tables and Markdown only."""
 
-    lines: Iterable[str]
+    lines: Sequence[str]
     title: str | None = None
 
 
