@@ -51,7 +51,7 @@ WITHOUT_EXAMPLE = {
     # is about a file that came from a bank
     *BANK_CODES,
     # is asked of the store, of its clock, or of the settings
-    *("reference_unknown", "currency_in_use", "id_conflict", "link_kept", "look_alike"),
+    *("reference_unknown", "currency_in_use", "id_conflict", "link_kept"),
     *("budget_below_spent", "effective_in_future", "webhook_url_refused"),
     *("file_short", "file_held"),
 }
