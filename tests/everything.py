@@ -63,7 +63,7 @@ LINES = """
 0   offer add of-00007 -i larkmere --cardholder - --card - < cardholder.txt
 0   offer link-list -i larkmere --cardholder - < cardholder.txt
 3   validate transactions/larkmere-dirty.csv
-0   validate transactions/tarnhollow.csv transactions/larkmere.csv --certificate files.json
+3   validate transactions/tarnhollow.csv transactions/larkmere.csv --certificate files.json
 0   schema
 0   profile new export.csv -o new.toml
 0   profile check bank.toml export.csv
