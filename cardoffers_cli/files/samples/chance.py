@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from datetime import datetime, time
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from cardoffers_cli.files.samples.plan import Plan
 
 _GAMMA = 0x9E3779B97F4A7C15
 _FIRST_FACTOR = 0xBF58476D1CE4E5B9
@@ -57,8 +60,7 @@ class Chance:
         Equal keys draw equal bits. For a single key, different keys draw different bits.
         """
         text = f"{self.seed}{self.scope}/{name}"
-        start = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
-        bits = whole(start)
+        bits = whole(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]))
         for key in keys:
             number = pl.col(key) if isinstance(key, str) else key
             bits = bits + number.cast(pl.UInt64) * whole(_GAMMA)
@@ -137,6 +139,12 @@ def uuid(name: str, chance: Chance, *keys: str) -> pl.Expr:
 def padded(number: pl.Expr, width: int) -> pl.Expr:
     """Write a number with leading zeros."""
     return number.cast(pl.String).str.zfill(width)
+
+
+def moment_of(plan: Plan, second: pl.Expr) -> pl.Expr:
+    """Write a second of the plan's period as a timestamp."""
+    opening = datetime.combine(plan.first_day, time())
+    return (pl.lit(opening) + pl.duration(seconds=second)).dt.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def money(cents: pl.Expr) -> pl.Expr:

@@ -77,7 +77,11 @@ def make_dirty(made: Purchases, kind: str) -> tuple[bytes, int]:
     """Return the bytes of a dirty file, `csv` or `jsonl`, and how many rows it has."""
     write, line_faults = (_csv, CSV_FAULTS) if kind == "csv" else (_json, JSON_FAULTS)
     count = len(FIELD_FAULTS) + len(line_faults)
-    rows = _good_rows(made, (count + 1) * (GOOD_ROWS_BETWEEN + 1))
+    end = FIRST_EVENT + (count + 1) * (GOOD_ROWS_BETWEEN + 1)
+    events = pl.select(
+        event_no=pl.int_range(FIRST_EVENT, end, dtype=pl.UInt64), is_conflict=pl.lit(False)
+    )
+    rows = [dict.fromkeys(HEADER, "") | row for row in made.of_events(events).to_dicts()]
     lines = [write(row) for row in rows]
     places = range(GOOD_ROWS_BETWEEN, len(lines), GOOD_ROWS_BETWEEN + 1)
     for place, (_, column, value) in zip(places, FIELD_FAULTS, strict=False):
@@ -87,13 +91,3 @@ def make_dirty(made: Purchases, kind: str) -> tuple[bytes, int]:
     repeated = [lines[0], b"", write(rows[1] | {"amount": "1" + rows[1]["amount"]})]
     header = [",".join(HEADER).encode()] if kind == "csv" else []
     return b"\n".join([*header, *lines, *repeated, b""]), len(lines) + 2
-
-
-def _good_rows(made: Purchases, count: int) -> list[Row]:
-    """Make rows of purchases that no other file of the sample holds."""
-    events = pl.select(
-        event_no=pl.int_range(FIRST_EVENT, FIRST_EVENT + count, dtype=pl.UInt64),
-        is_conflict=pl.lit(value=False),
-    )
-    empty = dict.fromkeys(HEADER, "")
-    return [empty | row for row in made.of_events(events).to_dicts()]

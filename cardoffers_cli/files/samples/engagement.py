@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.files.samples.chance import Chance, below, chosen, looked_up
-from cardoffers_cli.files.samples.links import moment_of
+from cardoffers_cli.files.samples.chance import Chance, below, chosen, looked_up, moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +36,15 @@ class Engagement:
         """Make all events, in frames of some `size` rows with the columns of `engagement`."""
         for cardholders in self.links.stretches(size):
             visits = pl.concat([self._before_links(cardholders), self._idle(cardholders)])
-            yield self._events(visits).select(**self._columns())
+            is_view = pl.col("place").is_null()
+            event = pl.when(is_view).then(pl.lit("widget_view"))
+            yield self._events(visits).select(
+                institution=pl.lit(self.links.bank.slug),
+                cardholder_token=self.links.cardholders.token(pl.col("cardholder_no")),
+                event=event.otherwise(pl.lit("offer_impression")),
+                offer_id=looked_up(self.links.program.offers["offer_id"], pl.col("place")),
+                occurred_at=moment_of(self.links.plan, pl.col("second")),
+            )
 
     @property
     def _chance(self) -> Chance:
@@ -74,34 +81,18 @@ class Engagement:
         )
 
     def _impressions(self, visits: pl.DataFrame) -> pl.DataFrame:
-        size = self.links.program.offers.height
-        shown = 1 + below(self._chance.draw("shown", "cardholder_no", "second"), MOST_SHOWN)
-        place = (pl.col("place") + pl.col("rank").cast(pl.UInt64)) % size
-        return (
-            visits.with_columns(rank=pl.int_ranges(0, shown.cast(pl.Int64).clip(upper_bound=size)))
-            .explode("rank")
-            .with_columns(place=place)
-            .filter(self._is_running())
-        )
-
-    def _is_running(self) -> pl.Expr:
         offers, day = self.links.program.offers, pl.col("second") // DAY_SECONDS
         first, end = (
-            looked_up(offers[name], pl.col("place")) for name in ("first_day", "last_day")
+            looked_up(offers[each], pl.col("place")) for each in ("first_day", "last_day")
         )
-        return (day >= first) & (day < end)
-
-    def _columns(self) -> dict[str, pl.Expr]:
-        is_view = pl.col("place").is_null()
-        return {
-            "institution": pl.lit(self.links.bank.slug),
-            "cardholder_token": self.links.cardholders.token(pl.col("cardholder_no")),
-            "event": pl.when(is_view)
-            .then(pl.lit("widget_view"))
-            .otherwise(pl.lit("offer_impression")),
-            "offer_id": looked_up(self.links.program.offers["offer_id"], pl.col("place")),
-            "occurred_at": moment_of(self.links.plan, pl.col("second")),
-        }
+        shown = 1 + below(self._chance.draw("shown", "cardholder_no", "second"), MOST_SHOWN)
+        ranks = pl.int_ranges(0, shown.cast(pl.Int64).clip(upper_bound=offers.height))
+        return (
+            visits.with_columns(rank=ranks)
+            .explode("rank")
+            .with_columns(place=(pl.col("place") + pl.col("rank").cast(pl.UInt64)) % offers.height)
+            .filter((day >= first) & (day < end))
+        )
 
 
 def _visit(second: pl.Expr) -> tuple[pl.Expr, ...]:

@@ -7,12 +7,11 @@ that differ are kept, so that no link occurs twice.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, time
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.files.samples.chance import Chance, below, chosen, looked_up
+from cardoffers_cli.files.samples.chance import Chance, below, chosen, looked_up, moment_of
 from cardoffers_cli.files.samples.purchases import FAVOURITES
 
 if TYPE_CHECKING:
@@ -40,8 +39,15 @@ class SampleLinks:
 
     def chunks(self, size: int) -> Iterator[pl.DataFrame]:
         """Make all links, in frames of about `size` rows with the columns of `links`."""
+        cardholder = pl.col("cardholder_no")
         for cardholders in self.stretches(size):
-            yield self.of(cardholders).select(**self._columns())
+            yield self.of(cardholders).select(
+                institution=pl.lit(self.bank.slug),
+                cardholder_token=self.cardholders.token(cardholder),
+                card_token=self.cardholders.card(cardholder, pl.lit(0)),
+                offer_id=looked_up(self.program.offers["offer_id"], pl.col("place")),
+                added_at=moment_of(self.plan, self.added_second()),
+            )
 
     def stretches(self, size: int) -> Iterator[pl.DataFrame]:
         """Cut the cardholders into frames of `cardholder_no` with about `size` links each."""
@@ -53,9 +59,7 @@ class SampleLinks:
 
     def of(self, cardholders: pl.DataFrame) -> pl.DataFrame:
         """Choose the offers that cardholders add: `cardholder_no`, and `place` in the program."""
-        wanted = cardholders.select("cardholder_no", wanted=self._wanted()).filter(
-            pl.col("wanted") > 0
-        )
+        wanted = cardholders.with_columns(wanted=self._wanted()).filter(pl.col("wanted") > 0)
         candidates = pl.concat([self._of_favourites(wanted), self._of_program(wanted)])
         return (
             candidates.unique(["cardholder_no", "place"], keep="first", maintain_order=True)
@@ -97,16 +101,6 @@ class SampleLinks:
             .select("cardholder_no", "wanted", place=(start + pl.col("pace") * stride) % size)
         )
 
-    def _columns(self) -> dict[str, pl.Expr]:
-        cardholder = pl.col("cardholder_no")
-        return {
-            "institution": pl.lit(self.bank.slug),
-            "cardholder_token": self.cardholders.token(cardholder),
-            "card_token": self.cardholders.card(cardholder, pl.lit(0)),
-            "offer_id": looked_up(self.program.offers["offer_id"], pl.col("place")),
-            "added_at": moment_of(self.plan, self.added_second()),
-        }
-
     def added_second(self) -> pl.Expr:
         """Add early in the offer's window and the period; some before the offer starts."""
         draw = self.chance.draw
@@ -118,10 +112,3 @@ class SampleLinks:
         length = (ends * 86_400 - first).clip(lower_bound=1)
         early = below(draw("early", "cardholder_no", "place"), length) + 1
         return first + below(draw("second", "cardholder_no", "place"), early).cast(pl.Int64)
-
-
-def moment_of(plan: Plan, second: pl.Expr) -> pl.Expr:
-    """Write a second of the plan's period as a timestamp."""
-    opening = datetime.combine(plan.first_day, time())
-    moment = pl.lit(opening) + pl.duration(seconds=second)
-    return moment.dt.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -59,7 +59,7 @@ class Merchants:
 
     `table`: one row per merchant (`merchant_no`, `category_no`, `outlets`, and for the catalogue
     `merchant_id`, `name`, `category`), the unknown ones last. `acceptors`: one row per outlet
-    (`merchant_no`, `card_acceptor_id`), in the order of `outlets`.
+    (`merchant_no`, `card_acceptor_id`), in the order of `outlets`. `popularity` is of known ones.
     """
 
     known: int
@@ -72,10 +72,6 @@ class Merchants:
     def catalogue(self) -> pl.DataFrame:
         """The merchants the service knows."""
         return self.table.head(self.known)
-
-    def visited(self, bits: pl.Expr) -> pl.Expr:
-        """Choose a known merchant, the popular ones more often."""
-        return self.popularity.pick(bits)
 
     def expected_visits(self, merchant_no: pl.Expr, purchases: int) -> pl.Expr:
         """Return how many of so many purchases are made at this merchant, on average."""
@@ -99,12 +95,11 @@ def make_merchants(
     known = int(min(max(FEWEST, purchases // PURCHASES_PER_MERCHANT), MOST * share + FEWEST))
     unknown = known // 4 + 3 + strangers
     table = _table(chance, market, known + unknown)
-    outlets = Groups.of(table["outlets"])
     return Merchants(
         known=known,
         table=table,
         acceptors=_acceptors(chance, market, table),
-        outlets=outlets,
+        outlets=Groups.of(table["outlets"]),
         popularity=Weights([_weight(rank) for rank in range(known)]),
     )
 
@@ -147,27 +142,21 @@ def _acceptors(chance: Chance, market: Market, table: pl.DataFrame) -> pl.DataFr
     """Give each outlet its id: 4 digits of the acquirer, 7 of the merchant, 4 of the outlet."""
     number = pl.col("merchant_no")
     acquirer = below(chance.draw("acquirer", number), len(market.acquirers))
-    serial = padded(
-        1_000_003 + number * SERIAL_STEP + below(chance.draw("serial", number), SERIAL_STEP), 7
-    )
+    step = below(chance.draw("serial", number), SERIAL_STEP)
+    serial = padded(1_000_003 + number * SERIAL_STEP + step, 7)
+    acceptor = looked_up(market.acquirers, acquirer) + serial + padded(pl.col("outlet"), 4)
     return (
         table.select("merchant_no", outlet=pl.int_ranges(1, pl.col("outlets") + 1))
         .explode("outlet")
-        .select(
-            "merchant_no",
-            card_acceptor_id=looked_up(market.acquirers, acquirer)
-            + serial
-            + padded(pl.col("outlet"), 4),
-        )
+        .select("merchant_no", card_acceptor_id=acceptor)
     )
 
 
 def identifiers(chance: Chance, market: Market, merchants: Merchants) -> pl.DataFrame:
     """Return the rows of `merchant_identifiers`; Brazilian merchants also have a Pix key."""
     known = merchants.catalogue.select("merchant_no", "merchant_id")
-    cards = merchants.acceptors.join(
-        known, on="merchant_no", how="inner", maintain_order="left"
-    ).select(
+    acceptors = merchants.acceptors.join(known, on="merchant_no", maintain_order="left")
+    cards = acceptors.select(
         "merchant_id",
         merchant_identifier_type=pl.lit("card_acceptor"),
         merchant_identifier="card_acceptor_id",

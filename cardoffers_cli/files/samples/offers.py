@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, time
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,6 +13,7 @@ from cardoffers_cli.files.samples.chance import (
     between,
     chosen,
     looked_up,
+    moment_of,
     money,
     padded,
 )
@@ -41,8 +41,12 @@ def make_offers(
 ) -> pl.DataFrame:
     """Make the offers of a market: the catalogue's columns, `offer_no` and `merchant_no`."""
     number = pl.col("offer_no")
+    count = between(chance.draw("offers", "merchant_no"), 1, MOST_OFFERS)
     return (
-        _covered(chance, merchants)
+        merchants.catalogue.filter(chosen(chance.draw("covered", "merchant_no"), COVERED_MERCHANTS))
+        .with_columns(copies=pl.int_ranges(0, count))
+        .explode("copies")
+        .select("merchant_no", "merchant_id", "category_no", "name")
         .with_row_index("offer_no")
         .with_columns(number.cast(pl.UInt64) + first_no)
         .with_columns(**_terms(chance, market))
@@ -62,16 +66,6 @@ def make_offers(
     )
 
 
-def _covered(chance: Chance, merchants: Merchants) -> pl.DataFrame:
-    count = between(chance.draw("offers", "merchant_no"), 1, MOST_OFFERS)
-    return (
-        merchants.catalogue.filter(chosen(chance.draw("covered", "merchant_no"), COVERED_MERCHANTS))
-        .with_columns(copies=pl.int_ranges(0, count))
-        .explode("copies")
-        .select("merchant_no", "merchant_id", "category_no", "name")
-    )
-
-
 def _terms(chance: Chance, market: Market) -> dict[str, pl.Expr]:
     """Set the least spend near what is usual, and a twentieth to a fifth of it as cashback."""
     usual = looked_up([category.typical_cents for category in CATEGORIES], pl.col("category_no"))
@@ -86,7 +80,6 @@ def _terms(chance: Chance, market: Market) -> dict[str, pl.Expr]:
 
 def _window(chance: Chance, plan: Plan) -> dict[str, pl.Expr]:
     """Start a third of the offers inside the period, and end a third inside it."""
-    opening = datetime.combine(plan.first_day, time())
     early = -between(chance.draw("early", "offer_no"), 1, 60).cast(pl.Int64)
     soon = between(chance.draw("soon", "offer_no"), 0, max(1, plan.days * 45 // 100))
     late = plan.days + between(chance.draw("late", "offer_no"), 1, 60)
@@ -97,13 +90,9 @@ def _window(chance: Chance, plan: Plan) -> dict[str, pl.Expr]:
     return {
         "first_day": first,
         "last_day": last,
-        "starts_at": _midnight(opening, first),
-        "expires_at": _midnight(opening, last),
+        "starts_at": moment_of(plan, first * 86_400),
+        "expires_at": moment_of(plan, last * 86_400),
     }
-
-
-def _midnight(opening: datetime, day: pl.Expr) -> pl.Expr:
-    return (pl.lit(opening) + pl.duration(days=day)).dt.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _budget(chance: Chance, plan: Plan, merchants: Merchants) -> pl.Expr:
@@ -168,13 +157,9 @@ def make_program(
     order = chance.within(f"program {place}").draw("order", "offer_no")
     table = offers.filter(shared | own).with_columns(position=order.rank("ordinal"))
     every = merchants.catalogue.select("merchant_no")
-    sizes = every.join(
-        table.group_by("merchant_no").len("size"),
-        on="merchant_no",
-        how="left",
-        maintain_order="left",
-    )["size"].fill_null(0)
-    return Program(table, Groups.of(sizes))
+    sizes = table.group_by("merchant_no").len("size")
+    joined = every.join(sizes, on="merchant_no", how="left", maintain_order="left")
+    return Program(table, Groups.of(joined["size"].fill_null(0)))
 
 
 def _as_read(amount: pl.Expr, language: str) -> pl.Expr:

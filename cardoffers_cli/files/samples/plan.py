@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from cardoffers_cli.files.samples.words import BANKS, MARKETS, Market
 
@@ -48,19 +48,14 @@ class Plan:
 
     def banks(self) -> list[Bank]:
         """List the institutions, the largest first; what they have adds up to the totals."""
-        count = self.institutions
-        bounds = [_share(number, count) for number in range(count + 1)]
+        sizes = range(self.institutions + 1, 1, -1)
+        bounds = [*accumulate(sizes, initial=0)]
         totals = (self.rows, self.total_links, self.total_refunds)
         edges = [[total * part // bounds[-1] for total in totals] for part in bounds]
         return [
             Bank(number, *(end - start for start, end in zip(before, after, strict=True)))
             for number, (before, after) in enumerate(pairwise(edges))
         ]
-
-
-def _share(first: int, count: int) -> int:
-    """Sum the sizes of the first so many of `count` institutions: sizes are count + 1, … 2."""
-    return first * (count + 1) - first * (first - 1) // 2
 
 
 @dataclass(frozen=True)

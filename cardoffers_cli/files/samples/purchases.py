@@ -57,20 +57,20 @@ class Purchases:
 
     def rows(self, first: int, count: int) -> pl.DataFrame:
         """Make so many rows from this one on: the columns of a transaction file, as text."""
-        row = pl.int_range(first, first + count, dtype=pl.UInt64)
-        return self.of_events(pl.select(row_no=row).select(**_event(self.chance)))
+        rows = pl.select(row_no=pl.int_range(first, first + count, dtype=pl.UInt64))
+        row = pl.col("row_no")
+        later = row.clip(lower_bound=1)
+        kind = below(self.chance.draw("kind", row), 1000)
+        back = 1 + below(self.chance.draw("back", row), later.clip(upper_bound=REPEATED_WITHIN))
+        events = rows.select(
+            event_no=pl.when(kind < REPEATS + CONFLICTS).then(later - back).otherwise(row),
+            is_conflict=(kind < CONFLICTS) & (row > 0),
+        )
+        return self.of_events(events)
 
     def of_events(self, events: pl.DataFrame) -> pl.DataFrame:
-        """Make the rows of these events (`event_no`, `is_conflict`)."""
-        made = self._made(events)
-        if self.strangers is None:
-            return made.select(COLUMNS)
-        bits = self.chance.draw("descriptor", "event_no")
-        said = self.strangers.descriptor(pl.col("stranger_no"), pl.col("merchant_no"), bits)
-        return made.select(*COLUMNS, merchant_descriptor=said)
-
-    def _made(self, events: pl.DataFrame) -> pl.DataFrame:
-        return (
+        """Make the rows of these events (`event_no`, `is_conflict`: it changes the amount)."""
+        made = (
             events.with_columns(
                 cardholder_no=self.cardholders.shopper(self.chance.draw("cardholder", "event_no"))
             )
@@ -89,6 +89,11 @@ class Purchases:
                 transacted_at=self._time(),
             )
         )
+        if self.strangers is None:
+            return made.select(COLUMNS)
+        bits = self.chance.draw("descriptor", "event_no")
+        said = self.strangers.descriptor(pl.col("stranger_no"), pl.col("merchant_no"), bits)
+        return made.select(*COLUMNS, merchant_descriptor=said)
 
     def _stranger(self) -> pl.Expr:
         """Choose the unknown identifier, or merchant, of a purchase that has one."""
@@ -96,7 +101,7 @@ class Purchases:
         is_unknown = chosen(self.chance.draw("unknown", "event_no"), UNKNOWN_PURCHASES)
         bits = self.chance.draw("stranger", "event_no")
         count = merchants.table.height - merchants.known
-        stranger = self.strangers.visited(bits) if self.strangers else below(bits, count)
+        stranger = self.strangers.popularity.pick(bits) if self.strangers else below(bits, count)
         return pl.when(is_unknown).then(stranger)
 
     def _merchant(self) -> pl.Expr:
@@ -109,24 +114,29 @@ class Purchases:
 
     def _acceptor(self) -> pl.Expr:
         merchants = self.cardholders.merchants
-        outlet = merchants.outlets.pick(
-            self.chance.draw("outlet", "event_no"), pl.col("merchant_no")
-        )
+        bits = self.chance.draw("outlet", "event_no")
+        outlet = merchants.outlets.pick(bits, pl.col("merchant_no"))
         known = looked_up(merchants.acceptors["card_acceptor_id"], outlet)
         return self.strangers.acceptor(pl.col("stranger_no"), known) if self.strangers else known
 
     def _amount(self) -> pl.Expr:
-        """Spread the category's usual amount: a product of four even factors is near log-normal."""
+        """Spread the category's usual amount: a product of four even factors is near log-normal.
+
+        It is rounded as shops price: many prices end in 99, some in 50 or 00.
+        """
         category = looked_up(self.cardholders.merchants.table["category_no"], pl.col("merchant_no"))
-        usual = looked_up(
-            [kind.typical_cents * self.bank.market.price_level // 100 for kind in CATEGORIES],
-            category,
-        ).cast(pl.UInt64)
-        cents = usual
+        level = self.bank.market.price_level
+        usual = [kind.typical_cents * level // 100 for kind in CATEGORIES]
+        cents = looked_up(usual, category).cast(pl.UInt64)
         for shift in (0, 16, 32, 48):
             factor = (pl.col("spread") // whole(1 << shift)) % whole(1 << 16)
             cents = cents * (18_000 + factor * 5 // 3) // (1 << 16)
-        return money(_as_priced(cents + 1, self.chance.draw("price", "event_no")))
+        cents = cents + 1
+        ending = looked_up(
+            pl.Series(PRICE_ENDINGS), PRICING.pick(self.chance.draw("price", "event_no"))
+        )
+        rounded = cents // 100 * 100 + ending
+        return money(pl.when(rounded > 0).then(rounded).otherwise(cents))
 
     def _ref(self) -> pl.Expr:
         """Write the reference: a keyed permutation of the event's number, so all differ."""
@@ -134,50 +144,25 @@ class Purchases:
         return prefix + hexadecimal(self.chance.draw("ref", "event_no"))
 
     def _time(self) -> pl.Expr:
-        """Place the event in the period: in order but for the hours or days it took to arrive."""
+        """Place the event in the period: in order but for the hours or days it took to arrive.
+
+        Each hour of the period weighs by the day of the week and the time of day.
+        """
+        days = [self.plan.first_day + timedelta(days=day) for day in range(self.plan.days)]
+        calendar = Weights([WEEKDAYS[day.weekday()] * weight for day in days for weight in HOURS])
+        begun = [f"{day}T{hour:02}:" for day in days for hour in range(24)]
         late = chosen(self.chance.draw("late", "event_no"), LATE)
         hours = pl.when(late).then(LATE_HOURS).otherwise(USUAL_DELAY_HOURS)
         longest = hours * self.bank.rows // (24 * self.plan.days) + 1
         delay = below(self.chance.draw("delay", "event_no"), longest)
         event = pl.col("event_no") % self.bank.rows
         place = pl.when(delay > event).then(delay - event).otherwise(event - delay)
-        calendar = _calendar(self.plan)
         slot = calendar.at((place % self.bank.rows) * calendar.total // self.bank.rows)
         second = below(self.chance.draw("second", "event_no"), 3600)
-        return looked_up(_hours(self.plan), slot) + looked_up(_SECONDS, second)
-
-
-def _event(chance: Chance) -> dict[str, pl.Expr]:
-    """Say which event each row stands for, and whether it changes the amount."""
-    row = pl.col("row_no")
-    later = row.clip(lower_bound=1)
-    kind = below(chance.draw("kind", row), 1000)
-    back = 1 + below(chance.draw("back", row), later.clip(upper_bound=REPEATED_WITHIN))
-    return {
-        "event_no": pl.when(kind < REPEATS + CONFLICTS).then(later - back).otherwise(row),
-        "is_conflict": (kind < CONFLICTS) & (row > 0),
-    }
-
-
-def _as_priced(cents: pl.Expr, bits: pl.Expr) -> pl.Expr:
-    """Round as shops price: many prices end in 99, some in 50 or 00."""
-    ending = looked_up(pl.Series(PRICE_ENDINGS), PRICING.pick(bits))
-    rounded = cents // 100 * 100 + ending
-    return pl.when(rounded > 0).then(rounded).otherwise(cents)
+        return looked_up(begun, slot) + looked_up(_SECONDS, second)
 
 
 _SECONDS = pl.Series([f"{second // 60:02}:{second % 60:02}Z" for second in range(3600)])
-
-
-def _calendar(plan: Plan) -> Weights:
-    """Weigh every hour of the period by the day of the week and the time of day."""
-    days = (plan.first_day + timedelta(days=day) for day in range(plan.days))
-    return Weights([WEEKDAYS[day.weekday()] * hour for day in days for hour in HOURS])
-
-
-def _hours(plan: Plan) -> list[str]:
-    days = (plan.first_day + timedelta(days=day) for day in range(plan.days))
-    return [f"{day}T{hour:02}:" for day in days for hour in range(24)]
 
 
 FAVOURITES = 12
@@ -206,7 +191,7 @@ class Cardholders:
 
     def favourite(self, cardholder_no: pl.Expr, slot: pl.Expr) -> pl.Expr:
         """Return the merchant in one of a cardholder's favourite slots."""
-        return self.merchants.visited(self.chance.draw("favourite", cardholder_no, slot))
+        return self.merchants.popularity.pick(self.chance.draw("favourite", cardholder_no, slot))
 
     def goes_to(self, cardholder_no: pl.Expr, event_no: pl.Expr) -> pl.Expr:
         """Choose the known merchant of a purchase: mostly a favourite, the first ones the most."""
@@ -215,13 +200,13 @@ class Cardholders:
         return (
             pl.when(chosen(draw("loyal", event_no), LOYAL_PURCHASES))
             .then(self.favourite(cardholder_no, slot))
-            .otherwise(self.merchants.visited(draw("elsewhere", event_no)))
+            .otherwise(self.merchants.popularity.pick(draw("elsewhere", event_no)))
         )
 
     def token(self, cardholder_no: pl.Expr) -> pl.Expr:
         """Write the cardholder token, 64 hexadecimal digits as of an HMAC-SHA256."""
-        parts = (self.chance.draw(f"cardholder {part}", cardholder_no) for part in range(4))
-        return hexadecimal(*parts)
+        draw = self.chance.draw
+        return hexadecimal(*(draw(f"cardholder {part}", cardholder_no) for part in range(4)))
 
     def card(self, cardholder_no: pl.Expr, second: pl.Expr) -> pl.Expr:
         """Write the token of a cardholder's first card, or of the second (a true `second`)."""

@@ -43,14 +43,12 @@ class Refunds:
         bought = self.purchases.of_events(events.select("event_no", "is_conflict"))
         cents = pl.col("amount").str.replace(".", "", literal=True).cast(pl.UInt64)
         part = cents * (below(draw("part", "refund_no"), 8) + 1) // 10 + 1
+        in_whole = chosen(draw("whole", "refund_no"), WHOLE)
         prefix = f"RF-{bank.slug[:3].upper()}{bank.number + 1}-"
         return (
             pl.concat([events, bought], how="horizontal")
             .with_columns(kind_no=KIND_WEIGHTS.pick(draw("kind of refund", "refund_no")))
-            .with_columns(
-                is_whole=(pl.col("kind_no") == KINDS.index("void"))
-                | chosen(draw("whole", "refund_no"), WHOLE)
-            )
+            .with_columns(is_whole=(pl.col("kind_no") == KINDS.index("void")) | in_whole)
             .select(
                 (prefix + pl.col("refund_no").cast(pl.String).str.zfill(6)).alias("refund_ref"),
                 pl.when(chosen(draw("referenced", "refund_no"), REFERENCED))

@@ -20,7 +20,7 @@ from cardoffers_cli.files.samples.strangers import Strangers, make_strangers
 from cardoffers_cli.files.samples.writing import write_bytes, write_table, write_transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from cardoffers_cli.files.samples.plan import Bank, Plan
@@ -92,7 +92,16 @@ def _purchases(chance: Chance, plan: Plan, scene: Scene, bank: Bank) -> Purchase
 def _catalogue(
     folder: Path, chance: Chance, plan: Plan, scenes: list[Scene]
 ) -> Iterator[SampleFile]:
-    links = list(_links(chance, plan, scenes))
+    shown = [
+        (scene, bank, program)
+        for scene in scenes
+        for bank, program in zip(scene.banks, scene.programs, strict=True)
+    ]
+    links = [
+        SampleLinks(people.chance, plan, bank, people, program)
+        for scene, bank, program in shown
+        for people in [_cardholders(chance, scene, bank)]
+    ]
     tables: dict[str, Iterable[pl.DataFrame]] = {
         "institutions": [_institutions(chance, scenes)],
         "merchants": (
@@ -100,9 +109,14 @@ def _catalogue(
         ),
         "merchant_identifiers": (scene.identifiers for scene in scenes),
         "offers": (scene.offers.select(COLUMNS) for scene in scenes),
-        "program_offers": _programs(scenes),
-        "links": _chunks(links),
-        "engagement": _chunks([Engagement(made) for made in links]),
+        "program_offers": (
+            program.offers.sort("position").select(
+                institution=pl.lit(bank.slug), offer_id="offer_id", position="position"
+            )
+            for _, bank, program in shown
+        ),
+        "links": (frame for made in links for frame in made.chunks(CHUNK_ROWS)),
+        "engagement": (frame for made in links for frame in Engagement(made).chunks(CHUNK_ROWS)),
     }
     for name, frames in tables.items():
         yield write_table(folder / f"{name}.csv", frames)
@@ -129,26 +143,6 @@ def _institutions(chance: Chance, scenes: list[Scene]) -> pl.DataFrame:
     return table.with_columns(institution_id=uuid("institution", chance, "institution_id"))
 
 
-def _programs(scenes: list[Scene]) -> Iterator[pl.DataFrame]:
-    for scene in scenes:
-        for bank, program in zip(scene.banks, scene.programs, strict=True):
-            yield program.offers.sort("position").select(
-                institution=pl.lit(bank.slug), offer_id="offer_id", position="position"
-            )
-
-
-def _links(chance: Chance, plan: Plan, scenes: list[Scene]) -> Iterator[SampleLinks]:
-    for scene in scenes:
-        for bank, program in zip(scene.banks, scene.programs, strict=True):
-            cardholders = _cardholders(chance, scene, bank)
-            yield SampleLinks(cardholders.chance, plan, bank, cardholders, program)
-
-
-def _chunks(tables: Sequence[SampleLinks] | Sequence[Engagement]) -> Iterator[pl.DataFrame]:
-    for table in tables:
-        yield from table.chunks(CHUNK_ROWS)
-
-
 def _transactions(
     folder: Path, chance: Chance, plan: Plan, scene: Scene, bank: Bank
 ) -> Iterator[SampleFile]:
@@ -157,12 +151,9 @@ def _transactions(
     for part in range(plan.files):
         first, last = (bank.rows * edge // plan.files for edge in (part, part + 1))
         number = f"-{part + 1}" if plan.files > 1 else ""
-        yield write_transactions(
-            folder / f"{bank.slug}{number}.{ending}",
-            plan.kind,
-            _stretches(made, first, last),
-            zipped=plan.gzip,
-        )
+        path = folder / f"{bank.slug}{number}.{ending}"
+        stretches = _stretches(made, first, last)
+        yield write_transactions(path, plan.kind, stretches, zipped=plan.gzip)
     if plan.dirty and bank.number == 0:
         kind = "csv" if plan.kind == "csv" else "jsonl"
         yield write_bytes(folder / f"{bank.slug}-dirty.{kind}", *make_dirty(made, kind))

@@ -46,10 +46,6 @@ class Strangers:
     names: pl.Series
     popularity: Weights
 
-    def visited(self, bits: pl.Expr) -> pl.Expr:
-        """Choose an unknown identifier, those of aggregators more often."""
-        return self.popularity.pick(bits)
-
     def merchant(self, stranger: pl.Expr, otherwise: pl.Expr) -> pl.Expr:
         """Return whose an unknown identifier is; an aggregator's is `otherwise`, each time."""
         return pl.coalesce(looked_up(self.table["merchant_no"], stranger), otherwise)
@@ -90,14 +86,15 @@ class Strangers:
 def make_strangers(chance: Chance, market: Market, merchants: Merchants, count: int) -> Strangers:
     """Make so many unknown identifiers; the last rows of the merchants' table are the new ones."""
     own = chance.within("strangers")
-    kind_no = SHARES.at(pl.col("stranger_no") * STRIDE % SHARES.total)
+    number = pl.col("stranger_no")
+    kind_no = SHARES.at(number * STRIDE % SHARES.total)
     first_new = merchants.table.height - count
     table = (
         pl.select(stranger_no=pl.int_range(count, dtype=pl.UInt64))
         .with_columns(
             kind=looked_up(KINDS, kind_no),
-            known_no=merchants.visited(own.draw("merchant", "stranger_no")).cast(pl.UInt64),
-            new_no=first_new + pl.col("stranger_no"),
+            known_no=merchants.popularity.pick(own.draw("merchant", number)).cast(pl.UInt64),
+            new_no=first_new + number,
         )
         .with_columns(
             merchant_no=pl.when(kind="new")
@@ -106,7 +103,7 @@ def make_strangers(chance: Chance, market: Market, merchants: Merchants, count: 
             .then("known_no")
         )
     )
-    called = pl.when(kind="renamed").then(_renamed(own, market, merchants))
+    called = pl.when(kind="renamed").then(_told(_renamed(own, market, merchants)))
     names = merchants.table.select(_told(pl.col("name"))).to_series()
     prefix = looked_up(PREFIXES, below(own.draw("prefix", "stranger_no"), len(PREFIXES)))
     return Strangers(
@@ -125,9 +122,8 @@ def make_strangers(chance: Chance, market: Market, merchants: Merchants, count: 
 
 def _renamed(own: Chance, market: Market, merchants: Merchants) -> pl.Expr:
     """Say what a known merchant is called now."""
-    table = merchants.table
-    names = table["name"]
-    others = table.select(name_of(market, turn=1)).to_series()
+    names = merchants.table["name"]
+    others = merchants.table.select(name_of(market, turn=1)).to_series()
     was = looked_up(names, pl.col("known_no"))
     spellings = (
         looked_up(others, pl.col("known_no")),
@@ -137,10 +133,9 @@ def _renamed(own: Chance, market: Market, merchants: Merchants) -> pl.Expr:
         looked_up(names, pl.col("new_no")),
     )
     form = below(own.draw("spelling", "stranger_no"), SPELLINGS)
-    chain = pl.when(form == 0).then(_told(spellings[0]))
-    for number, spelled in enumerate(spellings[1:], start=1):
-        chain = chain.when(form == number).then(_told(spelled))  # type: ignore[assignment]
-    return chain
+    return pl.coalesce(
+        pl.when(form == number).then(spelled) for number, spelled in enumerate(spellings)
+    )
 
 
 def _told(name: pl.Expr) -> pl.Expr:
@@ -154,9 +149,8 @@ def _identifier(own: Chance, market: Market, merchants: Merchants) -> pl.Expr:
         merchants.acceptors["card_acceptor_id"],
         looked_up(merchants.outlets.first, pl.col("known_no")),
     ).str.slice(0, 11)
-    acquirer = looked_up(
-        market.acquirers, below(own.draw("acquirer", number), len(market.acquirers))
-    )
+    place = below(own.draw("acquirer", number), len(market.acquirers))
+    acquirer = looked_up(market.acquirers, place)
     is_near = (pl.col("kind") == "terminal") & chosen(own.draw("near", number), 500)
     return (
         pl.when(is_near)

@@ -69,22 +69,13 @@ def write_bytes(path: Path, content: bytes, rows: int) -> SampleFile:
 def _lines(kind: str, frame: pl.DataFrame) -> bytes:
     if kind == "csv":
         return _text(frame, "\n")
-    pieces = [
-        f'"{column}":{{}}' if column in UNQUOTED else f'"{column}":"{{}}"'
-        for column in frame.columns
-    ]
-    template = "{" + ",".join(pieces) + "}"
-    lines = frame.select(_filled(template, frame.columns))
+    parts, before = [], "{"
+    for column in frame.columns:
+        quote = "" if column in UNQUOTED else '"'
+        parts += [pl.lit(f'{before}"{column}":{quote}'), pl.col(column), pl.lit(quote)]
+        before = ","
+    lines = frame.select(pl.concat_str([*parts, pl.lit("}")]))
     return _text(lines, "\n") if kind == "jsonl" else _text(lines, ",\n")[:-2]
-
-
-def _filled(template: str, columns: list[str]) -> pl.Expr:
-    """Put each column in its `{}`; the outer braces of a JSON object stay."""
-    texts = template.split("{}")
-    parts: list[pl.Expr] = [pl.lit(texts[0])]
-    for column, text in zip(columns, texts[1:], strict=True):
-        parts += [pl.col(column), pl.lit(text)]
-    return pl.concat_str(parts)
 
 
 def _text(frame: pl.DataFrame, line_end: str) -> bytes:
