@@ -42,9 +42,9 @@ class Asked:
         """
         if self.is_usual and self.from_at:
             days = ((self.to_at or self.as_of) - self.from_at).days
-            return f"in the {days} days up to {_day(self.to_at or self.as_of)}"
+            return f"in the {days} days up to {date_text(self.to_at or self.as_of)}"
         bounds = [
-            f"{word} {_day(moment)}"
+            f"{word} {date_text(moment)}"
             for word, moment in (("from", self.from_at), ("up to", self.to_at))
             if moment
         ]
@@ -83,7 +83,3 @@ class Asked:
         options = [f"{option} {value}" for option, value in wanted if value]
         words = ("cardoffers report", report, *more, *options, every, "-o", file)
         return " ".join(filter(None, words))
-
-
-def _day(moment: datetime) -> str:
-    return date_text(moment)

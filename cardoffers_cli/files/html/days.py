@@ -29,22 +29,19 @@ def periods(rows: Rows) -> tuple[str, Sequence[Mapping[str, Any]]]:
     Each has `first`, its first day, `label`, its name, and `currency` if the rows have; the rest is
     added up. There is a row for each currency of each period.
     """
-    dated = sorted(
-        ({**row, "day": _day(row["day"])} for row in rows),
-        key=lambda row: (row["day"], row.get("currency") or ""),
-    )
-    if not dated:
+    if not rows:
         return "day", []
-    span = (dated[-1]["day"] - dated[0]["day"]).days + 1
+    days = [day if isinstance(day := row["day"], date) else date.fromisoformat(day) for row in rows]
+    span = (max(days) - min(days)).days + 1
     unit = "day" if span <= _DAYS else "week" if span <= _WEEKS else "month"
-    starts = _STARTS[unit]
 
-    def key(row: Row) -> tuple[date, str]:
-        return starts(row["day"]), row.get("currency") or ""
+    def key(dated: tuple[date, Row]) -> tuple[date, str]:
+        return _STARTS[unit](dated[0]), dated[1].get("currency") or ""
 
+    ordered = sorted(zip(days, rows, strict=True), key=lambda each: (*key(each), each[0]))
     found = [
-        _added(unit, first, list(group))
-        for (first, _), group in groupby(sorted(dated, key=key), key=key)
+        _added(unit, first, [row for _, row in group])
+        for (first, _), group in groupby(ordered, key=key)
     ]
     return unit, found
 
@@ -91,10 +88,6 @@ def drawn_by_day(
             )
         )
     return columns(title, points, subtitle=subtitle)
-
-
-def _day(value: Any) -> date:
-    return value if isinstance(value, date) else date.fromisoformat(value)
 
 
 _STARTS: dict[str, Callable[[date], date]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.files.html.pages import Page, Section
 from cardoffers_cli.files.html.tables import Advice, PrintedCommand, State
 from cardoffers_cli.files.sheets import Sheet, read_columns
@@ -25,9 +26,13 @@ _TONES = {"error": "alarm", "warning": "warn"}
 
 def format_sheets(form: FileFormat) -> list[Sheet]:
     """Return the columns of a kind of files, and what can be wrong in them."""
+    findings = [
+        {"code": code.code, "level": code.level, "meaning": code.summary, "fix": code.fix}
+        for code in form.codes
+    ]
     return [
         Sheet("columns", COLUMNS, [*column_rows(form)], title="Columns"),
-        Sheet("findings", FINDINGS, [*_finding_rows(form)], title="Findings, and how to fix them"),
+        Sheet("findings", FINDINGS, findings, title="Findings, and how to fix them"),
     ]
 
 
@@ -36,7 +41,7 @@ def headline(form: FileFormat) -> str:
     needed = [each.name for each in form.fields if each.is_needed]
     more = [f"one of {' and '.join(group)}" for group in form.one_of]
     columns = counted(len(form.in_csv), "column")
-    return f"A file of {form.name} has up to {columns}; every row needs {_list([*needed, *more])}."
+    return f"A file of {form.name} has up to {columns}; every row needs {listed([*needed, *more])}."
 
 
 def format_page(form: FileFormat) -> Page:
@@ -105,12 +110,3 @@ def _holds(each: FieldFormat) -> Iterator[str]:
         yield f"one of {', '.join(each.words)}"
     if each.longest:
         yield f"at most {each.longest} characters"
-
-
-def _finding_rows(form: FileFormat) -> Iterator[Mapping[str, Any]]:
-    for code in form.codes:
-        yield {"code": code.code, "level": code.level, "meaning": code.summary, "fix": code.fix}
-
-
-def _list(words: list[str]) -> str:
-    return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else "".join(words)

@@ -94,31 +94,24 @@ def people_sections(found: Found) -> Iterator[Section]:
         if row["count"] or row["previous"]
     ]
     if happened:
+        window = found["previous"]["window"]
+        first, last = date_text(window["from"]), date_text(window["to"])
+        before = f"Before means the time of the same length before this one: {first} to {last}."
         yield Section(
             title="What happened",
             lines=[
                 "Each line counts another thing, so none is a part of another.",
-                _previously(found) if any(row["previous"] for row in happened) else "",
+                before if any(row["previous"] for row in happened) else "",
             ],
             sheet=Sheet("volumes", (*VOLUMES, *BEFORE), happened),
         )
 
 
-def _previously(found: Found) -> str:
-    window = found["previous"]["window"]
-    first, last = date_text(window["from"]), date_text(window["to"])
-    return f"Before means the time of the same length before this one: {first} to {last}."
-
-
 def _steps(rows: Rows) -> Any:
+    shares = ["" if row["share"] is None else f" · {percent(row['share'])}" for row in rows]
     drawn = [
-        (
-            row["step"],
-            f"{row['count']:,}"
-            + (f" · {percent(row['share'])}" if row["share"] is not None else ""),
-            row["count"],
-        )
-        for row in rows
+        (row["step"], f"{row['count']:,}{share}", row["count"])
+        for row, share in zip(rows, shares, strict=True)
     ]
     said = "Cardholders, and their share of the step before."
     return beside("From offers seen to offers redeemed", drawn, subtitle=said)
@@ -126,18 +119,16 @@ def _steps(rows: Rows) -> Any:
 
 def _by_day(found: Found, asked: Asked) -> Section:
     unit, rows = periods(found["days"])
-    sheet = Sheet("days", _BY_DAY, rows[::-1], quiet="label", unit=unit)
     before = found["data"]["redemptions"] - sum(row["purchase_day_redemptions"] for row in rows)
     lines = ["Views and adds on their own day, redemptions on the day of their purchase."]
     if before:
         lines.append(f"{counted(before, 'redemption')} of purchases before this time are left out.")
+    drawn = drawn_by_day(f"Redemptions by {unit} of purchase", rows, "purchase_day_redemptions")
     return Section(
         title=f"By {unit}",
         lines=lines,
-        pictures=[
-            drawn_by_day(f"Redemptions by {unit} of purchase", rows, "purchase_day_redemptions")
-        ],
-        sheet=sheet,
+        pictures=[drawn],
+        sheet=Sheet("days", _BY_DAY, rows[::-1], quiet="label", unit=unit),
         more=asked.command("funnel", "--by day", file="days.csv", every=""),
     )
 

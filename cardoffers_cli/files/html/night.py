@@ -78,20 +78,18 @@ class NightPage:
 
 def night_page(night: NightPage) -> Page:
     """Return the page of a night."""
+    earlier = [f"../{row['name']}/index.html" for row in night.history[1:2]]
     return Page(
         title=f"Nightly run of {night_text(night.name)}",
         headline=_headline(night),
         as_of=night.as_of,
         facts=list(_facts(night)),
         sections=list(_sections(night)),
-        links=[Link("All nightly runs", "../index.html"), *_previous(night)],
+        links=[
+            Link("All nightly runs", "../index.html"),
+            *(Link("The nightly run before", page) for page in earlier),
+        ],
     )
-
-
-def _previous(night: NightPage) -> Iterator[Link]:
-    """Yield the link to the night before."""
-    for row in night.history[1:2]:
-        yield Link("The nightly run before", f"../{row['name']}/index.html")
 
 
 def page_of(institution: str) -> str:
@@ -209,11 +207,8 @@ def _files(night: NightPage) -> Iterator[Section]:
         night.files, key=lambda row: (row["status"] == "imported", bool(row.get("ok")), row["file"])
     )
     rows = [{**row, "state": _state(row), "why": _why(row)} for row in ordered]
-    yield Section(
-        title="Files",
-        sheet=Sheet("files", _FILES, rows[:_MOST_FILES], title="Files, those not taken first"),
-        in_all=len(rows),
-    )
+    sheet = Sheet("files", _FILES, rows[:_MOST_FILES], title="Files, those not taken first")
+    yield Section(title="Files", sheet=sheet, in_all=len(rows))
 
 
 def _state(row: Row) -> State:
@@ -225,9 +220,7 @@ def _state(row: Row) -> State:
 def _why(row: Row) -> str:
     if error := row.get("file_error"):
         return str(error["message"])
-    if row.get("already_imported"):
-        return "the same file was taken before"
-    return ""
+    return "the same file was taken before" if row.get("already_imported") else ""
 
 
 def _institutions(night: NightPage) -> Iterator[Section]:
@@ -259,6 +252,5 @@ def is_busy(row: Row) -> bool:
 
 
 def _named(names: Sequence[str]) -> str:
-    if len(names) <= _MOST_NAMED:
-        return listed(names)
-    return listed([*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED:,} more"])
+    more = len(names) - _MOST_NAMED
+    return listed([*names[:_MOST_NAMED], f"{more:,} more"] if more > 0 else names)

@@ -17,7 +17,7 @@ from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from datetime import date, datetime
+    from datetime import datetime
 
     from cardoffers_cli.files.html.asked import Asked
     from cardoffers_cli.files.sheets import Row, Rows
@@ -165,24 +165,14 @@ def when_it_ends(row: Row, now: datetime) -> Any:
         case "spent":
             return State(row["outlook"], "alarm")
     text = day_text(row["ends_on"])
-    if row["ends_from"]:
-        text = f"{text} ({_between(row['ends_from'], row['ends_until'])})"
+    if first := row["ends_from"]:
+        last = row["ends_until"]
+        until = f" to {day_text(last)}" if last else " at the earliest"
+        text = f"{text} ({day_text(first)}{'' if first == last else until})"
     is_soon = row["ends_on"] <= (now + SOON).date()
     if row["spent_share"] > row["planned_share"] + _AHEAD:
         text = f"{text}, ahead of plan"
     return State(text, "warn") if is_soon else text
-
-
-def left_of(row: Row) -> Decimal:
-    """Return what is left of a budget."""
-    left: Decimal = row["budget_amount"] - row["spent_amount"]
-    return max(left, Decimal(0))
-
-
-def _between(first: date, last: date | None) -> str:
-    if last is None:
-        return f"{day_text(first)} at the earliest"
-    return day_text(first) if first == last else f"{day_text(first)} to {day_text(last)}"
 
 
 def _pictures(orders: Mapping[str, Rows], currency: str) -> list[Picture]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from cardoffers_cli.domain.sentences import amount_text
 from cardoffers_cli.files.html.pictures import Picture
 from cardoffers_cli.files.html.tables import MOST_ROWS, HtmlTable, Link, columns_of, table_of
-from cardoffers_cli.files.html.templates import page_template
+from cardoffers_cli.files.html.templates import templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,12 +53,10 @@ class Fact:
     def of_money(cls, name: str, amounts: Mapping[str, Decimal], note: str = "") -> Fact:
         """Return a fact of amounts by currency, a line each, four at most."""
         there = [amount_text(amounts[each], each) for each in sorted(amounts) if amounts[each]]
-        more = f"and {len(there) - MOST_LINES:,} more" if len(there) > MOST_LINES else ""
-        return cls(
-            name=name,
-            lines=[*(there[:MOST_LINES] or ["nothing"]), *filter(None, [more])],
-            note=note,
-        )
+        lines = there[:MOST_LINES] or ["nothing"]
+        if len(there) > MOST_LINES:
+            lines.append(f"and {len(there) - MOST_LINES:,} more")
+        return cls(name=name, lines=lines, note=note)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +112,8 @@ def write_page(page: Page, out: BinaryIO) -> None:
     """Write a page as UTF-8."""
     sections = list(_shown(page))
     is_long = len(sections) > _SECTIONS_TO_LIST
-    parts = page_template().stream(page=page, sections=sections, is_long=is_long)
+    template = templates().get_template("page.html.j2")
+    parts = template.stream(page=page, sections=sections, is_long=is_long)
     parts.enable_buffering()
     out.writelines(part.encode("utf-8", "backslashreplace") for part in parts)
 
@@ -122,7 +121,8 @@ def write_page(page: Page, out: BinaryIO) -> None:
 def _shown(page: Page) -> Iterator[Mapping[str, Any]]:
     for number, section in enumerate(page.sections, start=1):
         pictures = [each for each in section.pictures if isinstance(each, Picture)]
-        tables = list(_tables(section, section.sheet)) if section.sheet else []
+        sheet = section.sheet
+        tables = list(_tables(section, sheet)) if sheet else []
         rows = len(tables[0][1].rows) if tables else 0
         yield {
             "name": section.anchor or f"s{number}",
@@ -133,8 +133,7 @@ def _shown(page: Page) -> Iterator[Mapping[str, Any]]:
             ],
             "text": section.text,
             "pictures": pictures,
-            "caption": section.sheet
-            and (section.sheet.title or section.title or section.sheet.name),
+            "caption": sheet and (sheet.title or section.title or sheet.name),
             "tables": tables,
             "rows": rows,
             "is_folded": any(each.form == "columns" for each in pictures) and rows > _FEW,

@@ -145,9 +145,9 @@ def columns(
     there = [each for each in points if each.value]
     if len(there) < FEWEST:
         return _sentence(title, [f"{each.text} on {each.name}" for each in there])
-    ticks = steps(max(each.value for each in points))
-    top = ticks[-1][0]
     most = max(points, key=lambda each: each.value)
+    ticks = steps(most.value)
+    top = ticks[-1][0]
     gutter = max(len(text) for _, text in ticks)
     return Picture(
         form="columns",
@@ -178,15 +178,13 @@ def line(title: str, values: Sequence[Decimal | int], text: str) -> Picture | st
         f"{_places(Decimal(place) * 100 / (len(values) - 1))},{_places(30 - 30 * value / most)}"
         for place, value in enumerate(map(Decimal, values))
     ]
-    says = (
-        f"{len(values)} values; the last is {text}, the most {max(values):,},"
-        f" the least {min(values):,}."
-    )
+    highest, least = max(values), min(values)
     return Picture(
         form="line",
         title=title,
-        subtitle=f"{text} last, {min(values):,} to {max(values):,} in all",
-        says=says,
+        subtitle=f"{text} last, {least:,} to {highest:,} in all",
+        says=f"{len(values)} values; the last is {text}, the most {highest:,},"
+        f" the least {least:,}.",
         marks={"height": 34, "points": " ".join(points)},
     )
 
@@ -263,12 +261,8 @@ def _highest(points: Sequence[Point], top: Decimal) -> Marks:
     place, most = max(enumerate(points), key=lambda each: (each[1].value, each[0]))
     x = float(_middle(points, place))
     anchor = "start" if x < 15 else "end" if x > 85 else "middle"  # noqa: PLR2004  percent
-    return {
-        "x": _places(Decimal(x)),
-        "y": _down(most.value, top),
-        "anchor": anchor,
-        "text": most.text,
-    }
+    y = _down(most.value, top)
+    return {"x": _places(Decimal(x)), "y": y, "anchor": anchor, "text": most.text}
 
 
 def _middle(points: Sequence[Point], place: int) -> str:

@@ -9,7 +9,7 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amounts_text
 from cardoffers_cli.files.html.days import drawn_by_day, periods, summed
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Picture, beside, pictured
+from cardoffers_cli.files.html.pictures import beside, pictured
 from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.files.html.asked import Asked
-    from cardoffers_cli.files.sheets import Row, Rows
+    from cardoffers_cli.files.sheets import Rows
 
 _FIRST = {
     "day": ("newest day", "newest days"),
@@ -39,14 +39,9 @@ def redemptions_page(found: Mapping[str, Any], asked: Asked) -> Page:
     """Return the page; `found` has the rows, and what they are counted by."""
     days, rows = found["days"], found["rows"]
     in_all = sum(row["redemptions"] for row in days)
-    sections = [
-        *([days_section(days, asked)] if days else []),
-        *(
-            [counts_section("merchant", found["merchants"], title="Most redeemed merchants")]
-            if found["merchants"]
-            else []
-        ),
-    ]
+    sections = [days_section(days, asked)] if days else []
+    if merchants := found["merchants"]:
+        sections.append(counts_section("merchant", merchants, title="Most redeemed merchants"))
     if rows:
         told = (each for each in _CREDITED if any(each.name in row for row in rows))
         sheet = Sheet("redemptions", (*_NEWEST, *told), rows)
@@ -115,47 +110,40 @@ def _facts(rows: Rows) -> Iterator[Fact]:
 def days_section(rows: Rows, asked: Asked) -> Section:
     """Show redemptions by the day of their purchase, and by the day they were decided."""
     unit, found = periods(rows)
+    drawn = [drawn_by_day(f"Redemptions by {unit} of purchase", found, "purchase_day_redemptions")]
+    drawn += (
+        drawn_by_day(
+            f"Payout in {currency} by {unit} of purchase",
+            [row for row in found if row["currency"] == currency],
+            "purchase_day_payout_amount",
+        )
+        for currency in sorted({row["currency"] for row in found})[:_PICTURED]
+    )
     return Section(
         title=f"Redemptions by {unit}",
         lines=[_TWICE],
-        pictures=list(_day_pictures(unit, found)),
+        pictures=drawn,
         sheet=Sheet("days", _BY_DAY, found[::-1], quiet="label", unit=unit),
         more=asked.command("redemptions", "--by day", file="days.csv"),
     )
-
-
-def _day_pictures(unit: str, rows: Rows) -> Iterator[Picture | str]:
-    yield drawn_by_day(f"Redemptions by {unit} of purchase", rows, "purchase_day_redemptions")
-    for currency in sorted({row["currency"] for row in rows})[:_PICTURED]:
-        yield drawn_by_day(
-            f"Payout in {currency} by {unit} of purchase",
-            [row for row in rows if row["currency"] == currency],
-            "purchase_day_payout_amount",
-        )
 
 
 def counts_section(
     by: str, rows: Rows, *, title: str, in_all: int | None = None, more: str | None = None
 ) -> Section:
     """Show redemptions by offer or merchant, the most redeemed first."""
-    drawn = beside(
-        f"Redemptions by {by}",
-        [
-            (
-                _name(by, row),
-                f"{row['redemptions']:,} · {row['currency']} {row['institution_payout_amount']:,}",
-                row["redemptions"],
-            )
-            for row in rows
-        ],
-        subtitle="Redemptions, and their payout.",
-    )
+    figures = [
+        (
+            str(row["merchant_name"])
+            if by == "merchant"
+            else str(row["title"] or f"{row['merchant_name']}: {row['offer_id']}"),
+            f"{row['redemptions']:,} · {row['currency']} {row['institution_payout_amount']:,}",
+            row["redemptions"],
+        )
+        for row in rows
+    ]
+    subtitle = "Redemptions, and their payout."
+    drawn = beside(f"Redemptions by {by}", figures, subtitle=subtitle)
     first = ("title" if by == "offer" else "merchant_name", "currency", "institution_payout_amount")
     sheet = Sheet("counts", (*COUNTED_BY[by], *COUNTS), rows, title=f"By {by}", first=first)
     return Section(title=title, pictures=pictured(drawn), sheet=sheet, in_all=in_all, more=more)
-
-
-def _name(by: str, row: Row) -> str:
-    if by == "merchant":
-        return str(row["merchant_name"])
-    return str(row["title"] or f"{row['merchant_name']}: {row['offer_id']}")

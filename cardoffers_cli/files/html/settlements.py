@@ -42,58 +42,42 @@ def settlements_page(found: Mapping[str, Any], asked: Asked) -> Page:
 
 def headline(owed: Rows, asked: Asked) -> str:
     """Return what is owed in a sentence."""
-    settled, pending = summed(owed, "institution_payout_amount"), _pending(owed)
+    settled = summed(owed, "institution_payout_amount")
+    pending = summed(owed, "pending_payout_amount")
     count = sum(row["settlements"] for row in owed)
-    later = f"{amounts_text(pending)} more {_be(pending)} on hold{_until(owed)}"
+    days = [row["last_settles_at"] for row in owed if row["last_settles_at"]]
+    until = f", the last of it until {date_text(max(days))}" if days else ""
+    later = f"{amounts_text(pending)} more {_be(pending)} on hold{until}"
     if not count:
         return (
             f"{later}; nothing was settled{asked.ending}."
             if any(pending.values())
-            else (f"Nothing is owed: nothing was settled{asked.ending}, and nothing is on hold.")
+            else f"Nothing is owed: nothing was settled{asked.ending}, and nothing is on hold."
         )
+    names = sorted({row["institution"] for row in owed if row["settlements"]})
+    whom = listed(names) if len(names) <= _FEW else counted(len(names), "institution")
     said = (
-        f"{amounts_text(settled)} {_be(settled)} owed to {_whom(owed)}"
+        f"{amounts_text(settled)} {_be(settled)} owed to {whom}"
         f" by {counted(count, 'settlement')}{asked.ending}"
     )
     return f"{said}; {later}." if any(pending.values()) else f"{said}; nothing more is on hold."
-
-
-def _whom(owed: Rows) -> str:
-    names = sorted({row["institution"] for row in owed if row["settlements"]})
-    return listed(names) if len(names) <= _FEW else counted(len(names), "institution")
 
 
 def _be(amounts: Mapping[str, Decimal]) -> str:
     return "are" if sum(map(bool, amounts.values())) > 1 else "is"
 
 
-def _until(owed: Rows) -> str:
-    days = [row["last_settles_at"] for row in owed if row["last_settles_at"]]
-    return f", the last of it until {date_text(max(days))}" if days else ""
-
-
-def _pending(owed: Rows) -> dict[str, Decimal]:
-    return summed(owed, "pending_payout_amount")
-
-
 def facts(owed: Rows) -> Iterator[Fact]:
     """Yield what is owed, on hold and to be deducted."""
     settlements = sum(row["settlements"] for row in owed)
-    yield Fact.of_money(
-        "owed", summed(owed, "institution_payout_amount"), counted(settlements, "settlement")
-    )
+    by = counted(settlements, "settlement")
+    yield Fact.of_money("owed", summed(owed, "institution_payout_amount"), by)
     following = [row["next_settles_at"] for row in owed if row["next_settles_at"]]
-    yield Fact.of_money(
-        "on hold",
-        _pending(owed),
-        f"the next due on {date_text(min(following))}" if following else "",
-    )
+    due = f"the next due on {date_text(min(following))}" if following else ""
+    yield Fact.of_money("on hold", summed(owed, "pending_payout_amount"), due)
     back = sum(row["open_adjustments"] for row in owed)
-    yield Fact.of_money(
-        "to be deducted",
-        summed(owed, "open_adjustment_amount"),
-        f"{counted(back, 'reversal')} of what was settled" if back else "",
-    )
+    of = f"{counted(back, 'reversal')} of what was settled" if back else ""
+    yield Fact.of_money("to be deducted", summed(owed, "open_adjustment_amount"), of)
 
 
 def _sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
@@ -101,46 +85,34 @@ def _sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
     if owed:
         yield owed_section(owed)
     if settlements:
-        sheet = Sheet("settlements", SETTLEMENT_SUMS, settlements)
+        file, by = "settlements.csv", "--by settlement"
         yield Section(
             title="Settlements",
-            sheet=sheet,
+            sheet=Sheet("settlements", SETTLEMENT_SUMS, settlements),
             order="newest first",
             orders={"largest first": found["largest"]},
             in_all=settlements[0]["settlements"],
-            more=asked.command(
-                "settlements", "--by settlement", file="settlements.csv", by_status=False
-            ),
+            more=asked.command("settlements", by, file=file, by_status=False),
         )
     if due:
-        yield Section(
-            title="On hold, by the day it is due",
-            sheet=Sheet("due", DUE, due),
-            in_all=due[0]["rows"],
-        )
+        sheet = Sheet("due", DUE, due)
+        yield Section(title="On hold, by the day it is due", sheet=sheet, in_all=due[0]["rows"])
     yield from entries_sections(found, asked)
 
 
 def owed_section(owed: Rows) -> Section:
     """Show what is owed to each institution."""
-    pictures = [
-        beside(
-            f"Owed in {currency}, by institution",
-            [
-                (
-                    row["institution"],
-                    f"{row['institution_payout_amount']:,}",
-                    row["institution_payout_amount"],
-                )
-                for row in owed
-                if row["currency"] == currency
-            ],
-        )
-        for currency in sorted({row["currency"] for row in owed})
-    ]
-    return Section(
-        title="Owed, by institution", pictures=pictured(*pictures), sheet=Sheet("owed", OWED, owed)
-    )
+    pictures = []
+    for currency in sorted({row["currency"] for row in owed}):
+        amounts = [
+            (row["institution"], row["institution_payout_amount"])
+            for row in owed
+            if row["currency"] == currency
+        ]
+        figures = [(name, f"{amount:,}", amount) for name, amount in amounts]
+        pictures.append(beside(f"Owed in {currency}, by institution", figures))
+    sheet = Sheet("owed", OWED, owed)
+    return Section(title="Owed, by institution", pictures=pictured(*pictures), sheet=sheet)
 
 
 def entries_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
@@ -148,13 +120,11 @@ def entries_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section
     totals, rows = found["totals"], found["rows"]
     if not totals:
         return
-    in_all = sum(row["entries"] for row in totals)
     yield Section(title="Ledger entries, by state", sheet=Sheet("totals", TOTALS, totals))
-    sheet = Sheet("entries", _ENTRIES, rows, title="Ledger entries")
     yield Section(
         title="Ledger entries, newest first",
         lines=["The entries of one settlement: report settlements --settlement and its id."],
-        sheet=sheet,
-        in_all=in_all,
+        sheet=Sheet("entries", _ENTRIES, rows, title="Ledger entries"),
+        in_all=sum(row["entries"] for row in totals),
         more=asked.command("settlements", file="entries.csv"),
     )

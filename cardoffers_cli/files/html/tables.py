@@ -126,10 +126,9 @@ def table_of(
     rest = sum(1 for _ in rows)
     columns = columns or columns_of(sheet, shown)
     cells = [[_cell(column, row, guarded=guarded) for column in columns] for row in shown]
-    header = [(column.label, column.kind in NUMBERS) for column in columns]
     width = sum(_width(column, cells, place) for place, column in enumerate(columns))
     return HtmlTable(
-        header=header,
+        header=[(column.label, column.kind in NUMBERS) for column in columns],
         rows=cells,
         said=said,
         left_out=max(rest, (in_all or 0) - len(shown)),

@@ -14,7 +14,7 @@ _AMOUNT = re.compile(r" (?=%)|(?<=\b[A-Z]{3}) (?=-?\d)")
 _FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Environment
 
 
 def _seen(value: Any) -> Any:
@@ -33,22 +33,12 @@ def _said(text: str) -> str:
     return _AMOUNT.sub("\u00a0", text)
 
 
-def _told(text: str) -> str:
-    """Return a sentence that may begin with a name from outside, guarded against formulas."""
-    return _said(guard(text))
-
-
 def _coded(text: str) -> Any:
     """Return a sentence as HTML in which names of fields are set as code."""
     from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
 
     shown = str(escape(visible(text)))
     return Markup(_FIELD.sub(r"<code>\g<0></code>", shown))  # noqa: S704  escaped above
-
-
-def page_template() -> Template:
-    """Return the template of a page."""
-    return templates().get_template("page.html.j2")
 
 
 @cache
@@ -72,7 +62,7 @@ def templates() -> Environment:
         "exact": format_moment,
         "grouped": grouped,
         "said": _said,
-        "told": _told,
+        "told": lambda text: _said(guard(text)),  # it may begin with a name from outside
     }
     return pages
 

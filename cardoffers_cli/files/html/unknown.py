@@ -34,7 +34,7 @@ _COLUMNS = read_columns("page.unknown.columns")
 
 def unknown_page(found: Mapping[str, Any], asked: Asked) -> Page:
     """Return the page; `found` has, by currency, the rows in each order, and the totals."""
-    totals = found["totals"]
+    totals, files = found["totals"], ["Of the files that were imported in this time."]
     return Page(
         title=asked.titled("Unknown merchants"),
         headline=headline(totals, asked),
@@ -49,12 +49,7 @@ def unknown_page(found: Mapping[str, Any], asked: Asked) -> Page:
             )
             for row in totals
         ],
-        sections=[
-            *unknown_sections(found, asked),
-            *rejects_section(
-                found["rejects"], lines=["Of the files that were imported in this time."]
-            ),
-        ],
+        sections=[*unknown_sections(found, asked), *rejects_section(found["rejects"], lines=files)],
     )
 
 

@@ -68,74 +68,53 @@ def _name(file: Row) -> str:
 
 def _facts(files: Rows) -> Iterator[Fact]:
     readable = [file for file in files if not file["file_error"]]
-    for name, words in (
-        ("received", "rows"),
-        ("valid", "valid"),
-        ("invalid", "invalid"),
-        ("duplicates", "known already"),
+    conflicts = sum(file["conflicts"] for file in readable)
+    other = f"{conflicts:,} of them with other content" if conflicts else ""
+    for name, words, note in (
+        ("received", "rows", ""),
+        ("valid", "valid", ""),
+        ("invalid", "invalid", ""),
+        ("duplicates", "known already", other),
     ):
         if readable:
-            conflicts = sum(file["conflicts"] for file in readable)
-            note = (
-                f"{conflicts:,} of them with other content"
-                if name == "duplicates" and conflicts
-                else ""
-            )
             yield Fact.of(words, sum(file[name] for file in readable), note)
 
 
 def _sections(file: Row, is_one_of_many: bool) -> Iterator[Section]:
     title = _name(file) if is_one_of_many else None
+    said = [_verdict(file)] if is_one_of_many else []
     if file["file_error"]:
-        yield Section(
-            title=_name(file), lines=[*([_verdict(file)] if is_one_of_many else []), _advice(file)]
-        )
+        known = FILE_CODES.get(file["file_error"]["code"])
+        yield Section(title=_name(file), lines=[*said, known.advice if known else ""])
         return
     rows = [_row(found) for found in file["findings"]]
-    errors = [row for row in rows if row["level"] == "error"]
+    parts = [
+        ("valid", file["valid"], "good"),
+        ("known already", file["duplicates"] - file["conflicts"], "soft"),
+        ("known with other content", file["conflicts"], "warn"),
+        ("invalid", file["invalid"], "alarm"),
+    ]
     yield Section(
         title=title,
-        lines=[
-            *([_verdict(file)] if is_one_of_many else []),
-            f"It is the file whose content has the SHA-256 {file['sha256']}.",
-        ],
-        pictures=[
-            whole(
-                "Rows, by what becomes of them",
-                [
-                    ("valid", file["valid"], "good"),
-                    ("known already", file["duplicates"] - file["conflicts"], "soft"),
-                    ("known with other content", file["conflicts"], "warn"),
-                    ("invalid", file["invalid"], "alarm"),
-                ],
-            )
-        ]
-        if file["received"]
-        else [],
+        lines=[*said, f"It is the file whose content has the SHA-256 {file['sha256']}."],
+        pictures=[whole("Rows, by what becomes of them", parts)] if file["received"] else [],
     )
     if rows:
-        caption = "Findings, errors first"
+        errors = sum(row["level"] == "error" for row in rows)
+        warnings = counted(len(rows) - errors, "kind")
         yield Section(
             title=f"What was found in {_name(file)}" if is_one_of_many else "What was found",
-            lines=[
-                (
-                    f"{counted(len(errors), 'kind')} of error,"
-                    f" {counted(len(rows) - len(errors), 'kind')} of warning."
-                )
-            ],
-            sheet=Sheet("findings", _FINDINGS, rows, title=caption),
+            lines=[f"{counted(errors, 'kind')} of error, {warnings} of warning."],
+            sheet=Sheet("findings", _FINDINGS, rows, title="Findings, errors first"),
         )
-
-
-def _advice(file: Row) -> str:
-    known = FILE_CODES.get(file["file_error"]["code"])
-    return known.advice if known else ""
 
 
 def _row(found: Row) -> Mapping[str, Any]:
     known = CODES.get(found["code"])
+    message = found.get("message") if found["code"] in _OF_COLUMNS else None
+    said = f"{message[:1].upper()}{message[1:]}" if message else meaning(found["code"])
     return {
-        "meaning": Advice(_said_of(found)),
+        "meaning": Advice(said),
         "rows": found["rows"] or None,
         "lines": _lines(found),
         "fix": Advice(known.advice if known else found["fix"]),
@@ -143,11 +122,6 @@ def _row(found: Row) -> Mapping[str, Any]:
         "level": found["level"],
         "more": PrintedCommand(f"cardoffers help findings {found['code']}"),
     }
-
-
-def _said_of(found: Row) -> str:
-    message = found.get("message") if found["code"] in _OF_COLUMNS else None
-    return f"{message[:1].upper()}{message[1:]}" if message else meaning(found["code"])
 
 
 def _lines(found: Row) -> str:

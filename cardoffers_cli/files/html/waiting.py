@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.files.html.offers import MOST_ROWS, ending_soon, left_of, when_it_ends
+from cardoffers_cli.files.html.offers import MOST_ROWS, ending_soon, when_it_ends
 from cardoffers_cli.files.html.pages import Section
 from cardoffers_cli.files.html.tables import PrintedCommand
 from cardoffers_cli.files.report_columns import BUDGETS
@@ -36,7 +37,7 @@ def budgets_that_end(offers: Rows, now: datetime) -> Iterator[Section]:
         {
             **row,
             "title": row["title"] or row["offer_id"],
-            "left_amount": left_of(row),
+            "left_amount": max(row["budget_amount"] - row["spent_amount"], Decimal(0)),
             "outlook": when_it_ends(row, now),
         }
         for row in ending[:MOST_ROWS]
