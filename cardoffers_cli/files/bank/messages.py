@@ -148,13 +148,9 @@ def _amount(entry: Element, payment: Element, *, is_alone: bool) -> tuple[Decima
 
 def _payment_id(entry: Element, payment: Element) -> str | None:
     """Return what names a payment: its end-to-end id, else what else we wrote into it."""
-    written = (
-        text_at(payment, "Refs/EndToEndId"),
-        text_at(payment, "Refs/PmtInfId"),
-        text_at(entry, "NtryDtls/Btch/PmtInfId"),
-    )
-    for each in written:
-        if found := reference_of(each):
+    named = ((payment, "Refs/EndToEndId"), (payment, "Refs/PmtInfId"))
+    for element, path in (*named, (entry, "NtryDtls/Btch/PmtInfId")):
+        if found := reference_of(text_at(element, path)):
             return found
     told = text_at(payment, "RmtInf/Ustrd") or ""
     return told if _STATEMENT.fullmatch(told) else None

@@ -11,12 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.files.bank.entries import (
-    BankEntry,
-    BankFinding,
-    reference_of,
-    refused,
-)
+from cardoffers_cli.files.bank.entries import BankEntry, BankFinding, reference_of, refused
 from cardoffers_cli.files.bank.nacha import RECORD
 
 if TYPE_CHECKING:

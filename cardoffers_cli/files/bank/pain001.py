@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape  # writes, and parses nothing
 
 if TYPE_CHECKING:
     from cardoffers_cli.domain.bank_accounts import Account
-    from cardoffers_cli.files.bank.payments import Party, Payment
+    from cardoffers_cli.files.bank.payments import Payment
 
 _NAME = 70
 """Characters that every bank takes of a name, of the 140 that the form has room for."""
@@ -61,8 +61,8 @@ def write_pain001(payment: Payment) -> bytes:
         "amount": str(payment.amount),
         "currency": payment.currency,
         "due_on": payment.due_on.isoformat(),
-        "payer": _name(payment.payer),
-        "payee": _name(payment.payee),
+        "payer": payment.payer.plain[:_NAME],
+        "payee": payment.payee.plain[:_NAME],
         "statement": payment.statement,
     }
     return _DOCUMENT.format(
@@ -73,10 +73,6 @@ def write_pain001(payment: Payment) -> bytes:
         payer_bank=_bank(payment.payer.account) or _UNKNOWN_BANK,
         payee_agent=_AGENT.format(bank=payee_bank) if payee_bank else "",
     ).encode()
-
-
-def _name(party: Party) -> str:
-    return party.plain[:_NAME]
 
 
 def _account(account: Account) -> str:

@@ -42,11 +42,8 @@ class _Metered:
         piece = self._file.read(size)
         self.since += len(piece)
         if self.since > MOST_BYTES:
-            raise refused(
-                "bank_entry_too_large",
-                f"An entry of the file has over {MOST_BYTES >> 20} MiB.",
-                _AGAIN,
-            )
+            message = f"An entry of the file has over {MOST_BYTES >> 20} MiB."
+            raise refused("bank_entry_too_large", message, _AGAIN)
         return piece
 
 
@@ -62,11 +59,8 @@ def read_elements(file: BinaryIO, wanted: Collection[str]) -> Iterator[Element]:
         yield from _read(metered, wanted)
     except ParseError as error:
         line, column = error.position
-        raise refused(
-            "bank_xml_invalid",
-            f"The file is not whole XML: line {line}, column {column + 1}.",
-            _AGAIN,
-        ) from None
+        message = f"The file is not whole XML: line {line}, column {column + 1}."
+        raise refused("bank_xml_invalid", message, _AGAIN) from None
     except DefusedXmlException:
         raise refused(
             "bank_xml_forbidden",
@@ -74,9 +68,8 @@ def read_elements(file: BinaryIO, wanted: Collection[str]) -> Iterator[Element]:
             "Do not use it, and ask the bank whether it is theirs.",
         ) from None
     except (ValueError, LookupError):  # an encoding that the parser has not
-        raise refused(
-            "bank_xml_invalid", "The file names an encoding that cannot be read.", _AGAIN
-        ) from None
+        message = "The file names an encoding that cannot be read."
+        raise refused("bank_xml_invalid", message, _AGAIN) from None
 
 
 def _read(metered: _Metered, wanted: Collection[str]) -> Iterator[Element]:
@@ -97,21 +90,17 @@ def _read(metered: _Metered, wanted: Collection[str]) -> Iterator[Element]:
         if name_of(element) in wanted and _is_of_message(above, element):
             yield element
             metered.since = 0
-            _let_go(element, above[-1], wanted)
+            # what stands before it goes out of memory too, unless that is still wanted
+            if name_of(above[-1]) in wanted:
+                above[-1].remove(element)
+            else:
+                above[-1].clear()
 
 
 def _is_of_message(above: list[Element], element: Element) -> bool:
     """Whether an element is of the namespace of the root, and in nothing that was added to it."""
     own = _space(above[0])
     return all(_space(each) == own and name_of(each) != _ADDED for each in (*above, element))
-
-
-def _let_go(element: Element, parent: Element, wanted: Collection[str]) -> None:
-    """Take what was read out of memory, and what stands before it unless that is still wanted."""
-    if name_of(parent) in wanted:
-        parent.remove(element)
-    else:
-        parent.clear()
 
 
 def _check_message(root: Element) -> None:

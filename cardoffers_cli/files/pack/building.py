@@ -70,6 +70,10 @@ def build(check: PageCheck, runtime: Runtime) -> bytes:
         "stdlib": runtime.stdlib,
         "rules": zip_of({**verdict_modules(), **_zones(check)}),
     }
+    packed = {
+        key: b64encode(gzip.compress(content, 9, mtime=0)).decode()
+        for key, content in parts.items()
+    }
     script = _own("page.js").decode()
     style = templates().get_template("style.css").render() + _own("page.css").decode()
     policy = _POLICY.format(script=_source(script), style=_source(style))
@@ -83,7 +87,7 @@ def build(check: PageCheck, runtime: Runtime) -> bytes:
             script=Markup(script),  # noqa: S704  ours
             words=words()["en"]["page"],
             data={key: Markup(_json(value)) for key, value in data.items()},  # noqa: S704  escaped
-            parts={key: Markup(_packed(content)) for key, content in parts.items()},  # noqa: S704
+            parts={key: Markup(text) for key, text in packed.items()},  # noqa: S704  base64
         )
         .encode()
     )
@@ -96,10 +100,6 @@ def _own(name: str) -> bytes:
 def _source(text: str) -> str:
     """Return how a policy names a script or a style that stands in the page."""
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _packed(content: bytes) -> str:
-    return b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def _json(value: Any) -> str:
@@ -117,40 +117,37 @@ def _worker(runtime: Runtime) -> bytes:
     loader, _, exports = runtime.loader.partition(b"export{")
     lock = {"info": json.loads(runtime.lock)["info"], "packages": {}}  # none would be fetched
     local = exports.partition(b" as loadPyodide")[0].rpartition(b",")[2]
-    return b"\n".join(
-        (
-            b'"use strict";',
-            b"const LOCK = " + json.dumps(lock).encode() + b";",
-            b"const createPyodideModule = (() => {",
-            module.replace(b"export default", b"return"),
-            b"})();",
-            _own("worker.js"),
-            b"const loadPyodide = (() => {",
-            loader + b"return " + local + b";",
-            b"})();",
-        )
+    lines = (
+        b'"use strict";',
+        b"const LOCK = " + json.dumps(lock).encode() + b";",
+        b"const createPyodideModule = (() => {",
+        module.replace(b"export default", b"return"),
+        b"})();",
+        _own("worker.js"),
+        b"const loadPyodide = (() => {",
+        loader + b"return " + local + b";",
+        b"})();",
     )
+    return b"\n".join(lines)
 
 
 def _about(check: PageCheck) -> Mapping[str, Any]:
     """Return what the page tells of itself; `options` are what its check takes."""
     layout = check.layout
+    options = {
+        "currency": check.currency,
+        "delimiter": check.delimiter,
+        "assume_timezone": check.assume_timezone,
+    }
     return {
         "version": __version__,
         "rules_sha256": rules_digest(),
         "pyodide": VERSION,
         "institution": check.institution,
-        "currency": check.currency,
-        "delimiter": check.delimiter,
-        "assume_timezone": check.assume_timezone,
+        **options,
         "profile": layout.name if layout else None,
         "profile_sha256": layout.profile.digest if layout else None,
-        "options": {
-            "currency": check.currency,
-            "delimiter": check.delimiter,
-            "assume_timezone": check.assume_timezone,
-            "profile": settled(layout.profile) if layout else None,
-        },
+        "options": {**options, "profile": settled(layout.profile) if layout else None},
     }
 
 

@@ -31,7 +31,8 @@ def modules_of(name: str) -> Mapping[str, bytes]:
     found: dict[str, bytes] = {}
     waiting = [name]
     while waiting:
-        for dotted in _with_packages(waiting.pop()):
+        parts = waiting.pop().split(".")  # the packages that it is in come first
+        for dotted in (".".join(parts[:end]) for end in range(1, len(parts) + 1)):
             path, source = _read(dotted)
             if path in found:
                 continue
@@ -52,12 +53,6 @@ def zip_of(modules: Mapping[str, bytes]) -> bytes:
         for path, text in modules.items():
             out.writestr(zipfile.ZipInfo(path, _LONG_AGO), text)
     return archive.getvalue()
-
-
-def _with_packages(dotted: str) -> Iterator[str]:
-    """Yield the packages that a module is in, from outside, and then itself."""
-    parts = dotted.split(".")
-    return (".".join(parts[:end]) for end in range(1, len(parts) + 1))
 
 
 def _read(dotted: str) -> tuple[str, bytes]:

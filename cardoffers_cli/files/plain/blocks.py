@@ -158,13 +158,11 @@ class Unpacked:
     def _inflate(self, member: Any) -> Iterator[bytes]:
         rest = self._held
         try:
-            while rest and not member.eof:
+            while not member.eof:
                 piece = member.decompress(rest, BLOCK_BYTES)
                 rest = member.unconsumed_tail
-                self._crc = zlib.crc32(piece, self._crc)
-                self._size += len(piece)
-                yield piece
-            while not member.eof and (piece := member.decompress(b"", BLOCK_BYTES)):
+                if not piece and not rest:
+                    break
                 self._crc = zlib.crc32(piece, self._crc)
                 self._size += len(piece)
                 yield piece

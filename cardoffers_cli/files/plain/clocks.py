@@ -124,7 +124,9 @@ class ProfiledTimes(dict[str, ReadTime]):
         parts = dict(zip(self._names, found.groups(), strict=True))
         try:
             year, is_beyond = _year(parts)
-            day = datetime(year, _month(parts), int(parts["d"]))  # noqa: DTZ001  local
+            name = parts.get("b") or parts.get("B")
+            month = _SHORT.index(name[:3].lower()) + 1 if name else int(parts["m"])
+            day = datetime(year, month, int(parts["d"]))  # noqa: DTZ001  local
             at = day + _clock(parts) - _offset(parts)
         except ValueError:
             return None
@@ -175,13 +177,6 @@ def _year(parts: Mapping[str, str]) -> tuple[int, bool]:
         raise ValueError
     is_beyond = not MINYEAR <= year <= MAXYEAR
     return (year % _CYCLE + _SHORT_YEARS if is_beyond else year), is_beyond
-
-
-def _month(parts: Mapping[str, str]) -> int:
-    for name in "bB":
-        if name in parts:
-            return _SHORT.index(parts[name][:3].lower()) + 1
-    return int(parts["m"])
 
 
 def _clock(parts: Mapping[str, str]) -> timedelta:

@@ -116,8 +116,11 @@ class PlainJudge:
         valid = self._valid(rows, bad)
         doubts = note_numbers(self.numbers, self.kind, rows)
         self._doubts += doubts
-        if doubts:
-            self._note_doubtful(valid, {doubt.number for doubt in doubts})
+        if doubts:  # what must be taken out again where the numbers turn out to be cards'
+            names, numbers = (self.kind.reference, "cardholder_token"), {d.number for d in doubts}
+            told = zip(*(self._column(valid, name) for name in names), strict=True)
+            kept = zip(valid.numbers, told, strict=True)
+            self._doubtful |= {number: each for number, each in kept if number in numbers}
         self._take(valid)
 
     def end(self, position: str, *, refunds: int = 0) -> list[Finding]:
@@ -131,28 +134,20 @@ class PlainJudge:
             self.conflicts += repeat.is_conflict
             code = CODES["duplicate_conflict" if repeat.is_conflict else "duplicate"]
             first = f": the first is {position} {repeat.first}" if repeat.is_conflict else ""
-            self.findings.add(
-                make_finding(
-                    code.code,
-                    f"{code.summary}{first}",
-                    line=repeat.number,
-                    transaction_ref=repeat.reference,
-                    column=self.kind.reference,
-                )
-            )
+            message = f"{code.summary}{first}"
+            self._note(code.code, message, repeat.number, repeat.reference, self.kind.reference)
         for alike, is_by_date in self._references.alike():
             self.look_alikes_by_date += is_by_date
             if not is_by_date:
-                self.findings.add(
-                    make_finding(
-                        _LOOK_ALIKE.code,
-                        f"{_LOOK_ALIKE.summary}: the first is {position} {alike.first}",
-                        line=alike.number,
-                        transaction_ref=alike.reference,
-                        column=self.kind.reference,
-                    )
-                )
+                message = f"{_LOOK_ALIKE.summary}: the first is {position} {alike.first}"
+                own = self.kind.reference
+                self._note(_LOOK_ALIKE.code, message, alike.number, alike.reference, own)
         return [*self._of_file(refunds)]
+
+    def _note(self, code: str, message: str, line: int, reference: str | None, column: str) -> None:
+        self.findings.add(
+            make_finding(code, message, line=line, transaction_ref=reference, column=column)
+        )
 
     @property
     def earning(self) -> int:
@@ -188,15 +183,6 @@ class PlainJudge:
         is_good = [row not in bad for row in range(len(rows.numbers))]
         columns = {name: [*compress(texts, is_good)] for name, texts in rows.columns.items()}
         return replace(rows, numbers=[*compress(rows.numbers, is_good)], columns=columns)
-
-    def _note_doubtful(self, valid: RowSlice, numbers: set[int]) -> None:
-        """Keep what must be taken out again of valid rows whose numbers turn out to be cards'."""
-        references, cardholders = (
-            self._column(valid, name) for name in (self.kind.reference, "cardholder_token")
-        )
-        for number, *told in zip(valid.numbers, references, cardholders, strict=True):
-            if number in numbers:
-                self._doubtful[number] = (told[0], told[1])
 
     def _take(self, valid: RowSlice) -> None:
         """Take the valid rows of a slice: their references, contents and cardholders."""
@@ -258,15 +244,7 @@ class PlainJudge:
         for number, field in refused:
             staged = self._doubtful.get(number)
             reference = staged[0] if staged and number not in hidden else None
-            self.findings.add(
-                make_finding(
-                    _CARD_NUMBER,
-                    f"{field} is a real card number",
-                    line=number,
-                    transaction_ref=reference,
-                    column=field,
-                )
-            )
+            self._note(_CARD_NUMBER, f"{field} is a real card number", number, reference, field)
 
 
 def _first_filled(texts: Sequence[str], others: Sequence[str]) -> Sequence[str]:

@@ -40,14 +40,10 @@ class NumberText:
         return self.text
 
 
-class _Repeats(ValueError):
-    """An object names a field twice."""
-
-
 def _unique(pairs: list[tuple[str, Any]]) -> Any:
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise _Repeats
+        raise ValueError  # it names a field twice
     return values
 
 

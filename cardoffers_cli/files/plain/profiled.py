@@ -214,19 +214,17 @@ def refuser(profile: Profile) -> Callable[[bytes, bool], None]:
 
     def refuse(head: bytes, is_packed: bool) -> None:
         if head.startswith(WORKBOOKS) and not is_packed:
-            raise _no_sheets() if profile.form.sheet is not None else workbook_refused()
+            if profile.form.sheet is None:
+                raise workbook_refused()
+            raise unusable(
+                "file_binary",
+                "The file is a workbook, and only text is read here.",
+                hint="Save the sheet as CSV in UTF-8, with commas, and check that.",
+            )
         if profile.encoding not in WIDE:
             refuse_binary(head)
 
     return refuse
-
-
-def _no_sheets() -> FileUnusable:
-    return unusable(
-        "file_binary",
-        "The file is a workbook, and only text is read here.",
-        hint="Save the sheet as CSV in UTF-8, with commas, and check that.",
-    )
 
 
 def is_in_our_layout(head: bytes) -> bool:

@@ -8,7 +8,7 @@ its header or of its fields; all raise `FileUnusable`.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.fields import OTHERS
@@ -31,7 +31,7 @@ from cardoffers_cli.files.sources import unusable
 from cardoffers_cli.files.splitting import plain_line_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.domain.row_kinds import RowKind
@@ -149,7 +149,10 @@ class _ObjectRows:
         }
         if unknown:
             columns[OTHERS] = [other_text(value, unknown) or "" for value in values]
-        mistyped = [[name for name in columns if _is_wrong(name, value)] for value in values]
+        typed = [name for name in columns if name != OTHERS]
+        mistyped = [
+            [name for name in typed if is_mistyped(name, value.get(name))] for value in values
+        ]
         if any(mistyped):
             columns["mistyped"] = [mark(names) or "" for names in mistyped]
         return RowSlice(
@@ -159,10 +162,6 @@ class _ObjectRows:
             lines=page.lines,
             blank_lines=page.blank_lines,
         )
-
-
-def _is_wrong(name: str, value: Mapping[str, Any]) -> bool:
-    return name != OTHERS and is_mistyped(name, value.get(name))
 
 
 class JsonLineRows(LineRows, _ObjectRows):

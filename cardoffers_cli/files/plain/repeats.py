@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 _ROWS_BITS = 64
 
@@ -119,7 +119,11 @@ class References:
         seen, repeated = set[int](), set[int]()
         for look in self._looks:
             (repeated if look in seen else seen).add(look)
-        references = self._references_of_places() if repeated else {}
+        references: dict[int, str] = {}
+        if repeated:
+            references = {place: each for each, place in self._first.items()}
+            for each, places in self._again.items():
+                references |= dict.fromkeys(places, each)
         firsts: dict[tuple[int, int], int] = {}
         for place, look in enumerate(self._looks):
             number = self._numbers[place]
@@ -128,10 +132,6 @@ class References:
                 first = firsts.setdefault((look, is_day), number)
                 if first != number:
                     yield LookAlike(number, references[place], first), bool(is_day)
-
-    def _references_of_places(self) -> Mapping[int, str]:
-        again = ((place, each) for each, places in self._again.items() for place in places)
-        return {**{place: each for each, place in self._first.items()}, **dict(again)}
 
     def cardholders(self) -> tuple[int, int]:
         """Return how many cardholders there are, and how many of them occur once."""

@@ -132,7 +132,8 @@ class _Book:
         self._present = present
         self._always: list[int] = []
         self._groups: dict[tuple[str, ...], _Group] = {}
-        asked = [each for rule in table for each in (rule.broken, *_holds(rule))]
+        asked = [rule.broken for rule in table]
+        asked += [each.holds for rule in table for each in rule.suspicions]
         self._of = derive.of
         read = {self._of.get(name, name) for each in asked for name in each.columns}
         absent = {*(read - present), *(name for name, of in self._of.items() if of not in present)}
@@ -178,10 +179,6 @@ class _Book:
         return found
 
 
-def _holds(rule: Rule) -> Iterator[Condition]:
-    return (each.holds for each in rule.suspicions)
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Screens:
     """What is asked of the values of a group: one by one, or of a column by one pattern.
@@ -223,7 +220,11 @@ class _Group:
             found = exceptions(columns[0], screens.run)
         if found is None:
             found = self._suspicious(values, self._good[is_plain], screens.asked)
-        verdicts = {value: numbers for value in found if (numbers := self._broken_by(value))}
+        verdicts: dict[Value, list[int]] = {}
+        for value in found:
+            asked = self._row_of(value)
+            if numbers := [number for number, is_broken in self._rules if is_broken(asked)]:
+                verdicts[value] = numbers
         if verdicts:
             for row, value in enumerate(values):
                 if value in verdicts:
@@ -263,10 +264,6 @@ class _Group:
             run=proof(each for each in asked if each not in limited),
             limited=[*map(predicate, limited)],
         )
-
-    def _broken_by(self, value: Value) -> list[int]:
-        row = self._row_of(value)
-        return [number for number, is_broken in self._rules if is_broken(row)]
 
     def _row_of(self, value: Value) -> Mapping[str, Any]:
         """Return the row of these columns; there is one, which is filled again and again."""

@@ -38,17 +38,13 @@ class LostZerosOfRows(LostZeros):
                 self._count(name, texts)
 
     def _count(self, name: str, texts: Sequence[str]) -> None:
-        lengths = Counter(_byte_lengths(texts))
+        lengths = Counter(map(len if "".join(texts).isascii() else byte_length, texts))
         del lengths[0]
         longest = self.longest_of(name, lengths)
         if longest:
             filled = [text for text in texts if text]
             are_numbers = (_is_number(text) is not None for text in filled[:LOOKED_AT])
             self.count_shorter(name, Counter(_numbers(filled, longest)), are_numbers)
-
-
-def _byte_lengths(texts: Sequence[str]) -> Iterator[int]:
-    return map(len if "".join(texts).isascii() else byte_length, texts)
 
 
 def _numbers(texts: Sequence[str], most: int) -> Iterator[tuple[int, str]]:

@@ -206,12 +206,11 @@ def _find_time(search: _Search) -> None:
 def _find_parts_of_time(search: _Search) -> None:
     """Find a year, a month and a day in columns of their own."""
     named = {normal(sample.name): sample for sample in search.samples}
-    wanted = (("year", "ano", "jahr", "annee"), ("month", "mes", "monat", "mois"))
-    days = ("day", "dia", "tag", "jour")
+    wanted = ("year ano jahr annee", "month mes monat mois", "day dia tag jour")
     dated = [
         found
-        for words in (*wanted, days)
-        if (found := next((named[word] for word in words if word in named), None))
+        for words in wanted
+        if (found := next((named[word] for word in words.split() if word in named), None))
     ]
     if len(dated) < len("ymd"):
         return
@@ -223,14 +222,8 @@ def _find_parts_of_time(search: _Search) -> None:
 
 
 def _clock_of(search: _Search) -> Sample | None:
-    return next(
-        (
-            sample
-            for sample in search.samples
-            if sample.values and all(CLOCK.fullmatch(value) for value in sample.values[:50])
-        ),
-        None,
-    )
+    filled = (sample for sample in search.samples if sample.values)
+    return next((each for each in filled if all(map(CLOCK.fullmatch, each.values[:50]))), None)
 
 
 def _clock_form(sample: Sample) -> str:
@@ -297,7 +290,12 @@ def _find_tokens(search: _Search) -> None:
     for name in ("card_token", "cardholder_token"):
         found = search.best(name, fits)
         if found and found[2] > 0:
-            search.take(name, found[0], found[2], **_made(found[0]))
+            sample = found[0]
+            is_token = any(word in normal(sample.name) for word in ("token", "jeton")) or all(
+                len(value) >= _STRONG and _TOKEN.fullmatch(value) for value in sample.values[:50]
+            )
+            made = {} if is_token else {"hmac": {"key_file": KEY_FILE}}
+            search.take(name, sample, found[2], **made)
     given = [name for name in ("card_token", "cardholder_token") if name in search.found]
     if len(given) == 1:
         (one,) = given
@@ -307,14 +305,6 @@ def _find_tokens(search: _Search) -> None:
     for name in given:
         if "hmac" in search.found[name].settings:
             search.doubt(name, "it holds raw keys, of which `profile convert` makes tokens")
-
-
-def _made(sample: Sample) -> Mapping[str, Any]:
-    """Propose to make tokens of what is none."""
-    few = sample.values[:50]
-    is_named = any(word in normal(sample.name) for word in ("token", "jeton"))
-    are_tokens = all(len(value) >= _STRONG and _TOKEN.fullmatch(value) for value in few) or is_named
-    return {} if are_tokens else {"hmac": {"key_file": KEY_FILE}}
 
 
 def _has_decimals(search: _Search, sample: Sample) -> bool:

@@ -17,6 +17,7 @@ from cardoffers_cli.files.lines import with_lf
 from cardoffers_cli.files.profiles.columns import Sample, guess_fields, is_known
 from cardoffers_cli.files.profiles.samples import amount_form, date_form
 from cardoffers_cli.files.profiles.widths import FixedLines, fixed_lines
+from cardoffers_cli.files.sources import WIDE_MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 _DELIMITERS = ";,\t|"
 _MOST_LINES = 400
 _MOST_COLUMNS = 1000
-_BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _NAMES_OF = {";": "a semicolon", ",": "a comma", "\t": "a tab", "|": "a bar"}
 _FEW = 2
 
@@ -105,9 +105,8 @@ def guess_layout(
 
 def _decoded(head: bytes, *, is_whole: bool) -> tuple[str, str]:
     """Return the encoding and the text; a line that is cut off at the end is left out."""
-    for mark, encoding in _BOMS.items():
-        if head.startswith(mark):
-            return encoding, head.decode(encoding, "replace")
+    if head.startswith(WIDE_MARKS):
+        return "utf-16", head.decode("utf-16", "replace")
     if not is_whole:
         head = head[: head.rfind(b"\n") + 1] or head
     try:

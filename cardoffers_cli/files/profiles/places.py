@@ -19,7 +19,7 @@ from cardoffers_cli.files.splitting import LineFault, split_fields
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cardoffers_cli.domain.profiles import Column, FieldSource, Profile
+    from cardoffers_cli.domain.profiles import Column, Profile
 
 STAND_IN = "\ue000"
 """Stands for a quote that is none, while the quote of the profile is written as ours."""
@@ -33,25 +33,19 @@ def column_name(position: int) -> str:
     return f"c{position}"
 
 
-def label_of(source: FieldSource) -> str:
-    """Name the columns a field is read from, as one."""
-    return "+".join(map(str, source.sources))
-
-
 def labels_of(profile: Profile) -> Mapping[str, str]:
-    """Return what the fields of a profile are called in the file."""
-    given = profile.fields.given()
-    return {name: label_of(field) for name, field in given.items() if field.sources}
+    """Return what the fields of a profile are called in the file, several columns as one."""
+    given = profile.fields.given().items()
+    return {name: "+".join(map(str, field.sources)) for name, field in given if field.sources}
 
 
 def named_positions(
     profile: Profile, positions: Mapping[Column, int]
 ) -> Mapping[str, Sequence[int]]:
     """Return where the columns of each field stand."""
-    fields = profile.fields.given()
     return {
         name: [positions[each] for each in field.sources if each != LINE]
-        for name, field in fields.items()
+        for name, field in profile.fields.given().items()
     }
 
 
@@ -147,11 +141,10 @@ def check_fields(profile: Profile) -> None:
     if not any(name in given for name in _TOKENS):
         missing.append(" or ".join(_TOKENS))
     if missing:
+        first, *others = missing
+        also = f"; also missing: {', '.join(others)}" if others else ""
         raise unusable(
             "profile_field_missing",
-            f"The profile does not say where {missing[0]} is.",
-            hint=f"Add [fields.{missing[0].split()[0]}] with its column; also missing: "
-            f"{', '.join(missing[1:])}."
-            if missing[1:]
-            else f"Add [fields.{missing[0].split()[0]}] with its column.",
+            f"The profile does not say where {first} is.",
+            hint=f"Add [fields.{first.split()[0]}] with its column{also}.",
         )

@@ -30,7 +30,12 @@ def proposed(guess: GuessedLayout, name: str, *, zone: str | None = None) -> str
 
     `name` is the file it was made from, `zone` the time zone of its times, where somebody knows it.
     """
-    return "\n".join([*_head(guess, name), *_fields(guess, zone), *_missing(guess), ""])
+    missing = [
+        f"\n# [fields.{name}]  # missing: no column seems to hold it\n# {how}"
+        for name, how in _MISSING.items()
+        if name not in guess.fields
+    ]
+    return "\n".join([*_head(guess, name), *_fields(guess, zone), *missing, ""])
 
 
 def _head(guess: GuessedLayout, name: str) -> Iterator[str]:
@@ -68,14 +73,6 @@ def _fields(guess: GuessedLayout, zone: str | None) -> Iterator[str]:
             yield f"{key} = {_text(value)}{doubt}"
         if is_local and "zone" not in settings:
             yield '# zone = "Europe/London"  # missing: the file does not say where it was made'
-
-
-def _missing(guess: GuessedLayout) -> Iterator[str]:
-    for name, how in _MISSING.items():
-        if name not in guess.fields:
-            yield ""
-            yield f"# [fields.{name}]  # missing: no column seems to hold it"
-            yield f"# {how}"
 
 
 def _text(value: Any) -> str:

@@ -89,12 +89,9 @@ class ProfiledFile(TransactionFile):
         self._cutter = Cutter(form, len(columns), set(positions.values()))
         self._positions = positions
         self._width = len(columns)
+        zone, key = reading.assume_timezone, reading.token_key
         self._translation = Translation(
-            profile,
-            positions,
-            decimals=reading.decimals,
-            zone=reading.assume_timezone,
-            token_key=reading.token_key,
+            profile, positions, decimals=reading.decimals, zone=zone, token_key=key
         )
 
     @property
@@ -140,8 +137,9 @@ class ProfiledFile(TransactionFile):
         The same file and profile give the same bytes. Its refunds are written too, where somebody
         asks for them.
         """
+        more = self.profile.fields.given().keys() - set(_FIRST)
         names, of_refunds = (
-            [*first, *(name for name in kind.columns if name in self._more)]
+            [*first, *(name for name in kind.columns if name in more)]
             for kind, first in ((PURCHASES, _FIRST), (REFUNDS, FIRST))
         )
         is_good, header = ~pl.col("line").is_in(rejected.implode()), True
@@ -158,10 +156,6 @@ class ProfiledFile(TransactionFile):
         rows.select(self._written(name, rows) for name in names).write_csv(
             out, include_header=header, line_terminator="\n"
         )
-
-    @property
-    def _more(self) -> set[str]:
-        return self.profile.fields.given().keys() - set(_FIRST)
 
     def _written(self, name: str, rows: pl.DataFrame) -> pl.Expr:
         if name not in rows.columns:
@@ -215,19 +209,12 @@ class ProfiledFile(TransactionFile):
 
     def _told(self, chunk: Chunk, found: Translated) -> Chunk:
         """Say what was expected of a value, and of an hour what is wrong with it."""
-        faults, code = found.faults, pl.col("code")
-        findings = chunk.findings
-        if faults.height:
-            findings = (
-                findings.join(faults, on="line", how="left", maintain_order="left")
-                .with_columns(
-                    code=pl.when(code == "timestamp_invalid")
-                    .then(pl.coalesce("fault", "code"))
-                    .otherwise(code)
-                )
-                .drop("fault")
-            )
-        said = pl.col("message")
+        findings, said = chunk.findings, pl.col("message")
+        if found.faults.height:
+            is_time = pl.col("code") == "timestamp_invalid"
+            code = pl.when(is_time).then(pl.coalesce("fault", "code")).otherwise("code")
+            joined = findings.join(found.faults, on="line", how="left", maintain_order="left")
+            findings = joined.with_columns(code=code).drop("fault")
         messages = messages_of(self.profile, self.reading.assume_timezone)
         for told, message in messages.items():
             said = pl.when(pl.col("code") == told).then(pl.lit(message)).otherwise(said)
@@ -253,21 +240,10 @@ class ProfiledFile(TransactionFile):
             )
         if masked is not None:
             masked = masked.with_columns(pl.col("field").replace(BACK))
-        masks = ProfiledMasks(
-            rows_of(masked),
-            profile,
-            self._width,
-            named_positions(profile, self._positions),
-        )
-        copy = LineCopy(
-            profile.header,
-            rejected,
-            valid_to,
-            rejected_to,
-            masks=masks,
-            above=profile.skip_lines,
-        )
-        copy_lines(blocks, copy)
+        positions = named_positions(profile, self._positions)
+        masks = ProfiledMasks(rows_of(masked), profile, self._width, positions)
+        outs, above = (valid_to, rejected_to), profile.skip_lines
+        copy_lines(blocks, LineCopy(profile.header, rejected, *outs, masks=masks, above=above))
 
 
 def _as_refunds(rows: pl.DataFrame) -> pl.DataFrame:

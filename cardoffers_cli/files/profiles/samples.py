@@ -98,14 +98,15 @@ class AmountForm:
 def date_form(values: Sequence[str]) -> DateForm | None:
     """Return how the values are dates, if they are."""
     some = values[:200]
-    if sum(_may_be_date(value) for value in some) < ENOUGH * len(some):
+    plain = [each for each in some if len(each) <= _LONGEST_DATE and each.isascii()]
+    if sum(value[:1].isdigit() for value in plain) < ENOUGH * len(some):
         return None
     fits = [form for pattern, form in _FORMS if _are_dates(some, pattern, form)]
     if not fits:
         return None
     first = fits[0]
-    other = "." not in first and any(_exchanged(first) == each for each in fits[1:])
-    return DateForm(format=first, is_sure=not other)
+    exchanged = first.replace("%d", "%?").replace("%m", "%d").replace("%?", "%m")
+    return DateForm(format=first, is_sure="." in first or exchanged not in fits[1:])
 
 
 def serial_form(values: Sequence[str]) -> DateForm | None:
@@ -113,14 +114,6 @@ def serial_form(values: Sequence[str]) -> DateForm | None:
     fitting = sum(bool(re.fullmatch(SERIAL, value)) for value in values)
     is_one = bool(values) and fitting >= ENOUGH * len(values)
     return DateForm(format=SERIAL_DAYS) if is_one else None
-
-
-def _may_be_date(value: str) -> bool:
-    return value[:1].isdigit() and len(value) <= _LONGEST_DATE and value.isascii()
-
-
-def _exchanged(form: str) -> str:
-    return form.replace("%d", "%?").replace("%m", "%d").replace("%?", "%m")
 
 
 def _are_dates(values: Sequence[str], pattern: re.Pattern[str], form: str) -> bool:
@@ -156,7 +149,7 @@ def amount_form(values: Sequence[str]) -> AmountForm | None:
     signs = Counter(
         text.strip() for match in found for text in (match["before"], match["after"]) if text
     )
-    negatives = sum(_is_negative(value) for value in values)
+    negatives = sum("-" in value or "\u2212" in value or value.startswith("(") for value in values)
     is_whole = not any("." in number or "," in number for number in numbers)
     return AmountForm(
         decimal=decimal,
@@ -170,10 +163,6 @@ def amount_form(values: Sequence[str]) -> AmountForm | None:
         is_whole=is_whole,
         is_sure=is_sure,
     )
-
-
-def _is_negative(value: str) -> bool:
-    return "-" in value or "\u2212" in value or value.startswith("(")
 
 
 def _decimal_mark(numbers: Sequence[str]) -> tuple[str, bool]:

@@ -49,13 +49,13 @@ def written(profile: Profile, rows: pl.DataFrame, *, decimals: int) -> bytes:
         cells.setdefault(_place(each.column, names), kept.new_from_index(0, rows.height))
     empty = pl.Series([""], dtype=pl.String).new_from_index(0, rows.height)
     table = pl.DataFrame({str(n): cells.get(n, empty) for n in range(1, len(names) + 1)})
-    lines = ["" for _ in range(profile.skip_lines)]
     body = [_line(row, profile) for row in table.iter_rows()]
     if profile.header:
         at = profile.header - 1 - profile.skip_lines
         body.insert(min(at, len(body)), _line([str(name) for name in names], profile))
     trailer = _trailer(profile, rows, decimals)
-    whole = "".join(f"{line}\n" for line in [*lines, *body, *([trailer] if trailer else [])])
+    above, below = [""] * profile.skip_lines, [trailer] if trailer else []
+    whole = "".join(f"{line}\n" for line in [*above, *body, *below])
     return whole.encode(profile.encoding, errors="replace")
 
 
@@ -128,20 +128,18 @@ def _place(column: Column, names: Sequence[Column]) -> int:
 def _line(cells: Sequence[str], profile: Profile) -> str:
     form = profile.form
     if form.delimiter is None:
-        cut = zip(cells, form.widths, strict=True)
-        return "".join(_fitted(cell, width) for cell, width in cut)
+        # numbers are filled up with zeros; of a cell that is too long the end is kept
+        filled = [
+            cell.rjust(width, "0") if cell.isdigit() else cell.ljust(width)
+            for cell, width in zip(cells, form.widths, strict=True)
+        ]
+        return "".join(cell[-width:] for cell, width in zip(filled, form.widths, strict=True))
     return form.delimiter.join(
         f"{form.quote}{cell.replace(form.quote, 2 * form.quote)}{form.quote}"
         if form.quote and (form.delimiter in cell or form.quote in cell)
         else cell
         for cell in cells
     )
-
-
-def _fitted(cell: str, width: int) -> str:
-    """Fill a cell up, numbers with zeros; of one that is too long the end is kept."""
-    filled = cell.rjust(width, "0") if cell.isdigit() else cell.ljust(width)
-    return filled[-width:]
 
 
 def _trailer(profile: Profile, rows: pl.DataFrame, decimals: int) -> str | None:

@@ -13,14 +13,21 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cardoffers_cli.domain.profiles import FieldSource, Profile
+    from cardoffers_cli.domain.profiles import Profile
 
 _OF_TIMES = ("has_clock", "has_offset", "is_serial")
 
 
 def settled(profile: Profile) -> Mapping[str, Any]:
     """Return a profile as JSON has it, with what follows from it: sources, header, clocks."""
-    fields = {name: _field(field) for name, field in profile.fields.given().items()}
+    fields = {
+        name: {
+            **field.model_dump(mode="json"),
+            "sources": list(field.sources),
+            **{each: getattr(field, each) for each in _OF_TIMES if hasattr(field, each)},
+        }
+        for name, field in profile.fields.given().items()
+    }
     return {**profile.model_dump(mode="json"), "header": profile.header, "fields": fields}
 
 
@@ -29,11 +36,6 @@ def profile_of(document: Mapping[str, Any]) -> Profile:
     parts = json.loads(json.dumps(document), object_hook=lambda part: SimpleNamespace(**part))
     parts.fields = _Fields(**vars(parts.fields))
     return cast("Profile", parts)
-
-
-def _field(field: FieldSource) -> Mapping[str, Any]:
-    follows = {name: getattr(field, name) for name in _OF_TIMES if hasattr(field, name)}
-    return {**field.model_dump(mode="json"), "sources": list(field.sources), **follows}
 
 
 class _Fields(SimpleNamespace):

@@ -75,7 +75,10 @@ class Translation:
             kept = frame.filter(~dropped)
         rows = kept.select("line", *(self._text(name) for name in self._fields))
         rows, faults = self._with_times(rows)
-        rows = self._with_amounts(self._with_tokens(rows))
+        rows = self._with_tokens(rows)
+        amount = self._fields.get("amount")
+        if isinstance(amount, AmountSource):
+            rows = rows.with_columns(plain_amounts(rows["amount"], amount, self._decimals))
         refunded = rows.clear()
         if self._profile.negatives == "refund" and "amount" in rows.columns:
             is_refund = pl.col("amount").str.starts_with("-").fill_null(False)
@@ -91,9 +94,11 @@ class Translation:
         )
 
     def _source(self, column: Column) -> pl.Expr:
+        """Return a column, blanks taken off its ends; nothing is null."""
         if column == LINE:
             return pl.col("line").cast(pl.String)
-        return _filled(pl.col(column_name(self._positions[column])))
+        bare = pl.col(column_name(self._positions[column])).str.strip_chars()
+        return pl.when(bare != "").then(bare)
 
     def _text(self, name: str) -> pl.Expr:
         source = self._fields[name]
@@ -115,12 +120,6 @@ class Translation:
         texts, faults = utc_texts(rows["transacted_at"], source, source.zone or self._zone)
         found = pl.DataFrame({"line": rows["line"], "fault": faults}, schema=_FAULTS)
         return rows.with_columns(texts), found.drop_nulls("fault")
-
-    def _with_amounts(self, rows: pl.DataFrame) -> pl.DataFrame:
-        source = self._fields.get("amount")
-        if not isinstance(source, AmountSource):
-            return rows
-        return rows.with_columns(plain_amounts(rows["amount"], source, self._decimals))
 
     def _with_tokens(self, rows: pl.DataFrame) -> pl.DataFrame:
         keyed = [
@@ -155,9 +154,3 @@ def tokens(texts: pl.Series, key: bytes) -> pl.Series:
     each = texts.unique().drop_nulls()
     made = [hmac.digest(key, text.encode(), "sha256").hex() for text in each]
     return texts.replace_strict(each, pl.Series(made, dtype=pl.String), default=None)
-
-
-def _filled(text: pl.Expr) -> pl.Expr:
-    """Take blanks off the ends; nothing is null."""
-    bare = text.str.strip_chars()
-    return pl.when(bare != "").then(bare)

@@ -47,7 +47,8 @@ class FixedLines:
             return None
         total = None
         if isinstance(amount, int):
-            total = sum(int(value) for value in self.columns[amount - 1] if _is_number(value))
+            values = self.columns[amount - 1]
+            total = sum(int(value) for value in values if re.fullmatch(r"[+-]?\d+", value))
         parts = [f'starts_with = "{self.last[0]}"']
         for found in re.finditer(r"[+-]?\d+", self.last[1:]):
             place = f"[{found.start() + 2}, {found.end() + 1}]"
@@ -56,10 +57,6 @@ class FixedLines:
             elif int(found[0]) == total:
                 parts.append(f"sum = {place}")
         return f"{{{', '.join(parts)}}}"
-
-
-def _is_number(text: str) -> bool:
-    return bool(re.fullmatch(r"[+-]?\d+", text))
 
 
 def fixed_lines(lines: Sequence[str], *, is_whole: bool) -> FixedLines | None:

@@ -25,6 +25,11 @@ def json_schema(form: FileFormat) -> Document:
     listed = {"type": "object", "required": [form.list_key], "properties": {form.list_key: rows}}
     unknown = _lacking(form.unknown)
     inside = {"$ref": "#/$defs/unknown"}
+    filled = {"type": "string", "minLength": 1}
+    groups = [
+        {"anyOf": [{"required": [name], "properties": {name: filled}} for name in group]}
+        for group in form.one_of
+    ]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": form.name,
@@ -32,7 +37,7 @@ def json_schema(form: FileFormat) -> Document:
         "type": "object",
         "required": [each.name for each in form.fields if each.is_needed],
         "properties": {each.name: _property(each) for each in form.fields},
-        **({"allOf": [_one_of(group) for group in form.one_of]} if form.one_of else {}),
+        **({"allOf": groups} if groups else {}),
         "propertyNames": unknown,
         "additionalProperties": inside,
         "$defs": {
@@ -47,26 +52,22 @@ def json_schema(form: FileFormat) -> Document:
     }
 
 
-def _one_of(group: Sequence[str]) -> Document:
-    return {
-        "anyOf": [
-            {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
-            for name in group
-        ]
-    }
-
-
 def _lacking(patterns: Sequence[str]) -> Document:
     found = [{"pattern": each} for each in patterns]
     return {"not": {"type": "string", "anyOf": found}} if found else {}
 
 
 def _property(each: FieldFormat) -> Document:
-    """Return the schema of a value, which may be left out, null or empty where it is not needed."""
+    """Return the schema of a value, which may be left out, null or empty where it is not needed.
+
+    Each pattern that its text has stands by itself, for people to read.
+    """
+    has = [{"pattern": pattern} for pattern in each.has] if not each.words else []
     text = {
         **({"maxLength": each.longest} if each.longest else {}),
         **({"enum": [*each.words]} if each.words else {}),
-        **_patterns(each),
+        **({"allOf": has} if has else {}),
+        **_lacking(each.lacks),
     }
     filled = {"type": "string", **({"minLength": 1} if each.is_needed else {}), **text}
     values: dict[str, Document] = {
@@ -84,12 +85,6 @@ def _property(each: FieldFormat) -> Document:
     if not each.is_needed:
         ways.insert(0, {"enum": [None, "", *([[]] if each.item else [])]})
     return {"description": each.says, **(ways[0] if len(ways) == 1 else {"anyOf": ways})}
-
-
-def _patterns(each: FieldFormat) -> Document:
-    """Return what the text has and lacks, one pattern by itself, for people to read."""
-    has = [{"pattern": pattern} for pattern in each.has] if not each.words else []
-    return {**({"allOf": has} if has else {}), **_lacking(each.lacks)}
 
 
 def _description(form: FileFormat) -> str:

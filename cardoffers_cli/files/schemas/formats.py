@@ -141,7 +141,11 @@ def format_of(
     elif kind in catalogue_kinds.KINDS:
         form = _of_catalogue(catalogue_kinds.KINDS[kind])
     else:
-        raise _no_kind(kind)
+        raise NotFound(
+            f"There is no kind of files {kind!r}.",
+            code="kind_unknown",
+            hint=did_you_mean(nearest(kind, kinds())) or f"The kinds are {', '.join(kinds())}.",
+        )
     return form if columns is None else _with_columns(form, columns)
 
 
@@ -171,14 +175,6 @@ def _with_columns(form: FileFormat, columns: Sequence[str]) -> FileFormat:
     )
 
 
-def _no_kind(kind: str) -> NotFound:
-    return NotFound(
-        f"There is no kind of files {kind!r}.",
-        code="kind_unknown",
-        hint=did_you_mean(nearest(kind, kinds())) or f"The kinds are {', '.join(kinds())}.",
-    )
-
-
 def rules_digest() -> str:
     """Return the SHA-256 of the rules for rows of every kind, in their order, with all they ask.
 
@@ -188,14 +184,11 @@ def rules_digest() -> str:
         [
             *(rule.code, CODES[rule.code].level, rule.column, rule.message),
             [kind.name for kind in rule.kinds],
-            _PLACE_IN_MEMORY.sub("", repr(rule.broken)),
+            re.sub(" at 0x[0-9a-f]+", "", repr(rule.broken)),  # its place in memory
         ]
         for rule in rules.RULES
     ]
     return hashlib.sha256(json_text.dumps(said).encode()).hexdigest()
-
-
-_PLACE_IN_MEMORY = re.compile(r" at 0x[0-9a-f]+")
 
 
 # What the rules of a kind of rows ask of each column
@@ -234,6 +227,7 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
         limits, others = limits_of(own, column, known)
         beyond |= dict.fromkeys(code for code in others if code not in stated)
         is_number = column == "amount"
+        codes += [rule.code for rule in table if rule.column == column]
         described.append(
             FieldFormat(
                 name=column,
@@ -244,9 +238,7 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
                 json="number" if is_number else "any" if column in ignored else "text",
                 limits=tuple(limits),
                 numbers={"exclusiveMinimum": 0, "exclusiveMaximum": 10**12} if is_number else {},
-                codes=tuple(
-                    dict.fromkeys([*codes, *(rule.code for rule in table if rule.column == column)])
-                ),
+                codes=tuple(dict.fromkeys(codes)),
             )
         )
     unknown, _ = limits_of([rule for rule in errors if rule.column is None], fields.OTHERS, known)
@@ -307,6 +299,8 @@ def _of_catalogue(kind: catalogue_kinds.Kind) -> FileFormat:
         shared = [rule for rule in rules.RULES if rule.column == column.name and rule.code in taken]
         limits, others = limits_of(shared, column.name, {f"declared_{column.name}": False})
         beyond |= dict.fromkeys([*others, *([_CARD_NUMBER] if column.prose else [])])
+        has, lacks = ((each,) if each else () for each in (form.pattern, form.refused))
+        own_limits = TextLimits(has=has, lacks=(*lacks, fields.INVISIBLE), words=form.words)
         described.append(
             FieldFormat(
                 name=column.name,
@@ -315,14 +309,7 @@ def _of_catalogue(kind: catalogue_kinds.Kind) -> FileFormat:
                 is_needed=not column.optional,
                 default=column.default,
                 json=form.json,
-                limits=(
-                    *limits,
-                    TextLimits(
-                        has=tuple(filter(None, [form.pattern])),
-                        lacks=(*filter(None, [form.refused]), fields.INVISIBLE),
-                        words=form.words,
-                    ),
-                ),
+                limits=(*limits, own_limits),
                 may_be_text=True,
                 item=form.item,
                 numbers=form.limits,

@@ -87,11 +87,10 @@ class _Asking:
         if self._settled(condition) is False:
             return TextLimits()
         if isinstance(condition, Both):
-            for this, rest in (
-                (condition.one, condition.other),
-                (condition.other, condition.one),
-            ):
-                if self._settled(this) or self._is_demanded(this):
+            sides = (condition.one, condition.other)
+            for this, rest in (sides, sides[::-1]):
+                is_demanded = isinstance(this, Matches) and this.pattern in self.demanded
+                if self._settled(this) or is_demanded:
                     return self._asked(rest)
         if isinstance(condition, Not):
             return self._asked_for(condition.condition)
@@ -141,9 +140,6 @@ class _Asking:
                 both = {self._settled(one), self._settled(other)}
                 settled = False if False in both else None if None in both else True
         return settled
-
-    def _is_demanded(self, condition: Condition) -> bool:
-        return isinstance(condition, Matches) and condition.pattern in self.demanded
 
     def _patterns(self, condition: Condition) -> list[str]:
         """Return the patterns of which text has one; empty where more is asked."""
