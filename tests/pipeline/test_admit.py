@@ -91,14 +91,15 @@ def test_tokens_are_kept_once_for_each_institution(made: Job, tmp_path: Path) ->
         tmp_path / "tx.csv", "ref cardholder card\n1 ann c1\n2 ann c1\n3 ann c2\n4 ben c1"
     )
     for where in ("alder", "brook", "alder"):
-        taken(made, path, where)
+        taken(made, path, where, is_own=True)
     assert (4, 6) == (len(kept(made)["cardholders"]), len(kept(made)["instruments"]))
 
 
 def test_the_same_files_make_the_same_store(tmp_path: Path) -> None:
     stores = []
     rows = [
-        {"ref": f"r{n}", "cardholder": f"c{n % 7}", "identifier": f"M{n % 5}"} for n in range(99)
+        {"ref": f"r{n}", "cardholder": f"c{n % 7}", "identifier": f"M{n % 5}", "amount": f"{n + 1}"}
+        for n in range(99)
     ]
     for name in ("one", "two"):
         made = new_store(tmp_path, name)

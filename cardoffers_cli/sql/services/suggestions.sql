@@ -46,8 +46,8 @@ from given;
 
 -- name: rated
 -- reads: suggested(identifier_no, merchant_no, known_name, log_odds, probability, spelling, covered,
---     rarest, name, cluster)
--- reads: sought(identifier_no, name, text)
+--     rarest)
+-- reads: sought(identifier_no, text)
 -- The likeliest merchant of each pair, the likeliest first. Grain: one row per pair that has any.
 select
     identifiers.merchant_identifier_type, identifiers.merchant_identifier,
