@@ -26,6 +26,7 @@ WARNINGS = {
     "look_alike",
     "reference_like_card",
     "rows_missing",
+    "file_short",
     "duplicate",
     "duplicate_conflict",
     "refunds_among",

@@ -37,14 +37,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NOON = datetime(2026, 11, 1, 12)  # noqa: DTZ001 - moments are naive UTC inside the product
+FLAGS = [
+    *("is_alone", "is_usual_amount", "assumed", "is_nameless"),
+    *(f"declared_{name}" for name in ("cardholder_token", "card_token", "instrument_token")),
+]
 KINDS: dict[str, Any] = {
     "value": pl.Decimal(18, 4),
     "at": pl.Datetime("us"),
     "latest": pl.Datetime("us"),
-    "is_alone": pl.Boolean,
-    "is_usual_amount": pl.Boolean,
-    "assumed": pl.Boolean,
     "decimals": pl.UInt32,
+    **dict.fromkeys(FLAGS, pl.Boolean),
 }
 """The columns that are not text."""
 
@@ -170,10 +172,8 @@ WHOLE_ROWS = st.fixed_dictionaries(
         "latest": st.just(NOON),
         "value": st.none() | st.decimals(0, 5, places=2),
         "decimals": st.sampled_from([0, 2, 3]),
-        "is_alone": st.booleans(),
-        "is_usual_amount": st.none() | st.booleans(),
-        "assumed": st.booleans(),
     }
+    | dict.fromkeys(FLAGS, st.none() | st.booleans())
 )
 ASKED = [
     shown_reference("transaction_ref"),

@@ -52,7 +52,7 @@ LONG_LINE_BYTES = (1 << 30) if FULL else (64 << 20)
         ("header_missing", b"x" * 70_000),
         ("header_missing", b'"amount,transaction_ref'),
         ("header_column_missing", FILE.replace(b"amount", b"Amount")),
-        ("header_column_missing", FILE.replace(b"card_acceptor_id", b"acceptor")),
+        ("header_column_missing", FILE.replace(b"transaction_ref", b"reference")),
         ("header_column_duplicate", FILE.replace(b"card_acceptor_id", b"amount")),
         ("header_delimiter", FILE.replace(b",", b";")),
         ("header_delimiter", FILE.replace(b",", b"\t")),
