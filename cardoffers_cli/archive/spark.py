@@ -26,7 +26,7 @@ from cardoffers_cli.domain.errors import EngineFailed
 from cardoffers_cli.sql.binding import Bound, Table, TempTables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame, SparkSession
@@ -177,7 +177,9 @@ class SparkEngine:
     def _put(self, table: Table, rows: pa.Table, folders: Sequence[str] = ()) -> Table:
         schema = ", ".join(f"{column.name} {_word(column.type)}" for column in rows.schema)
         with self._guarded():
-            sent = [self._send(schema, table.name, piece) for piece in _slices(rows)]
+            size = max(1, rows.num_rows * _SLICE_BYTES // max(1, rows.nbytes))  # fits a message
+            pieces = (rows.slice(start, size) for start in range(0, rows.num_rows, size))
+            sent = [self._send(schema, table.name, piece) for piece in pieces]
             self._read(schema, [*folders, *sent]).createOrReplaceTempView(table.identifier)
             self._computed.add(table.identifier)
         return table
@@ -195,12 +197,6 @@ class SparkEngine:
 
     def _folder(self, name: str) -> str:
         return f"{self._work}/{next(self._numbers):04}-{name}"
-
-
-def _slices(rows: pa.Table) -> Iterator[pa.Table]:
-    """Yield rows in pieces that fit into a message."""
-    size = max(1, rows.num_rows * _SLICE_BYTES // max(1, rows.nbytes))
-    yield from (rows.slice(start, size) for start in range(0, rows.num_rows, size))
 
 
 def _word(kind: pa.DataType) -> str:

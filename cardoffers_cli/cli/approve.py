@@ -1,6 +1,6 @@
 """`cardoffers approve`: what waits for a second person, and the answer."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,9 +17,6 @@ from cardoffers_cli.cli.kernel.options import (
 )
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.domain.approvals import ACTIONS
-
-if TYPE_CHECKING:
-    from cardoffers_cli.services.approvals import Approval
 
 app = group("What waits for a second person: list, show, give, refuse.")
 
@@ -79,7 +76,9 @@ def give(
     desk = Desk.of(ctx)
     if not dry_run:
         known = approvals.show_approval(desk.job, approval_id)
-        desk.ask(_question(known), yes=yes)
+        details = "; ".join(f"{name}: {value}" for name, value in known.details.items())
+        about = f"{ACTIONS[known.action].title}: {known.institution}, {known.subject} ({details})."
+        desk.ask(f"{about} {known.maker} asked for it. Approve it?", yes=yes)
         approval_id = str(known.approval_id)
     done = approvals.give(desk.job, approval_id, reason=reason, dry_run=dry_run)
     if not dry_run:
@@ -100,10 +99,3 @@ def refuse(
 
     desk = Desk.of(ctx)
     desk.show(approvals.refuse(desk.job, approval_id, reason, dry_run=dry_run))
-
-
-def _question(known: "Approval") -> str:
-    """Say what is about to be approved."""
-    details = "; ".join(f"{name}: {value}" for name, value in known.details.items())
-    about = f"{ACTIONS[known.action].title}: {known.institution}, {known.subject} ({details})."
-    return f"{about} {known.maker} asked for it. Approve it?"

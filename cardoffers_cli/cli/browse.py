@@ -43,16 +43,12 @@ def browse(
 
     desk = Desk.of(ctx)
     inquiry = Inquiry(desk.job, Clock(desk.options.as_of).now, institution)
-    if not (text or _has_screen(desk)):
+    can_move = sys.stdin.isatty() and os.environ.get("TERM") != "dumb"
+    if not (text or (desk.is_terminal and can_move)):
         desk.note("This terminal shows no screen, so here it is in plain lines.")
         text = True
     show = _talk if text else _show
     show(desk, inquiry, " ".join(query or ()))
-
-
-def _has_screen(desk: Desk) -> bool:
-    """Whether somebody looks at a terminal that can move its cursor, and has its keyboard."""
-    return desk.is_terminal and sys.stdin.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _show(desk: Desk, inquiry: "Inquiry", query: str) -> None:

@@ -54,28 +54,31 @@ def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     for step in steps:
         named.setdefault(step.name, []).append(step)
     imports, matches, settles = named["import"], named["match"], named["settle"]
-    yield "catalogue", named["init"] + named["catalog"], _catalogue
+    yield (
+        *("catalogue", named["init"] + named["catalog"]),
+        lambda _, made: _sheet("catalogue", made["files"]),
+    )
     yield "check", named["validate"], _check
     yield "transactions", imports[:2], _imports
     yield "match", matches[:1], decided
-    yield "examples", named["redemptions"], _examples
+    yield "examples", named["redemptions"], lambda found: _sheet("redemptions", found["data"])
     yield "settle", settles[:-1], _settlements
     yield "webhooks", named["webhook_set"] + named["webhook_send"], lambda *_: iter(())
     yield "offers", [*named["feed"], *named.get("add", [])], _offers
     yield "funnel", named["funnel"], lambda found: iter([Text([*picture(found)])])
     yield "again", [imports[2], matches[1], settles[-1]], _again
     yield "refunds", named["refunds_import"] + named["refund"], lambda _, told: applied(told)
-    yield "unresolved", named["unresolved"], _unresolved
+    yield "unresolved", named["unresolved"], lambda found: _sheet("unresolved", found["data"])
     yield "credits", named["credits_import"] + named["reconcile"], lambda _, told: reconciled(told)
-    yield "statement", named["statement"], _statement
+    yield "statement", named["statement"], lambda closed: _sheet("statement", [closed])
+
+
+def _sheet(columns: str, rows: Sequence[Any]) -> Iterator[Block]:
+    yield Sheet(columns, read_columns(f"demo_story.{columns}"), rows)
 
 
 def _prose(text: str) -> Text:
     return Text(wrap(text.strip(), _PROSE_WIDTH))
-
-
-def _catalogue(_made: Any, catalogue: Any) -> Iterator[Block]:
-    yield Sheet("catalogue", read_columns("demo_story.catalogue"), catalogue["files"])
 
 
 def _check(found: Any) -> Iterator[Block]:
@@ -88,10 +91,6 @@ def _check(found: Any) -> Iterator[Block]:
 def _imports(*made: Any) -> Iterator[Block]:
     rows = [{**each, "institution": Path(each["file"]).stem} for each in made]
     yield Sheet("imports", read_columns("demo_story.imports"), rows)
-
-
-def _examples(found: Any) -> Iterator[Block]:
-    yield Sheet("redemptions", read_columns("demo_story.examples"), found["data"])
 
 
 def _settlements(*runs: Any) -> Iterator[Block]:
@@ -131,11 +130,3 @@ def _again(taken: Any, matched: Any, settled: Any) -> Iterator[Block]:
         {"again": "settle", "taken": settled["settled"], "meaning": "nothing was due"},
     ]
     yield Sheet("again", read_columns("demo_story.again"), rows)
-
-
-def _unresolved(found: Any) -> Iterator[Block]:
-    yield Sheet("unresolved", read_columns("demo_story.unresolved"), found["data"])
-
-
-def _statement(closed: Any) -> Iterator[Block]:
-    yield Sheet("statement", read_columns("demo_story.statement"), [closed])

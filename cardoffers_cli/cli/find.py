@@ -125,6 +125,7 @@ def find(
 ) -> None:
     """Find purchases, rejected rows and duplicates by what is known of them."""
     from cardoffers_cli.jobs.find import find as look  # polars is heavy
+    from cardoffers_cli.services.search import Wanted
 
     desk = Desk.of(ctx)
     filters = {
@@ -138,7 +139,7 @@ def find(
         **_window(_day(desk, on_day), from_at, to_at),
     }
     owner = desk.institution(institution, everywhere=everywhere)
-    wanted = _wanted(filters)
+    wanted = Wanted(**filters)
     found = look(owner, wanted, desk.job, limit=limit, everywhere=everywhere)
     _tell(desk, found)
     trails = [each for each in TRAILS if any(hit.get(each.name) for hit in found.data)]
@@ -188,12 +189,6 @@ def _day(desk: Desk, text: str | None) -> datetime | None:
     except ValueError as error:
         raise UsageError(str(error), hint="For times of a day: --from and --to.") from None
     return datetime.combine(day, datetime.min.time()) if day else None
-
-
-def _wanted(filters: Filters) -> "Wanted":
-    from cardoffers_cli.services.search import Wanted
-
-    return Wanted(**filters)
 
 
 def _cardholder(named: str | None, file: Path | None) -> Filters:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -93,22 +93,16 @@ def check(
     found = check_profile(source, layout, reading, named=str(profile))
     names = [each.field for each in found.fields_]
     columns = [show.Column("line", kind="integer"), *(show.Column(name) for name in names)]
-    is_read = not any(each.unreadable for each in found.fields_)
-    if is_read:
+    wrong = [each.field for each in found.fields_ if each.unreadable]
+    if not wrong:
         desk.note(f"Next: {_next(source, profile, makes_tokens=layout.makes_tokens)}.")
     desk.show(
         found,
         show.Sheet("fields", CHECKED, found.fields_, title="Fields"),
         show.Sheet("rows", tuple(columns), found.items_, title="First rows"),
-        exit_code=0 if is_read else 3,
-        why=_unreadable(found),
+        exit_code=3 if wrong else 0,
+        why=f"The profile cannot read {', '.join(wrong)} in every row." if wrong else "",
     )
-
-
-def _unreadable(found: Any) -> str:
-    """Say which fields the profile cannot read."""
-    wrong = [each.field for each in found.fields_ if each.unreadable]
-    return f"The profile cannot read {', '.join(wrong)} in every row." if wrong else ""
 
 
 def _next(source: str, profile: Path, *, makes_tokens: bool) -> str:

@@ -41,22 +41,17 @@ def list_(
 
     desk = Desk.of(ctx)
     if desk.format is Format.html and not every:
-        _show_nights(desk, limit)
+        from cardoffers_cli.files.html.runs import runs_page
+        from cardoffers_cli.jobs.night.history import night_history
+
+        found = night_history(desk.job, limit)
+        desk.show_page(runs_page(found.nights, desk.now, in_all=found.in_all, pages=()))
         return
     rows = list_runs(desk.job, limit) if every else list_nights(desk.job, limit)
     if every:
         desk.show(rows, Sheet("runs", RUNS, rows, is_list=True))
     else:
         desk.show(rows, Sheet("runs", NIGHTS, rows, first=_FIRST, is_list=True))
-
-
-def _show_nights(desk: Desk, limit: int) -> None:
-    """Show the nights as the page that lies beside their reports."""
-    from cardoffers_cli.files.html.runs import runs_page
-    from cardoffers_cli.jobs.night.history import night_history
-
-    found = night_history(desk.job, limit)
-    desk.show_page(runs_page(found.nights, desk.now, in_all=found.in_all, pages=()))
 
 
 @app.command()

@@ -36,6 +36,7 @@ def serve(
     ] = None,
 ) -> None:
     """Answer the HTTP contract on a port, until Ctrl-C or SIGTERM."""
+    from cardoffers_cli.files.exports import replacing
     from cardoffers_cli.jobs.storage.stores import is_free
 
     with extra("serve", EXTRA, "Serving"):
@@ -49,7 +50,8 @@ def serve(
     def ready(url: str, port: int) -> None:
         desk.note(f"Listening on {url}")
         if port_file:
-            _write(port_file, port)
+            with replacing(port_file, mode=None) as out:
+                out.write(f"{port}\n".encode())
 
     place = ListeningPlace(
         host=host,
@@ -61,11 +63,3 @@ def serve(
         metrics_socket=metrics_socket,
     )
     run(desk.job, place, clock=Clock(desk.options.as_of).now, log=exits.write_line, ready=ready)
-
-
-def _write(path: Path, port: int) -> None:
-    """Write the port as a whole or not at all, for whoever looks for the file."""
-    from cardoffers_cli.files.exports import replacing
-
-    with replacing(path, mode=None) as out:
-        out.write(f"{port}\n".encode())

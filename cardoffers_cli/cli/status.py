@@ -47,7 +47,9 @@ def status(ctx: typer.Context) -> None:
 def _blocks(found: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]:
     if found.last_night:
         yield Text(list(_last_night(found, found.last_night)), title="The last nightly run")
-    yield Text([_headline(found)])
+    things = ("merchant", "offer", "cardholder", "link")
+    counts = ", ".join(counted(found[f"{thing}s"], thing) for thing in things)
+    yield Text([f"{found.store} at {format_minute(found.as_of)}: {counts}."])
     if found.arrivals:
         yield Text([_expected(found.arrivals)])
     yield Sheet("institutions", INSTITUTIONS, found.institutions, title="What came in")
@@ -81,12 +83,6 @@ def _last_night(found: "StoreStatus", night: "LastNight") -> Iterator[str]:
             yield f"note: The nightly run of {each.night} is running."
     if night.page:
         yield f"Page: {night.page}"
-
-
-def _headline(found: "StoreStatus") -> str:
-    things = ("merchant", "offer", "cardholder", "link")
-    counts = ", ".join(counted(found[f"{thing}s"], thing) for thing in things)
-    return f"{found.store} at {format_minute(found.as_of)}: {counts}."
 
 
 def _expected(arrivals: "ArrivalCounts") -> str:

@@ -107,7 +107,10 @@ def set_(
         dry_run=dry_run,
     )
     _tell_of_secret(desk, report)
-    _tell_of_past(desk, report)
+    if report["from"] and report["past_events"]:
+        is_all = report["from"] == "all"
+        what = "`cardoffers webhook send` sends them" if is_all else "held back until --from all"
+        desk.note(f"Events from before: {report['past_events']:,}; {what}.")
     if events and "reversed" in report.events:
         desk.note("Reversals from now on are sent too; those from before are not.")
     desk.show(report)
@@ -290,16 +293,6 @@ def _past(desk: Desk, institution: str, said: Past | None) -> str | None:
         return None
     question = f"{counted(waiting, 'event')} from before wait for this webhook. Send them too?"
     return "all" if desk.agrees(question) else "now"
-
-
-def _tell_of_past(desk: Desk, report: Mapping[str, Any]) -> None:
-    if report["from"] and report["past_events"]:
-        what = (
-            "`cardoffers webhook send` sends them"
-            if report["from"] == "all"
-            else "held back until --from all"
-        )
-        desk.note(f"Events from before: {report['past_events']:,}; {what}.")
 
 
 def _count(bar: Progress, counts: Mapping[str, int], due: int) -> None:

@@ -65,7 +65,10 @@ def why(
     if plain:
         _show_plain(desk, refs, owner, locale, is_list=file is not None, everywhere=everywhere)
     elif file is not None:
-        _show_list(desk, refs, owner, everywhere=everywhere)
+        from cardoffers_cli.jobs.why import why_each  # polars is heavy
+
+        found = why_each(refs, owner, desk.job, everywhere=everywhere)
+        desk.show(found, Sheet("why", ANSWERS, found), **_ending(found))
     else:
         _show_one(desk, refs[0], owner, now=now, everywhere=everywhere)
 
@@ -101,15 +104,6 @@ def _show_one(
     if found.status == "not_received":
         of = None if everywhere else found.institution
         _not_received(ref, of, found.near, found.received_from)
-
-
-def _show_list(
-    desk: Desk, refs: Sequence[str], institution: str | None, *, everywhere: bool
-) -> None:
-    from cardoffers_cli.jobs.why import why_each  # polars is heavy
-
-    found = why_each(refs, institution, desk.job, everywhere=everywhere)
-    desk.show(found, Sheet("why", ANSWERS, found), **_ending(found))
 
 
 def _show_plain(

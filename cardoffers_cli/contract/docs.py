@@ -85,20 +85,12 @@ def _example(operation: Described) -> str:
 
 def _answers(operation: Described) -> Iterator[dict[str, str]]:
     for status, answer in operation["responses"].items():
-        codes = _codes(answer)
+        problem = answer.get("content", {}).get(PROBLEM_TYPE)
+        codes = problem["schema"]["allOf"][1]["properties"]["code"]["enum"] if problem else []
         for code in codes:
             yield {"status": status, "code": code, "meaning": _plain(REFUSALS[code][1])}
         if not codes:
             yield {"status": status, "code": "", "meaning": _plain(answer["description"])}
-
-
-def _codes(answer: Described) -> list[str]:
-    """Return the codes of a refusal; none of another answer."""
-    problem = answer.get("content", {}).get(PROBLEM_TYPE)
-    found: list[str] = (
-        problem["schema"]["allOf"][1]["properties"]["code"]["enum"] if problem else []
-    )
-    return found
 
 
 def _plain(text: str) -> str:

@@ -294,9 +294,10 @@ def _webhook(said: Mapping[str, Any], body: str) -> Mapping[str, Any]:
 
 def _operation(route: Route) -> Mapping[str, Any]:
     operation = OPERATIONS[f"{route.method} {route.template}"]
+    words = route.template.replace("{", "").replace("}", "").replace(".", "_").strip("/")
     described: dict[str, Any] = {
         "summary": operation.summary,
-        "operationId": _operation_id(route),
+        "operationId": f"{route.method.lower()}_{words.replace('/', '_')}",
         "security": [{"apiKey": []}] if route.scope else [],
         "parameters": [*_path(operation), *map(_query, operation.query)],
         "responses": {**_answers(route, operation), **_refusals(codes_of(route))},
@@ -321,11 +322,6 @@ def curl(route: Route) -> str:
         parts.append(f"-H 'Content-Type: {JSON_TYPE}'")
         parts.append(f"-d '{dumps(EXAMPLES[operation.body])}'")
     return " \\\n  ".join(parts)
-
-
-def _operation_id(route: Route) -> str:
-    words = route.template.replace("{", "").replace("}", "").strip("/").split("/")
-    return "_".join([route.method.lower(), *(word.replace(".", "_") for word in words)])
 
 
 def _path(operation: Operation) -> Iterator[Schema]:

@@ -18,7 +18,6 @@ from cardoffers_cli.services import reports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from uuid import UUID
 
     from cardoffers_cli.contract.gate import Caller
     from cardoffers_cli.contract.messages import Call
@@ -80,21 +79,16 @@ def _page(
 ) -> Answer:
     limit = asked["limit"]
     try:
-        page = report(
-            store, _filters(caller.institution.id, asked), limit=limit, cursor=asked["cursor"]
+        filters = reports.Filters(
+            institution_id=caller.institution.id,
+            status=asked.get("status"),
+            from_at=asked["from"],
+            to_at=asked["to"],
         )
+        page = report(store, filters, limit=limit, cursor=asked["cursor"])
     except CursorInvalid as error:
         detail = {"pointer": f"{QUERY}/cursor", "code": error.code, "detail": error.message}
         raise Problem(422, error.code, error.message, [detail]) from None
     return Answer.of(
         200, {"data": page.rows, "pagination": {"limit": limit, "next_cursor": page.next_cursor}}
-    )
-
-
-def _filters(institution_id: UUID, asked: Mapping[str, Any]) -> reports.Filters:
-    return reports.Filters(
-        institution_id=institution_id,
-        status=asked.get("status"),
-        from_at=asked["from"],
-        to_at=asked["to"],
     )

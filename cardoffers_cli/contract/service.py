@@ -235,10 +235,13 @@ class Service:
             if visit.route and visit.route.needs_store:
                 visit.finish(_handler(visit.route)())
                 return
-            route, caller = _passed(gate, visit)
+            if (route := visit.route) is None:
+                raise internal()
+            caller = visit.caller = gate.identify(visit.call)
+            gate.admit(caller, visit.call, route)
             if visit.call.is_head_only:  # the key was made in this moment
                 raise busy()
-            own = _of(caller, job)
+            own = replace(job, actor=f"key {caller.key.prefix}")  # which signs what it writes
             if together := _TOGETHER.get(route):
                 wanted = together.read(route, caller, visit.call)
                 asked[together, caller.institution.id].append((visit, wanted))
@@ -317,20 +320,6 @@ class Service:
             with store.transaction():
                 collected = collect(store, book)
             book.forget(collected)
-
-
-def _passed(gate: Gate, visit: Visit) -> tuple[Route, Caller]:
-    """Bring a call through the gate; return its endpoint and its caller."""
-    if visit.route is None:
-        raise internal()
-    visit.caller = gate.identify(visit.call)
-    gate.admit(visit.caller, visit.call, visit.route)
-    return visit.route, visit.caller
-
-
-def _of(caller: Caller, job: Job) -> Job:
-    """Return the job of one caller, who signs what it writes."""
-    return replace(job, actor=f"key {caller.key.prefix}")
 
 
 def _failed(visit: Visit) -> bool:

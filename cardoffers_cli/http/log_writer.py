@@ -74,14 +74,10 @@ class LogWriter:
                 return self._lines.popleft(), 1
             if self._is_owing():
                 count, self._dropped = self._dropped, 0
-                return _note(count), count
+                now = f"{real_now().isoformat(timespec='milliseconds')}Z"
+                return dumps({"time": now, "dropped_lines": count}), count
         return None
 
     def _is_owing(self) -> bool:
         """Say whether lines were dropped, which nobody was told and somebody may hear."""
         return self._dropped > 0 and not self._is_failing
-
-
-def _note(count: int) -> str:
-    now = f"{real_now().isoformat(timespec='milliseconds')}Z"
-    return dumps({"time": now, "dropped_lines": count})

@@ -159,7 +159,8 @@ class Worker:
                 self._fail(batch, fault)
             else:
                 self._latest_s = time.monotonic() - began
-                _give(batch, answers)
+                for each, answer in zip(batch, answers, strict=True):
+                    each.give(answer)
 
     def _has_work(self) -> bool:
         """Wait until there is something to do; return False when the work is at its end."""
@@ -266,8 +267,3 @@ class Worker:
 
 def _calls(batch: Sequence[WaitingCall]) -> list[Call]:
     return [each.call for each in batch]
-
-
-def _give(batch: Sequence[WaitingCall], answers: Sequence[Answer]) -> None:
-    for each, answer in zip(batch, answers, strict=True):
-        each.give(answer)

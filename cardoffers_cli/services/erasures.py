@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.erasures import ListedErasure
     from cardoffers_cli.store.store import Store
 
@@ -97,21 +96,17 @@ def erase(
     The tokens that are gone are returned too, those that can be told apart. Done again it changes
     nothing. The old tokens stay in freed blocks of the file until it is written anew.
     """
-    erasing = _erasing(store, erasures, key)
+    given = [dict(each) for each in erasures]
+    erasing = store.make("services/erasures:erasing", erasures=given, **pads_of(key))
     found = store.records(ErasedCounts, "services/erasures:counts", erasing)[0]
-    tokens = _erase_in_texts(store, erasing)
+    erased = store.rows("services/erasures:erased_tokens", erasing, longer=TOLD_APART)
+    for row in erased:
+        for part in ("reasons_sent", *(f"text_{each}" for each in TEXTS)):
+            store.execute(f"services/erasures:erase_{part}", **row)
     for part in _PARTS:
         store.execute(f"services/erasures:erase_{part}", erasing)
     store.execute("services/erasures:keep", erasing, run_no=run_no)
-    return found, tokens
-
-
-def _erase_in_texts(store: Store, erasing: Table) -> list[str]:
-    found = store.rows("services/erasures:erased_tokens", erasing, longer=TOLD_APART)
-    for row in found:
-        for part in ("reasons_sent", *(f"text_{each}" for each in TEXTS)):
-            store.execute(f"services/erasures:erase_{part}", **row)
-    return [row["token"] for row in found]
+    return found, [row["token"] for row in erased]
 
 
 def unsettled(store: Store, institution_id: UUID, cardholder_no: int) -> Unsettled:
@@ -133,8 +128,3 @@ def shared_instruments(store: Store, institution_id: UUID, cardholder_no: int) -
             cardholder_no=cardholder_no,
         )
     )
-
-
-def _erasing(store: Store, erasures: Iterable[ListedErasure], key: bytes) -> Table:
-    given = [dict(each) for each in erasures]
-    return store.make("services/erasures:erasing", erasures=given, **pads_of(key))

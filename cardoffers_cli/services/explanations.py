@@ -232,7 +232,8 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
         rows = store.rows("services/explanations:purchases")
         found = {row["transaction_ref"]: row for row in rows}
         evaluations = _evaluations(store)
-        merchants = _known_merchants(store)
+        known = store.records(MerchantOfPurchase, "services/explanations:known_merchants")
+        merchants = {each.purchase_no: KnownMerchant.cut(each) for each in known}
     rejects = _by_ref(store.rows("services/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("services/explanations:duplicates", **of))
     withdrawn = _by_ref(store.rows("services/explanations:withdrawn", **of))
@@ -251,12 +252,6 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
         )
         for ref in sought
     }
-
-
-def _known_merchants(store: Store) -> dict[int, KnownMerchant]:
-    """Return since when merchants are known that a person told, by the numbers of purchases."""
-    found = store.records(MerchantOfPurchase, "services/explanations:known_merchants")
-    return {each.purchase_no: KnownMerchant.cut(each) for each in found}
 
 
 def reasons(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str, str]:
@@ -313,6 +308,7 @@ def _decided(row: Row, evaluations: dict[int, Sequence[Row]]) -> Row:
     best = min(judged, key=lambda each: NEAREST.index(each["outcome"]), default=None)
     status = row["decided"] or "not_matched_yet"
     reason = status
+    ordered = sorted(held, key=lambda each: (each is not best, NEAREST.index(each["outcome"])))
     if status == _NOT_REDEEMED:
         reason = nearest(each["outcome"] for each in judged)
     return {
@@ -321,9 +317,11 @@ def _decided(row: Row, evaluations: dict[int, Sequence[Row]]) -> Row:
         "merchant_id": row["merchant_id"],
         "redemption_id": row["redemption_id"],
         "offer_id": best["offer_id"] if best else None,
-        "evaluations": [_evaluation(each) for each in _nearest_first(held, best)],
+        "evaluations": [_evaluation(each) for each in ordered],
         "checks": checks(best) if best else [],
-        "purchase": _purchase(row),
+        "purchase": ExplainedPurchase.part(
+            row, cardholder_token_masked=mask(row["cardholder_token"])
+        ),
         "decided_at": row["decided_at"],
         "run_id": row["run_id"],
         "redemption": _redemption(row),
@@ -375,10 +373,6 @@ def _evaluations(store: Store) -> dict[int, Sequence[Row]]:
     return found
 
 
-def _nearest_first(held: Sequence[Row], best: Row | None) -> Sequence[Row]:
-    return sorted(held, key=lambda each: (each is not best, NEAREST.index(each["outcome"])))
-
-
 def _evaluation(row: Row) -> Evaluation:
     expected, actual = compared(row)
     return Evaluation(
@@ -388,11 +382,6 @@ def _evaluation(row: Row) -> Evaluation:
         actual=actual,
         terms=OfferTerms.part(row, since=row["version_since"]),
     )
-
-
-def _purchase(row: Row) -> ExplainedPurchase:
-    masked = mask(row["cardholder_token"])
-    return ExplainedPurchase.part(row, cardholder_token_masked=masked)
 
 
 def _redemption(row: Row) -> ExplainedRedemption | None:

@@ -77,7 +77,15 @@ def links_of(
         cardholder_no=cardholder_no,
         now=now,
     )
-    return [_link(row) for row in rows]
+    return [
+        HeldLink(
+            **LinkedOffer.cut(row),
+            active=row.state not in ENDED,
+            cardholder_token_masked=mask(row.cardholder_token),
+            card_token_masked=mask(row.instrument_token),
+        )
+        for row in rows
+    ]
 
 
 def add_link(
@@ -99,13 +107,4 @@ def add_link(
         offer_id=offer_id,
         added_at=now,
         run_no=run_no,
-    )
-
-
-def _link(row: StoredLink) -> HeldLink:
-    return HeldLink(
-        **LinkedOffer.cut(row),
-        active=row.state not in ENDED,
-        cardholder_token_masked=mask(row.cardholder_token),
-        card_token_masked=mask(row.instrument_token),
     )

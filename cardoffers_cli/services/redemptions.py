@@ -85,14 +85,6 @@ class WholeRedemption(ShownRedemption):
     history: Sequence[StateMove]
 
 
-def find_redemption(store: Store, redemption_id: str) -> KnownRedemption:
-    """Return a redemption with its amounts and state; raise `NotFound`."""
-    row = store.record(KnownRedemption, "services/redemptions:find", redemption_id=redemption_id)
-    if row is None:
-        raise _unknown()
-    return row
-
-
 def show_redemption(store: Store, redemption_id: str) -> WholeRedemption:
     """Return a redemption with all that belongs to it, and its history; raise `NotFound`."""
     of = {"redemption_id": redemption_id}
@@ -110,7 +102,10 @@ def reverse_redemption(
 
     Raises `Refused` if it is reversed already, and as `reverse_all` does.
     """
-    found = find_redemption(store, redemption_id)
+    of = {"redemption_id": redemption_id}
+    found = store.record(KnownRedemption, "services/redemptions:find", **of)
+    if found is None:
+        raise _unknown()
     if found.status == "reversed":
         raise Refused(
             f"The redemption was reversed already, at {format_minute(found['reversed_at'])}.",

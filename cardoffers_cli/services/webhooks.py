@@ -112,7 +112,11 @@ def find_delivery(store: Store, redemption_id: str, event: str = COMPLETED) -> S
     of = {"redemption_id": redemption_id, "event": event}
     row = store.record(StoredEvent, "services/webhooks:find", **of)
     if row is None:
-        raise _unknown(event)
+        raise NotFound(
+            f"There is no event {event} of a redemption with this id.",
+            code="redemption_not_found",
+            hint="`cardoffers webhook list` lists events with the ids of their redemptions.",
+        )
     return row
 
 
@@ -232,11 +236,3 @@ def set_events(
     store.execute("services/webhooks:events", **of, webhook_events=after)
     change = {"field": "webhook_events", "old_value": before, "new_value": after}
     store.execute("services/changes:keep_setting", **of, **by, **change, slug=slug)
-
-
-def _unknown(event: str) -> NotFound:
-    return NotFound(
-        f"There is no event {event} of a redemption with this id.",
-        code="redemption_not_found",
-        hint="`cardoffers webhook list` lists events with the ids of their redemptions.",
-    )

@@ -57,7 +57,7 @@ def damaged_blocks(path: Path) -> list[int]:
         read = reader.stdout.read if reader.stdout else bytes
         header = _header(path, read(_BLOCKS_AT))
         while len(block := read(header.size)) == header.size:
-            if not _is_whole(block):
+            if checksum_of(block) != block[:CHECKSUM_BYTES]:
                 wrong.append(number)
             number += 1
     if reader.returncode:
@@ -79,11 +79,6 @@ def _header(path: Path, start: bytes) -> _Header:
     if not 0 < size <= _LARGEST_BLOCK or size % _HEADER_BYTES:
         raise _unreadable(path)
     return _Header(iteration=iteration, free_list=free_list, count=count, size=size)
-
-
-def _is_whole(block: bytes) -> bool:
-    """Return whether a block has the checksum that it begins with."""
-    return checksum_of(block) == block[:CHECKSUM_BYTES]
 
 
 def checksum_of(block: bytes) -> bytes:

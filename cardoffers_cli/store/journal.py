@@ -233,7 +233,8 @@ def lost_commits(
 ) -> StoreDamaged:
     """Build the error of a store that has lost these runs, and has `found` as its newest."""
     dates = nights(path, gone)
-    named = ", ".join(_named(line) for line in gone[:_FEW])
+    told = (f"{line.run_no} ({line.kind} of {line.as_of:%Y-%m-%d})" for line in gone[:_FEW])
+    named = ", ".join(told)
     more = f" and {len(gone) - _FEW} more" if len(gone) > _FEW else ""
     newest_no = found.run_no if found else 0
     again = "".join(f"\n  cardoffers nightly DROP_DIR --as-of {date}" for date in dates)
@@ -291,10 +292,6 @@ def _last_of_a_store(path: Path) -> JournalLine | None:
 
 def _is_one(line: JournalLine, other: JournalLine) -> bool:
     return (line.run_no, line.run_id) == (other.run_no, other.run_id)
-
-
-def _named(line: JournalLine) -> str:
-    return f"{line.run_no} ({line.kind} of {line.as_of:%Y-%m-%d})"
 
 
 def _has(store: Store, line: JournalLine) -> bool:

@@ -23,7 +23,9 @@ _DRAFT = re.compile(r"\.(?!cardoffers-backup\.).+\.(\d+)\.part")
 def leftovers(store: Path) -> list[Path]:
     """Return what nobody needs any more of the store of this path, in its runs and reports."""
     drafts = (path for folder in written_in(store) for path in folder.glob(".*.part"))
-    return sorted([*left_over(store), *filter(_is_orphan, drafts)])
+    named = ((path, _DRAFT.fullmatch(path.name)) for path in drafts)
+    orphans = (path for path, found in named if found and not is_alive(int(found[1])))
+    return sorted([*left_over(store), *orphans])
 
 
 def sweep(store: Path) -> list[Path]:
@@ -35,11 +37,6 @@ def sweep(store: Path) -> list[Path]:
         else:
             path.unlink(missing_ok=True)
     return found
-
-
-def _is_orphan(draft: Path) -> bool:
-    named = _DRAFT.fullmatch(draft.name)
-    return named is not None and not is_alive(int(named[1]))
 
 
 def is_alive(pid: int) -> bool:

@@ -51,7 +51,12 @@ def texts_in(path: Path) -> dict[str, str]:
     try:
         with path.open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
-                raise _open_to_others(path)
+                raise Refused(
+                    f"Others may read {path}, which holds signing secrets.",
+                    code="secrets_open",
+                    hint=f"Run `chmod 600 {path}`, and rotate the secrets if somebody may have "
+                    "read them.",
+                )
             return _parsed(path, file.read())
     except FileNotFoundError:
         return {}
@@ -119,11 +124,3 @@ def _parsed(path: Path, content: bytes) -> dict[str, str]:
             "`cardoffers webhook rotate-secret -i INST`.",
         )
     return dict(texts)
-
-
-def _open_to_others(path: Path) -> Refused:
-    return Refused(
-        f"Others may read {path}, which holds signing secrets.",
-        code="secrets_open",
-        hint=f"Run `chmod 600 {path}`, and rotate the secrets if somebody may have read them.",
-    )

@@ -55,7 +55,7 @@ class Store:
         self, path: str, settings: Settings, *, read_only: bool = False, about: str = ""
     ) -> None:
         self._about = about or path
-        self.after_commit: Callable[[], None] = _nothing
+        self.after_commit: Callable[[], None] = lambda: None
         self.keeps = True
         self._opened = _connect(path, settings, read_only=read_only)
         self._connection = self._opened.connection
@@ -362,10 +362,6 @@ class Store:
         except duckdb.Error:
             # A fatal error has already ended the transaction; the first error is the one to tell.
             return
-
-
-def _nothing() -> None:
-    """Do nothing."""
 
 
 def _changed(rows: list[tuple[Any, ...]]) -> int:

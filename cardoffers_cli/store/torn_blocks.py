@@ -22,7 +22,7 @@ from cardoffers_cli.store.layout import log_path, log_paths
 from cardoffers_cli.store.opening import connected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from cardoffers_cli.settings import Settings
@@ -37,7 +37,9 @@ def mend(file: Path, settings: Settings) -> Checksums:
     Where another block is damaged too, or all are whole, the file stays as it is.
     """
     damaged = damaged_blocks(file) if log_path(file).exists() else []
-    before, after = _checksums(file, damaged)
+    blocks = dict(block_of(file, number) for number in damaged)
+    before = {at: block[:CHECKSUM_BYTES] for at, block in blocks.items()}
+    after = {at: checksum_of(block) for at, block in blocks.items()}
     write(file, after)
     # What is free is known when the directory can be read: blocks without content may be torn too.
     directory = _directory(file, settings)
@@ -61,13 +63,6 @@ def write(file: Path, checksums: Checksums) -> None:
             out.write(checksum)
         out.flush()
         os.fsync(out.fileno())
-
-
-def _checksums(file: Path, numbers: Iterable[int]) -> tuple[Checksums, Checksums]:
-    """Return the checksums that blocks have, and those that they are to have."""
-    blocks = dict(block_of(file, number) for number in numbers)
-    before = {at: block[:CHECKSUM_BYTES] for at, block in blocks.items()}
-    return before, {at: checksum_of(block) for at, block in blocks.items()}
 
 
 @contextmanager

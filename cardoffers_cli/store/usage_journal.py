@@ -122,8 +122,8 @@ class UsageJournal:
                 "nearby_calls", key_id=str(key_id), now=at, window=window, most=most
             )[0]
             if counted >= most:
-                with self._understood():
-                    return _seconds_until(leaves_first + window, at)
+                with self._understood():  # whole seconds that are enough
+                    return -int((at - leaves_first - window) // _TICKS_A_SECOND)
             self._run("count_call", key_id=str(key_id), now=at)
             return None
 
@@ -268,11 +268,6 @@ def faults(store: Path) -> list[dict[str, str]]:
 
 def _ticks(moment: datetime) -> int:
     return (moment - _EPOCH) // _TICK
-
-
-def _seconds_until(ticks: int, now: int) -> int:
-    """Return whole seconds that are enough."""
-    return -((now - ticks) // _TICKS_A_SECOND)
 
 
 def _moment(ticks: int) -> datetime:

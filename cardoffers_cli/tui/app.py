@@ -183,7 +183,8 @@ class Browser(App[int]):
         if position is None or position >= len(self._cases):
             return
         await asyncio.sleep(_SETTLED_S)
-        shown = await self._ask(_told, self._cases[position], self._tab, self._locale)
+        tab = self.query_one(Tabs).active or "why"
+        shown = await self._ask(_told, self._cases[position], tab, self._locale)
         if shown is not None:
             glance, page = shown
             self.query_one("#glance", Lines).show(glance)
@@ -294,10 +295,6 @@ class Browser(App[int]):
         self._merchants()
 
     # What is shown
-
-    @property
-    def _tab(self) -> str:
-        return self.query_one(Tabs).active or "why"
 
     def _say(self, lines: Iterable[Line]) -> None:
         self.query_one("#said", Lines).show(lines)

@@ -85,10 +85,14 @@ def run(work: Callable[[], Any], args: Sequence[str]) -> int:
         ending = ending_by(error)
         if "--debug" in args:
             tell(_stack(error), as_it_is=True)
-        if _wants_json(args):
-            tell(_as_json(ending), as_it_is=True)
+        # A usage error comes before the words are parsed, so the format is looked for in them.
+        if "--format json" in " ".join(args).replace("--format=", "--format "):
+            from cardoffers_cli.domain import json_text
+
+            tell(json_text.dumps(ending.document()), as_it_is=True)
         else:
-            tell(_as_text(ending), coloured="--no-color" not in args)
+            hint = f"\nHint: {ending.hint}" if ending.hint else ""
+            tell(f"Error: {ending.message}{hint}", coloured="--no-color" not in args)
         return ending.exit_code
     return 0
 
@@ -227,14 +231,10 @@ def _usage(error: typer.TyperException) -> Ending:
     hint = f"See `{context.command_path} --help`." if context else None
     if "--institution" in getattr(getattr(error, "param", None), "opts", ()):
         hint = "Add -i INST; `cardoffers institution list` shows the institutions."
-    message = (_guessed(error) or error.format_message()).replace(_PYDANTIC, "")
+    near = getattr(error, "possibilities", None)  # of a mistyped option, said as of a command
+    said = f"{error.message}. {did_you_mean(near)}" if near else error.format_message()
+    message = said.replace(_PYDANTIC, "")
     return Ending(2, "usage", message if message.endswith((".", "?")) else f"{message}.", hint)
-
-
-def _guessed(error: typer.TyperException) -> str | None:
-    """Word the guess at a mistyped option as that at a mistyped command."""
-    near = getattr(error, "possibilities", None)
-    return f"{error.message}. {did_you_mean(near)}" if near else None
 
 
 def _unforeseen(error: BaseException) -> Ending:
@@ -253,23 +253,6 @@ def _unforeseen(error: BaseException) -> Ending:
         case _:
             hint = "Run again with --debug to see where it happened."
             return Ending(1, "unexpected", f"Unexpected error ({type(error).__name__}).", hint)
-
-
-def _wants_json(args: Sequence[str]) -> bool:
-    """Look for the format in the words themselves: a usage error comes before they are parsed."""
-    words = " ".join(args).replace("--format=", "--format ")
-    return "--format json" in words
-
-
-def _as_json(ending: Ending) -> str:
-    from cardoffers_cli.domain import json_text
-
-    return json_text.dumps(ending.document())
-
-
-def _as_text(ending: Ending) -> str:
-    hint = f"\nHint: {ending.hint}" if ending.hint else ""
-    return f"Error: {ending.message}{hint}"
 
 
 def _stack(error: BaseException) -> str:

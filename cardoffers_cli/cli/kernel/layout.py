@@ -83,7 +83,8 @@ def markdown_lines(blocks: Sequence[Block]) -> Iterator[str]:
             yield from _markdown_sheet(block)
         else:
             yield from _markdown_title(block.title)
-            yield from map(_markdown_line, block.lines)
+            lines = map(_markdown_text, block.lines)
+            yield from (_MARKDOWN_BLOCK.sub(r"\1\\\2", line) for line in lines)
 
 
 def plain_lines(blocks: Sequence[Block]) -> Iterator[str]:
@@ -164,13 +165,8 @@ def on_screen(column: Column, row: Row) -> str:
     return column.seen(row)
 
 
-def as_everywhere(column: Column, row: Row) -> str:
-    """Return a cell as people see it in every format."""
-    return column.seen(row)
-
-
 def _cells(
-    sheet: Sheet, shown: Callable[[Column, Row], str] = as_everywhere
+    sheet: Sheet, shown: Callable[[Column, Row], str] = Column.seen
 ) -> tuple[Sequence[Column], list[list[str]], str]:
     """Return the columns as people see them, their cells, and what to say of rows left out.
 
@@ -190,17 +186,12 @@ def _least(column: Column, cells: Sequence[str], readable: int) -> int:
     """Return the width below which a column breaks numbers or ids, or squeezes text unreadably."""
     from rich.cells import cell_len
 
-    widest = max(map(cell_len, cells))
-    least = widest if _stays_whole(column, cells) else min(widest, max(readable, _longest(cells)))
+    least = widest = max(map(cell_len, cells))
+    if not _stays_whole(column, cells):
+        widths = (cell_len(word) for cell in cells for word in cell.split())
+        longest = max((width for width in widths if width <= _WORD), default=0)  # up to an id
+        least = min(widest, max(readable, longest))
     return max(least, len(column.heading))
-
-
-def _longest(cells: Sequence[str]) -> int:
-    """Return the width of the longest word that is no longer than an id."""
-    from rich.cells import cell_len
-
-    widths = (cell_len(word) for cell in cells for word in cell.split())
-    return max((width for width in widths if width <= _WORD), default=0)
 
 
 def _stays_whole(column: Column, cells: Sequence[str]) -> bool:
@@ -323,7 +314,3 @@ def _markdown_row(cells: list[str]) -> str:
 
 def _markdown_text(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", visible(text))
-
-
-def _markdown_line(line: str) -> str:
-    return _MARKDOWN_BLOCK.sub(r"\1\\\2", _markdown_text(line))

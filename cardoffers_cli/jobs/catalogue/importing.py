@@ -130,7 +130,7 @@ def import_catalogue(
                 (file.name, catalogue.report(store, findings, file.kind.name)) for file in files
             ]
             write_report(errors, found, mode=job.settings.mode)
-        totals = _sum(results)
+        totals = {name: sum(result[name] for result in results) for name in COUNTS}
         finish_run(store, run, totals)
         if not dry_run:
             keep_counts(store)
@@ -281,7 +281,3 @@ def _with_fix(found: catalogue.CodeFindings) -> CatalogueFinding:
         messages=found.messages,
         fix=CATALOGUE_CODES[found.code].fix,
     )
-
-
-def _sum(results: list[FileImport]) -> dict[str, int]:
-    return {name: sum(result[name] for result in results) for name in COUNTS}

@@ -111,7 +111,12 @@ def set_webhook(
     wanted = None if events is None else _wanted(events)
     with _changing(job, dry_run=dry_run) as (store, kept):
         owner = find_institution(store, institution)
-        url = url or _url_of(owner)
+        url = url or owner.webhook_url
+        if url is None:
+            raise UsageError(
+                f"{owner.slug} has no webhook yet, and no --url says where it is.",
+                hint=f"`cardoffers webhook set -i {owner.slug} --url URL` sets it.",
+            )
         check_url(url, allow_insecure=job.settings.allow_insecure_webhooks)
         run = start_run(store, kind="webhook_set", now=job.now, actor=job.actor)
         is_changed = bool(change_institution(store, owner, {"webhook_url": url}, run))
@@ -158,7 +163,11 @@ def rotate_secret(
     with _changing(job, dry_run=dry_run) as (store, kept):
         owner = find_institution(store, institution)
         if not webhooks.has_secret(store, owner.id):
-            raise _no_webhook(owner)
+            raise Refused(
+                f"{owner.slug} has no signing secret to rotate.",
+                code="webhook_missing",
+                hint=f"Set its webhook with `cardoffers webhook set -i {owner.slug} --url URL`.",
+            )
         run = start_run(store, kind="webhook_rotate_secret", now=job.now, actor=job.actor)
         _log(store, job, owner, "webhook_secret_rotated", {"activate_at": active_at})
         secret = NewSecret()
@@ -230,15 +239,6 @@ def _set_events(store: Store, owner: Institution, wanted: str, run: Run) -> None
     )
 
 
-def _url_of(owner: Institution) -> str:
-    if owner.webhook_url is None:
-        raise UsageError(
-            f"{owner.slug} has no webhook yet, and no --url says where it is.",
-            hint=f"`cardoffers webhook set -i {owner.slug} --url URL` sets it.",
-        )
-    return owner.webhook_url
-
-
 def _log(
     store: Store, job: Job, owner: Institution, event: str, details: Mapping[str, Any]
 ) -> None:
@@ -250,12 +250,4 @@ def _log(
         actor=job.actor,
         institution_id=owner.id,
         details=details,
-    )
-
-
-def _no_webhook(owner: Institution) -> Refused:
-    return Refused(
-        f"{owner.slug} has no signing secret to rotate.",
-        code="webhook_missing",
-        hint=f"Set its webhook with `cardoffers webhook set -i {owner.slug} --url URL`.",
     )

@@ -39,7 +39,7 @@ from cardoffers_cli.jobs.webhooks.deliver import send
 from cardoffers_cli.wire.receiver import Receiver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.jobs.context.job import Job
@@ -117,7 +117,9 @@ class _Demo:
 
     def steps(self) -> Iterator[DemoStep]:
         """Run everything, in the order in which a day goes."""
-        yield DemoStep(name="init", command="cardoffers init", result=self._init())
+        yield DemoStep(
+            name="init", command="cardoffers init", result={**init(self._job), "store": _STORE}
+        )
         catalogue = import_catalogue(self._job, self._folder / "catalog")
         yield self._step("catalog", "catalog import catalog", catalogue)
         yield self._validate("transactions/larkmere-dirty.csv")
@@ -150,9 +152,6 @@ class _Demo:
         """Return the option that sets a command's clock, short at midnight."""
         text = format_moment(self._job.now)
         return f"--as-of {text.removesuffix('T00:00:00.000Z')}"
-
-    def _init(self) -> Mapping[str, Any]:
-        return {**init(self._job), "store": _STORE}
 
     def _validate(self, file: str) -> DemoStep:
         reading = FileReading(now=self._job.now)

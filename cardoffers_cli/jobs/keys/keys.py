@@ -140,7 +140,13 @@ def rotate_key(
     retires_at = None if overlap is None else job.now + overlap
     with job.store() as store, made.file(), store.transaction(keep=not dry_run):
         old = keys.get_key(store, whole_id(store, "key", key_id))
-        _must_be_replaceable(old, job.now)
+        state = "replaced" if old.standing(job.now) == "retiring" else old.state(job.now)
+        if state != "valid":
+            raise Refused(
+                f"The key {old.name} is {state} already.",
+                code=f"key_{state}",
+                hint="Rotate its successor, or make another with `cardoffers key create`.",
+            )
         grant = Grant(
             institution_id=old.institution_id,
             name=old.name,
@@ -334,13 +340,3 @@ def _after_as_long(old: ApiKey, now: datetime) -> datetime | None:
     if old.expires_at == a_year_after(old.created_at):  # which is not always the same time
         return a_year_after(now)
     return now + (old.expires_at - old.created_at)
-
-
-def _must_be_replaceable(key: ApiKey, now: datetime) -> None:
-    state = "replaced" if key.standing(now) == "retiring" else key.state(now)
-    if state != "valid":
-        raise Refused(
-            f"The key {key.name} is {state} already.",
-            code=f"key_{state}",
-            hint="Rotate its successor, or make another with `cardoffers key create`.",
-        )

@@ -103,9 +103,6 @@ def _text(notice: OwedNotice, now: datetime) -> str:
     else:
         rotate = f"`cardoffers key rotate {notice.key_id}`"
         todo = f"Make its successor with {rotate}, and put it to use before then."
-    return f"{key} ends {end}, {_how_soon(ends_at, now)}. {todo}"
-
-
-def _how_soon(ends_at: datetime, now: datetime) -> str:
     days = (ends_at.date() - now.date()).days
-    return {0: "today", 1: "tomorrow"}.get(days, f"in {days} days")
+    how_soon = {0: "today", 1: "tomorrow"}.get(days, f"in {days} days")
+    return f"{key} ends {end}, {how_soon}. {todo}"

@@ -100,16 +100,12 @@ def checksum_path(backup: Path) -> Path:
     return backup.with_name(backup.name + ".checksum")
 
 
-def _nobody(step: str) -> None:
-    """Tell nobody."""
-
-
 def backup(
     job: Job,
     target: Path,
     *,
     dry_run: bool = False,
-    tell: Callable[[str], None] = _nobody,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> MadeBackup:
     """Copy the store into a new file, or into a folder under a name with the time.
 

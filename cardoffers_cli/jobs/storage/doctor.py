@@ -203,22 +203,6 @@ def _secrets(store: Store, path: Path) -> Found:
     return _listed([{"institution": slug} for slug in gone])
 
 
-def _leftovers(_store: Store, path: Path) -> Found:
-    return _listed([{"file": str(left.relative_to(path.parent))} for left in leftovers(path)])
-
-
-def _blocks(_store: Store, path: Path) -> Found:
-    return _listed([{"file": path.name, "block": block} for block in damaged_blocks(path)])
-
-
-def _half_backups(_store: Store, path: Path) -> Found:
-    return _listed([{"file": str(left)} for left in backup_places.left_in_known(path)])
-
-
-def _usage_journal(_store: Store, path: Path) -> Found:
-    return _listed(usage_journal.faults(path))
-
-
 def _erasures(store: Store, path: Path) -> Found:
     """Find erasures that the store lost, or may have lost, or that freed blocks may hold yet."""
     try:
@@ -238,10 +222,6 @@ def _taken_files(store: Store, _path: Path) -> Found:
     return _listed([change.document() for change in found])
 
 
-def _security_log(store: Store) -> Found:
-    return _listed(security_log.faults(store))
-
-
 def _parts(store: Store) -> Found:
     archive = archive_of(store)
     return _listed(archive.faults() if archive else [])
@@ -254,17 +234,24 @@ def _card_numbers(store: Store) -> Found:
 
 
 _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
-    "no_leftover_files": _leftovers,  # first: the others may need room, which is such a file
-    "every_block_is_whole": _blocks,
+    # First: the others may need room, which is such a file.
+    "no_leftover_files": lambda _, path: _listed(
+        [{"file": str(left.relative_to(path.parent))} for left in leftovers(path)]
+    ),
+    "every_block_is_whole": lambda _, path: _listed(
+        [{"file": path.name, "block": block} for block in damaged_blocks(path)]
+    ),
     "journal_is_the_stores": _journal,
     "signing_secrets_are_there": _secrets,
-    "call_book_is_whole": _usage_journal,
+    "call_book_is_whole": lambda _, path: _listed(usage_journal.faults(path)),
     "erased_stay_erased": _erasures,
-    "no_half_backups": _half_backups,
+    "no_half_backups": lambda _, path: _listed(
+        [{"file": str(left)} for left in backup_places.left_in_known(path)]
+    ),
     TAKEN_FILES: _taken_files,
 }
 _INSIDE: dict[str, Callable[[Store], Found]] = {
-    "security_log_is_whole": _security_log,
+    "security_log_is_whole": lambda store: _listed(security_log.faults(store)),
     "history_is_whole": _parts,
     "no_card_numbers": _card_numbers,
 }

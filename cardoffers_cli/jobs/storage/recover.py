@@ -42,10 +42,6 @@ PUT_ASIDE = "log_put_aside"
 """The kind of the line that the journal gets where commits went with the log."""
 
 
-def _nobody(step: str) -> None:
-    """Tell nobody."""
-
-
 class Recovered(Record):
     """A store that was mended, and what is lost by it.
 
@@ -73,7 +69,7 @@ def recover(
     *,
     agree: Callable[[Recovered], None],
     dry_run: bool = False,
-    tell: Callable[[str], None] = _nobody,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Recovered:
     """Mend torn blocks, and put the log aside, all but what can be read; return what is lost by it.
 

@@ -67,10 +67,6 @@ if TYPE_CHECKING:
 STEPS = ("copy", "erase", "audit", "swap")
 
 
-def _nobody(step: str) -> None:
-    """Tell nobody."""
-
-
 class Restored(Record):
     """A store that a backup took the place of, up to its run `run_no`, and what is lost by it.
 
@@ -103,7 +99,7 @@ def restore(
     erasures: Path | None = None,
     accept_loss: bool = False,
     dry_run: bool = False,
-    tell: Callable[[str], None] = _nobody,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Restored:
     """Put a backup in the place of the store; return what it is, and what is lost by it.
 
