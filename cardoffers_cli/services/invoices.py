@@ -8,6 +8,7 @@ which something was reversed (rules.md#invoices).
 from __future__ import annotations
 
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
@@ -129,7 +130,7 @@ def csv_lines(
     every = dict.fromkeys(("merchant_id", "currency", "amended_period_no"))
     pages = store.pages("services/invoices:csv_lines", period_no=period_no, **every)
     rows = (row for page in pages for row in page)
-    for key, of_one in groupby(rows, key=_key):
+    for key, of_one in groupby(rows, key=itemgetter(*every)):
         yield key, ([row["line"]] for row in of_one)
 
 
@@ -137,10 +138,6 @@ def csv_lines_of(store: Store, invoice: Invoice) -> Iterator[list[str]]:
     """Yield the lines of one invoice as they stand in its CSV file, some at a time."""
     pages = store.pages("services/invoices:csv_lines", **_of(invoice))
     return ([row["line"] for row in page] for page in pages)
-
-
-def _key(row: Any) -> tuple[UUID, str, int | None]:
-    return row["merchant_id"], row["currency"], row["amended_period_no"]
 
 
 def newest_of(store: Store, series: str) -> LastOfSeries | None:

@@ -53,15 +53,7 @@ def change_account(
         },
         dry_run=dry_run,
     )
-    changed = keep_account(
-        store,
-        institution.id,
-        institution.slug,
-        now,
-        run_no=run.run_no,
-        now=run.as_of,
-        actor=run.actor,
-    )
+    changed = keep_account(store, institution.id, institution.slug, now, **run.by)
     return log_changes(store, "account_changed", institution, changed, run), approval
 
 

@@ -170,7 +170,9 @@ def refuse(
                 identifier,
             )
         with run_record(store, kind="merchant_refuse", now=job.now, actor=job.actor) as run:
-            _keep(store, found, known.merchant_id, answer="refused", reason=reason, run=run)
+            merchant_answers.keep_answer(
+                store, found, known.merchant_id, "refused", reason.strip(), **run.by
+            )
     return _answered(found, known, "refused", reason, dry_run=dry_run)
 
 
@@ -227,7 +229,9 @@ def unlink(
             )
         with run_record(store, kind="merchant_unlink", now=job.now, actor=job.actor) as run:
             merchant_answers.unlink(store, found)
-            _keep(store, found, found.merchant_id, answer="unlinked", reason=reason, run=run)
+            merchant_answers.keep_answer(
+                store, found, found.merchant_id, "unlinked", reason.strip(), **run.by
+            )
         redeemed = merchant_answers.redeemed_by(store, found.identifier_no)
     return UnlinkedIdentifier(
         merchant_identifier_type=found.merchant_identifier_type,
@@ -315,7 +319,9 @@ def _accept(
             "merchant_identifier": identifier.merchant_identifier,
         }
         write_row(store, "merchant_identifiers", cells, run)
-        _keep(store, identifier, merchant.merchant_id, answer=answer, reason=reason, run=run)
+        merchant_answers.keep_answer(
+            store, identifier, merchant.merchant_id, answer, reason.strip(), **run.by
+        )
     run.counts["identifiers"] = len(pairs)
 
 
@@ -346,24 +352,6 @@ def _approve(
             currency=each.currency,
             dry_run=dry_run,
         )
-
-
-def _keep(
-    store: Store,
-    identifier: KnownIdentifier,
-    merchant_id: UUID,
-    *,
-    answer: str,
-    reason: str,
-    run: Run,
-) -> None:
-    merchant_answers.keep_answer(
-        store,
-        *(identifier, merchant_id, answer, reason.strip()),
-        run_no=run.run_no,
-        now=run.as_of,
-        actor=run.actor,
-    )
 
 
 def _answered(

@@ -53,8 +53,6 @@ def change_calendar(
         institution.slug,
         expects=None if expects is None else [parse_expectation(each) for each in expects],
         holidays=holidays,
-        run_no=run.run_no,
-        now=run.as_of,
-        actor=run.actor,
+        **run.by,
     )
     return [FieldChange(subject_id=institution.slug, **each) for each in changed]

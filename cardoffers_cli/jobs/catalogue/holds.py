@@ -36,8 +36,7 @@ def change_hold(store: Store, institution: Institution, wanted: str, run: Run) -
     before = shown_hold(store, institution) or OFF
     if before == wanted:
         return []
-    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
-    keep_hold(store, institution.id, None, is_on=wanted == ON, reason=_REASON, **by)
+    keep_hold(store, institution.id, None, is_on=wanted == ON, reason=_REASON, **run.by)
     change = HoldChange(field="legal_hold", old_value=before, new_value=wanted)
-    log_setting(store, institution.id, institution.slug, change, **by)
+    log_setting(store, institution.id, institution.slug, change, **run.by)
     return log_changes(store, "legal_hold_changed", institution, [change], run)

@@ -204,7 +204,7 @@ def _import_file(
     pages = _rows(store, file, findings, advance)
     new, changed = take(store, kind, pages, run, findings=findings, changes=changes)
     subject = kind.removesuffix("s")
-    catalogue.audit(store, changes, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
+    catalogue.audit(store, changes, subject, **run.by)
     rejected = catalogue.rejected(store, findings, kind)
     return FileImport(
         file=file.name,

@@ -221,19 +221,10 @@ def change_institution(
 def _change_layout(
     store: Store, institution: Institution, layout: KeptLayout, run: Run
 ) -> list[FieldChange]:
-    old = keep_profile(
-        store,
-        institution.id,
-        institution.slug,
-        toml=layout.toml,
-        digest=layout.digest,
-        run_no=run.run_no,
-        now=run.as_of,
-        actor=run.actor,
-    )
-    if old == layout.digest:
-        return []
     slug, new = institution.slug, layout.digest
+    old = keep_profile(store, institution.id, slug, toml=layout.toml, digest=new, **run.by)
+    if old == new:
+        return []
     return [FieldChange(subject_id=slug, field="profile", old_value=old, new_value=new)]
 
 
@@ -241,13 +232,7 @@ def _change_refunds(
     store: Store, institution: Institution, values: Mapping[str, Any], run: Run
 ) -> list[FieldChange]:
     before = {name: getattr(institution, name) for name in SETTINGS}
-    changed = change_settings(
-        store,
-        *(institution.id, institution.slug, before, values),
-        run_no=run.run_no,
-        now=run.as_of,
-        actor=run.actor,
-    )
+    changed = change_settings(store, institution.id, institution.slug, before, values, **run.by)
     return log_changes(store, "refund_policy_changed", institution, changed, run)
 
 
@@ -284,17 +269,15 @@ def _change_four_eyes(
         details=details,
         dry_run=dry_run,
     )
-    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
     slug = institution.slug
-    change_policy(store, institution.id, slug, {**before, **values}, changed, **by)
+    change_policy(store, institution.id, slug, {**before, **values}, changed, **run.by)
     return log_changes(store, "approval_policy_changed", institution, changed, run), approval
 
 
 def _change_watch(
     store: Store, institution: Institution, run: Run, *, is_on: bool
 ) -> list[FieldChange]:
-    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
-    changed = change_watch(store, institution.id, institution.slug, is_on=is_on, **by)
+    changed = change_watch(store, institution.id, institution.slug, is_on=is_on, **run.by)
     if changed and is_on:
         keep_look(store, institution.id, run.run_no)  # what was there before is not looked at
     return log_changes(store, "watch_changed", institution, changed, run)
@@ -307,8 +290,7 @@ def _change_numbers(
     for each in numbers:
         lengths |= declared_lengths(each)
     change = LengthsChange(old_value=institution.numbers, new_value=lengths_text(lengths))
-    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
-    changed = change_lengths(store, institution.id, institution.slug, change, **by)
+    changed = change_lengths(store, institution.id, institution.slug, change, **run.by)
     return log_changes(store, "numbers_declared", institution, changed, run)
 
 
@@ -316,16 +298,14 @@ def _change_sharers(
     store: Store, institution: Institution, sharers: Sequence[str], run: Run
 ) -> list[FieldChange]:
     slugs = [find_institution(store, each).slug for each in sharers]
-    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
-    changed = change_sharers(store, institution, slugs, **by)
+    changed = change_sharers(store, institution, slugs, **run.by)
     return log_changes(store, "token_sharing_changed", institution, changed, run)
 
 
 def _change_hold_short(
     store: Store, institution: Institution, value: str | None, run: Run
 ) -> list[FieldChange]:
-    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
-    changed = change_hold_short(store, institution, value or institution.hold_short, **by)
+    changed = change_hold_short(store, institution, value or institution.hold_short, **run.by)
     return log_changes(store, "hold_short_changed", institution, changed, run)
 
 

@@ -62,7 +62,7 @@ def write_row(
     if found.height:
         raise _refusal(Refused, found)
     subject = kind.removesuffix("s")
-    catalogue.audit(store, changes, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
+    catalogue.audit(store, changes, subject, **run.by)
     return catalogue.listed(store, changes)
 
 

@@ -28,7 +28,7 @@ from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.catalogue.institutions import change_institution
 from cardoffers_cli.jobs.context.reading import reading
-from cardoffers_cli.jobs.context.runs import Run, finish_run, start_run
+from cardoffers_cli.jobs.context.runs import finish_run, start_run
 from cardoffers_cli.services import security_log, webhooks
 from cardoffers_cli.services.institutions import Institution, find_institution
 from cardoffers_cli.store import signing_secrets
@@ -121,7 +121,8 @@ def set_webhook(
         run = start_run(store, kind="webhook_set", now=job.now, actor=job.actor)
         is_changed = bool(change_institution(store, owner, {"webhook_url": url}, run))
         if wanted and wanted != owner.webhook_events:
-            _set_events(store, owner, wanted, run)
+            before = owner.webhook_events
+            webhooks.set_events(store, owner.id, owner.slug, before=before, after=wanted, **run.by)
             is_changed = True
         is_first = not webhooks.has_secret(store, owner.id)
         said = past or ("now" if is_first else None)
@@ -225,18 +226,6 @@ def _wanted(events: Sequence[str]) -> str:
             hint="Give --events completed, or --events completed,reversed.",
         )
     return ",".join(each for each in EVENTS if each in events)
-
-
-def _set_events(store: Store, owner: Institution, wanted: str, run: Run) -> None:
-    webhooks.set_events(
-        store,
-        *(owner.id, owner.slug),
-        before=owner.webhook_events,
-        after=wanted,
-        run_no=run.run_no,
-        now=run.as_of,
-        actor=run.actor,
-    )
 
 
 def _log(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4, uuid5
 
 from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.store.journal_file import JournalLine
 from cardoffers_cli.store.numbering import next_number, numbered_up_to
@@ -33,6 +34,14 @@ _AHEAD = timedelta(days=1)
 """How far a clock may be ahead of all that is known of the time."""
 
 
+class ChangeAuthor(Record):
+    """Who makes a change, as audit logs keep it."""
+
+    run_no: int
+    now: datetime
+    actor: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """One job that writes: its number in the store, its public id, its clock and who started it."""
@@ -44,6 +53,11 @@ class Run:
     actor: str
     counts: dict[str, Any] = field(default_factory=dict, compare=False)
     """What is recorded at the end of a `run_record`."""
+
+    @property
+    def by(self) -> ChangeAuthor:
+        """Who makes the changes of this run."""
+        return ChangeAuthor(run_no=self.run_no, now=self.as_of, actor=self.actor)
 
 
 @contextmanager

@@ -81,10 +81,9 @@ def apply_in(store: Store, job: Job, *, dry_run: bool = False) -> RefundsApplied
 
 def settle_claims(store: Store, claims: Claims, run: Run) -> TakenBack:
     """Link the refunds of claims, and reverse the redemptions that these take back."""
-    run_no, now, actor = run.run_no, run.as_of, run.actor
-    taken = take_back(store, claims, run_no=run_no, now=now, actor=actor)
-    reverse_all(store, taken.reversals, reason=REFUNDED, run_no=run_no, now=now, actor=actor)
-    publish_reversals(store, run_no=run_no)
+    taken = take_back(store, claims, **run.by)
+    reverse_all(store, taken.reversals, reason=REFUNDED, **run.by)
+    publish_reversals(store, run_no=run.run_no)
     return taken
 
 
