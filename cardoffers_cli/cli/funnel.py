@@ -117,9 +117,7 @@ def _people(found: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
         header,
         *((f"{row['count']:,}", percent(row["share"]), *_change(row)) for row in rows),
     ]
-    lines = [
-        _GAP.join(cells) for cells in zip(*map(_right, zip(*numbers, strict=True)), strict=True)
-    ]
+    lines = _aligned(numbers)
     labels = max(len(row["step"]) for row in rows)
     width = WIDTH - labels - len(lines[0]) - 2 * len(_GAP)
     yield lines[0].rjust(WIDTH)
@@ -135,14 +133,17 @@ def _volumes(found: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
     """Yield what happened: each line counts another thing, so none is a part of another."""
     rows = list(volumes(found.data, previous and previous.data))
     header = ("count", *(("change",) if previous else ()))
-    numbers = [header, *((f"{row['count']:,}", *_change(row)) for row in rows)]
-    lines = [
-        _GAP.join(cells) for cells in zip(*map(_right, zip(*numbers, strict=True)), strict=True)
-    ]
+    lines = _aligned([header, *((f"{row['count']:,}", *_change(row)) for row in rows)])
     labels = max(len(row["label"]) for row in rows)
     names = ["What happened", *(row["label"] for row in rows)]
     for name, line in zip(names, lines, strict=True):
         yield _GAP.join((name.ljust(labels), line)).rstrip()
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a line of each row, whose cells end below one another."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    return [_GAP.join(map(str.rjust, row, widths)) for row in rows]
 
 
 def _between(window: dict[str, datetime]) -> str:
@@ -155,8 +156,3 @@ def _change(row: Mapping[str, Any]) -> tuple[str, ...]:
     if row["change"] is not None:
         return (percent(row["change"], signed=True),)
     return ("new" if row["count"] else "",)
-
-
-def _right(cells: Sequence[str]) -> list[str]:
-    width = max(map(len, cells))
-    return [cell.rjust(width) for cell in cells]

@@ -10,7 +10,6 @@ from cardoffers_cli.cli.kernel.options import DryRun, Engine, option
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 
-DECIDED = (Column("decided"), Column("purchases", kind="integer"), Column("meaning"))
 MONEY = read_columns("match.money")
 _MEANINGS = {
     "redeemed": "earned the cashback of an offer",
@@ -38,20 +37,26 @@ def match(
 
 def decided(report: Mapping[str, Any]) -> Iterator[Block]:
     """Yield what was decided of how many purchases, and the money of it by currency."""
-    rows = [
-        {"decided": name, "purchases": report[name], "meaning": meaning}
-        for name, meaning in _MEANINGS.items()
-    ]
-    yield Sheet("decided", DECIDED, rows)
+    return outcomes(report, "decided", "purchases", _MEANINGS)
+
+
+def outcomes(
+    report: Mapping[str, Any],
+    name: str,
+    of: str,
+    meanings: Mapping[str, str],
+    money_title: str | None = None,
+) -> Iterator[Block]:
+    """Yield how many had each outcome, and what that means, and the money of all by currency."""
+    columns = (Column(name), Column(of, kind="integer"), Column("meaning"))
+    rows = [{name: each, of: report[each], "meaning": says} for each, says in meanings.items()]
+    yield Sheet(name, columns, rows)
     money = [
-        {
-            "currency": currency,
-            **{column.name: report[column.name][currency] for column in MONEY[1:]},
-        }
+        {"currency": currency, **{each.name: report[each.name][currency] for each in MONEY[1:]}}
         for currency in report["merchant_funded_amount"]
     ]
     if money:
-        yield Sheet("money", MONEY, money)
+        yield Sheet("money", MONEY, money, title=money_title)
 
 
 def _said(report: Mapping[str, Any]) -> Iterator[str]:

@@ -8,24 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.cli.importing import import_refunds
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
-from cardoffers_cli.cli.kernel.options import (
-    All,
-    AllInstitutions,
-    AnyInstitution,
-    AskedInstitution,
-    DryRun,
-    Extent,
-    From,
-    Institution,
-    Limit,
-    Raw,
-    To,
-    argument,
-    option,
-)
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.options import argument, option
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.cli.match import outcomes
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable, UsageError
 
@@ -43,8 +31,6 @@ StateFilter = Annotated[
     Literal["waiting", "linked", "refused", "dismissed"] | None, option("Only in this state.")
 ]
 
-FOUND = (Column("found"), Column("refunds", kind="integer"), Column("meaning"))
-MONEY = read_columns("match.money")
 LISTED = read_columns("refund.listed")
 CANDIDATES = read_columns("refund.candidates")
 LINKED = read_columns("refund.linked")
@@ -62,7 +48,7 @@ _MEANINGS = {
 
 
 @app.command()
-def apply(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
+def apply(ctx: typer.Context, *, dry_run: options.DryRun = False) -> None:
     """Link refunds to their purchases, and take back what these earned."""
     from cardoffers_cli.jobs.refunds.apply import apply_refunds
 
@@ -75,18 +61,18 @@ def apply(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 def list_(
     ctx: typer.Context,
     *,
-    institution: AskedInstitution = None,
-    all_institutions: AllInstitutions = False,
+    institution: options.AskedInstitution = None,
+    all_institutions: options.AllInstitutions = False,
     state: StateFilter = None,
-    limit: Limit = 100,
-    all_rows: All = False,
-    raw: Raw = False,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
+    raw: options.Raw = False,
 ) -> None:
     """List refunds, how far they are and what became of them, the newest first."""
     from cardoffers_cli.jobs.refunds.reading import refund_rows
 
     desk = Desk.of(ctx)
-    most = Extent(limit=limit, all_rows=all_rows).most
+    most = options.Extent(limit=limit, all_rows=all_rows).most
     rows, refunds = refund_rows(
         desk.job, institution, state=state, limit=most, everywhere=all_institutions
     )
@@ -98,27 +84,22 @@ def list_(
 def refunds(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
+    institution: options.AnyInstitution = None,
     state: StateFilter = None,
-    from_at: From = None,
-    to_at: To = None,
-    limit: Limit = 100,
-    all_rows: All = False,
-    raw: Raw = False,
+    from_at: options.From = None,
+    to_at: options.To = None,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
+    raw: options.Raw = False,
 ) -> None:
     """Show refunds, what they are of and what they took back, the newest first."""
     from cardoffers_cli.jobs.refunds.reading import refund_rows
 
     desk = Desk.of(ctx)
-    most = Extent(limit=limit, all_rows=all_rows).most
+    most = options.Extent(limit=limit, all_rows=all_rows).most
     span: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}  # which are times by now
     rows, found = refund_rows(
-        desk.job,
-        institution,
-        state=state,
-        limit=most,
-        everywhere=True,
-        **span,
+        desk.job, institution, state=state, limit=most, everywhere=True, **span
     )
     desk.show({"data": rows}, Sheet("refunds", LISTED, rows, totals_by=("currency",)), raw=raw)
     if found > len(rows):
@@ -127,7 +108,7 @@ def refunds(
 
 @app.command("show")
 def show_(
-    ctx: typer.Context, refund_ref: RefundRef, *, institution: AskedInstitution = None
+    ctx: typer.Context, refund_ref: RefundRef, *, institution: options.AskedInstitution = None
 ) -> None:
     """Show a refund: what was received, its purchase, what it took back, and what it may be of."""
     from cardoffers_cli.jobs.refunds.reading import show_refund
@@ -138,7 +119,9 @@ def show_(
 
 
 @app.command()
-def suggest(ctx: typer.Context, *, institution: AskedInstitution = None, raw: Raw = False) -> None:
+def suggest(
+    ctx: typer.Context, *, institution: options.AskedInstitution = None, raw: options.Raw = False
+) -> None:
     """Show the purchases that refunds without a reference may be of, best first."""
     from cardoffers_cli.jobs.refunds.reading import suggestions
 
@@ -160,7 +143,7 @@ def link(
         str | None, argument("[TRANSACTION_REF]", "The purchase that it is of.")
     ] = None,
     *,
-    institution: Institution,
+    institution: options.Institution,
     reason: Annotated[str | None, option("Why; kept with the link.")] = None,
     source: Annotated[
         Path | None,
@@ -168,7 +151,7 @@ def link(
             "A reviewed list of `refund suggest`: rows with a reason.", "--from", metavar="FILE"
         ),
     ] = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Link a refund to its purchase, or those of a reviewed list. This is final."""
     from cardoffers_cli.jobs.refunds.linking import Said, link_refund, link_refunds
@@ -202,8 +185,8 @@ def dismiss(
     refund_ref: RefundRef,
     *,
     reason: Annotated[str, option("Why; kept with the refund.")],
-    institution: AskedInstitution = None,
-    dry_run: DryRun = False,
+    institution: options.AskedInstitution = None,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Lay a refund aside: nothing will be looked for any more. This is final."""
     from cardoffers_cli.jobs.refunds.linking import dismiss_refund
@@ -214,17 +197,7 @@ def dismiss(
 
 def applied(told: Mapping[str, Any]) -> Iterator[Block]:
     """Say what an application of refunds came to, and what it took back."""
-    rows = [
-        {"found": name, "refunds": told[name], "meaning": meaning}
-        for name, meaning in _MEANINGS.items()
-    ]
-    yield Sheet("found", FOUND, rows)
-    money = [
-        {"currency": currency, **{each.name: told[each.name][currency] for each in MONEY[1:]}}
-        for currency in told["merchant_funded_amount"]
-    ]
-    if money:
-        yield Sheet("money", MONEY, money, title="Taken back")
+    yield from outcomes(told, "found", "refunds", _MEANINGS, "Taken back")
     if told["dry_run"]:
         yield Text(["Nothing was written (--dry-run)."])
 
