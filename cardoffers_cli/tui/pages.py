@@ -18,7 +18,7 @@ from cardoffers_cli.files.sheets import cell_text
 from cardoffers_cli.tui.lines import EMPTY, Line, Tone, named, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cardoffers_cli.domain.outcomes import Check
     from cardoffers_cli.jobs.why import Why
@@ -48,12 +48,18 @@ def why_page(case: Case) -> Iterator[Line]:
         yield from _without_ref(case.row)
         return
     yield Line(found.headline, "strong")
-    yield from _checks(found)
-    yield from _trail(found)
-    yield from _refunds(found)
-    yield from _other_offers(found)
-    yield from _rejects(found)
-    yield from _repeats(found)
+    yield from _section(f"Every check of {named(found.offer_id)}", _checks(found))
+    yield from _section("Credited, closed and paid", _trail(found))
+    yield from _section("What came back", _refunds(found))
+    yield from _section("The other offers", _other_offers(found))
+    yield from _section("Rejected rows", _rejects(found))
+    yield from _section("Came again", _repeats(found))
+
+
+def _section(title: str, told: Iterable[Line]) -> Iterator[Line]:
+    """Yield what is told below a title; nothing where nothing is."""
+    if lines := list(told):
+        yield from (EMPTY, Line(title, "title"), *lines)
 
 
 def timeline_page(case: Case) -> Iterator[Line]:
@@ -165,10 +171,6 @@ _MARKS: dict[bool | None, tuple[str, Tone]] = {
 
 
 def _checks(found: Why) -> Iterator[Line]:
-    if not found.checks:
-        return
-    yield EMPTY
-    yield Line(f"Every check of {named(found.offer_id)}", "title")
     for each in found.checks:
         mark, tone = _MARKS[each.ok]
         text = f"{mark:<5}{words(each.check):<12} {named(each.detail)}"
@@ -188,23 +190,15 @@ def _value(value: Any) -> str:
 
 
 def _other_offers(found: Why) -> Iterator[Line]:
-    others = [each for each in found.evaluations if each.offer_id != found.offer_id]
-    if not others:
-        return
-    yield EMPTY
-    yield Line("The other offers", "title")
-    for each in others:
-        told = f"{named(each.offer_id)}  {words(each.outcome)}{_difference(each)}"
-        yield Line(told, indent=2)
+    for each in found.evaluations:
+        if each.offer_id != found.offer_id:
+            told = f"{named(each.offer_id)}  {words(each.outcome)}{_difference(each)}"
+            yield Line(told, indent=2)
 
 
 def _trail(found: Why) -> Iterator[Line]:
     """Tell what became of the money: credited or not, what it stands on, what the bank said."""
     credit = found.credit
-    if credit is None and not found.documents:
-        return
-    yield EMPTY
-    yield Line("Credited, closed and paid", "title")
     if credit is not None:
         amount = money_text(credit.credited_amount, credit.currency)
         last = f", last at {format_minute(credit.credited_at)}" if credit.credited_at else ""
@@ -218,11 +212,7 @@ def _trail(found: Why) -> Iterator[Line]:
 
 def _refunds(found: Why) -> Iterator[Line]:
     """Tell what came back of a purchase, as `why` does, or how far a refund is."""
-    if not found.refunds:
-        return
-    yield EMPTY
-    yield Line("What came back", "title")
-    for each in found.refunds:
+    for each in found.refunds or ():
         what = f"{each.kind} of {money_text(each.amount, each.currency)}"
         yield Line(f"{named(each.refund_ref)}  {format_minute(each.refunded_at)}  {what}", indent=2)
         yield Line(f"  {_became(each)}", indent=2)
@@ -247,10 +237,6 @@ def _became(refund: ExplainedRefund) -> str:
 
 
 def _rejects(found: Why) -> Iterator[Line]:
-    if not found.rejects:
-        return
-    yield EMPTY
-    yield Line("Rejected rows", "title")
     for each in found.rejects:
         column = f"{each.column}: " if each.column else ""
         yield Line(f"{place(each)}: {column}the {each.message} ({each.code})", indent=2)
@@ -258,10 +244,6 @@ def _rejects(found: Why) -> Iterator[Line]:
 
 
 def _repeats(found: Why) -> Iterator[Line]:
-    if not found.duplicates:
-        return
-    yield EMPTY
-    yield Line("Came again", "title")
     for each in found.duplicates:
         content = "other content" if each.conflict else "the same content"
         yield Line(f"{place(each)}, {format_minute(each.imported_at)}, {content}", indent=2)
