@@ -4,17 +4,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import (
-    All,
-    AnyInstitution,
-    DryRun,
-    Limit,
-    Yes,
-    argument,
-    option,
-)
+from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.domain.approvals import ACTIONS
 
@@ -35,10 +28,10 @@ StateFilter = Annotated[
 def list_(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
+    institution: options.AnyInstitution = None,
     state: StateFilter = None,
-    limit: Limit = 100,
-    all_rows: All = False,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
 ) -> None:
     """List what was asked for, by whom, and how far it is, the newest first."""
     from cardoffers_cli.jobs.approvals import list_approvals
@@ -67,8 +60,8 @@ def give(
     approval_id: ApprovalId,
     *,
     reason: Annotated[str | None, option("Why; kept with the answer.")] = None,
-    yes: Yes = False,
-    dry_run: DryRun = False,
+    yes: options.Yes = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Approve what somebody else asked for: the same command goes through once. This is final."""
     from cardoffers_cli.jobs import approvals
@@ -92,7 +85,7 @@ def refuse(
     approval_id: ApprovalId,
     *,
     reason: Annotated[str, option("Why; whoever asked is told.")],
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Refuse what was asked for, or take back what one asked for oneself. This is final."""
     from cardoffers_cli.jobs import approvals

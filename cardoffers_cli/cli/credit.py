@@ -6,20 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.cli.importing import import_credits
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import (
-    All,
-    AllInstitutions,
-    AskedInstitution,
-    Extent,
-    From,
-    Limit,
-    Raw,
-    To,
-    argument,
-    option,
-)
+from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 
@@ -41,20 +31,20 @@ OTHERS = read_columns("credit.others")
 def list_(
     ctx: typer.Context,
     *,
-    institution: AskedInstitution = None,
+    institution: options.AskedInstitution = None,
     status: StatusFilter = None,
-    from_at: From = None,
-    to_at: To = None,
-    all_institutions: AllInstitutions = False,
-    limit: Limit = 100,
-    all_rows: All = False,
-    raw: Raw = False,
+    from_at: options.From = None,
+    to_at: options.To = None,
+    all_institutions: options.AllInstitutions = False,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
+    raw: options.Raw = False,
 ) -> None:
     """List what was credited, as it was sent, the newest first."""
     from cardoffers_cli.jobs.credits import credit_rows
 
     desk = Desk.of(ctx)
-    most = Extent(limit=limit, all_rows=all_rows).most
+    most = options.Extent(limit=limit, all_rows=all_rows).most
     span: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}  # which are times by now
     rows, found = credit_rows(
         desk.job, institution, status=status, limit=most, everywhere=all_institutions, **span
@@ -69,7 +59,7 @@ def show_(
     ctx: typer.Context,
     credit_ref: Annotated[str, argument("CREDIT_REF", "The institution's own name of the row.")],
     *,
-    institution: AskedInstitution = None,
+    institution: options.AskedInstitution = None,
 ) -> None:
     """Show a credited row: what was sent, and what is owed for the redemption that it is of."""
     from cardoffers_cli.jobs.credits import show_credit

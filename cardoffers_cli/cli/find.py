@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import (
-    AllInstitutions,
-    AskedInstitution,
-    From,
-    Limit,
-    Raw,
-    To,
-    option,
-)
+from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Column, Row, Sheet, read_columns
 from cardoffers_cli.domain.counting import counted
@@ -79,8 +72,8 @@ def exact(value: str | None) -> Decimal | None:
 def find(
     ctx: typer.Context,
     *,
-    institution: AskedInstitution = None,
-    everywhere: AllInstitutions = False,
+    institution: options.AskedInstitution = None,
+    everywhere: options.AllInstitutions = False,
     ref: Annotated[str | None, option("The reference; * and ? stand for any letters.")] = None,
     cardholder: Annotated[
         str | None,
@@ -114,14 +107,14 @@ def find(
         str | None,
         option("The day, UTC: 2026-09-02, 02.09.2026, 2 Sep, yesterday.", "--day", metavar="DATE"),
     ] = None,
-    from_at: From = None,
-    to_at: To = None,
+    from_at: options.From = None,
+    to_at: options.To = None,
     state: Annotated[
         PurchaseState | None,
         option(f"One of {', '.join(get_args(PurchaseState))}.", metavar="STATE"),
     ] = None,
-    limit: Limit = 100,
-    raw: Raw = False,
+    limit: options.Limit = 100,
+    raw: options.Raw = False,
 ) -> None:
     """Find purchases, rejected rows and duplicates by what is known of them."""
     from cardoffers_cli.jobs.find import find as look  # polars is heavy

@@ -8,27 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import (
-    AllowUnterminated,
-    Delimiter,
-    DryRun,
-    Engine,
-    Errors,
-    Institution,
-    LayoutProfile,
-    NoProfile,
-    RawRejected,
-    Rejected,
-    SheetName,
-    Timezone,
-    Valid,
-    YesItIs,
-    YesItIsWhole,
-    argument,
-    layout_for,
-    layout_of,
-)
+from cardoffers_cli.cli.kernel.options import argument, layout_for, layout_of
 from cardoffers_cli.cli.kernel.show import Text
 from cardoffers_cli.cli.validate import one_file_for
 from cardoffers_cli.domain.counting import counted
@@ -50,21 +32,21 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
         ctx: typer.Context,
         sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
         *,
-        institution: Institution,
-        delimiter: Delimiter = ",",
-        sheet: SheetName = None,
-        profile: LayoutProfile = None,
-        no_profile: NoProfile = False,
-        assume_timezone: Timezone = None,
-        allow_unterminated: AllowUnterminated = False,
-        errors: Errors = None,
-        valid: Valid = None,
-        rejected: Rejected = None,
-        raw_rejected: RawRejected = False,
-        engine: Engine = None,
-        yes_it_is: YesItIs = False,
-        yes_it_is_whole: YesItIsWhole = False,
-        dry_run: DryRun = False,
+        institution: options.Institution,
+        delimiter: options.Delimiter = ",",
+        sheet: options.SheetName = None,
+        profile: options.LayoutProfile = None,
+        no_profile: options.NoProfile = False,
+        assume_timezone: options.Timezone = None,
+        allow_unterminated: options.AllowUnterminated = False,
+        errors: options.Errors = None,
+        valid: options.Valid = None,
+        rejected: options.Rejected = None,
+        raw_rejected: options.RawRejected = False,
+        engine: options.Engine = None,
+        yes_it_is: options.YesItIs = False,
+        yes_it_is_whole: options.YesItIsWhole = False,
+        dry_run: options.DryRun = False,
     ) -> None:
         from cardoffers_cli.jobs.river.imports import ImportOptions
         from cardoffers_cli.jobs.river.intake import Outputs
@@ -75,7 +57,7 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
         desk.writes(written, reads=sources)
         is_other = no_profile or delimiter != "," or sheet is not None
         layout = layout_of(profile, delimiter, sheet)
-        options = ImportOptions(
+        chosen = ImportOptions(
             delimiter=delimiter,
             assume_timezone=assume_timezone,
             allow_unterminated=allow_unterminated,
@@ -87,7 +69,7 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
             kind=kind,
         )
         outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
-        _import(desk, sources, institution, options, outputs)
+        _import(desk, sources, institution, chosen, outputs)
 
     import_files.__doc__ = about
     return import_files
@@ -108,7 +90,7 @@ def _import(
     desk: Desk,
     sources: list[str],
     institution: str,
-    options: "ImportOptions",
+    chosen: "ImportOptions",
     outputs: "Outputs",
 ) -> None:
     """Import each file and show what came of it."""
@@ -122,12 +104,12 @@ def _import(
         try:
             with desk.progress(f"Importing {source}") as bar:
                 made = import_file(
-                    source, institution, desk.job, options, outputs=outputs, progress=bar.update
+                    source, institution, desk.job, chosen, outputs=outputs, progress=bar.update
                 )
         except FileUnusable as error:
             reports.append(FileReport(file=source, file_error=error))
             told = {**reports[-1].document(), **_NOTHING_TAKEN, "held": error.code == HELD}
-            documents.append({**told, "dry_run": options.dry_run})
+            documents.append({**told, "dry_run": chosen.dry_run})
         else:
             reports.append(made.report)
             documents.append({**made.document()})

@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cardoffers_cli.cli.kernel import completing
+from cardoffers_cli.cli.kernel import completing, options
 from cardoffers_cli.cli.kernel.commands import group, moment
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import (
-    AnyInstitution,
-    DryRun,
-    Institution,
-    Yes,
-    argument,
-    option,
-)
+from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.domain.errors import CardoffersError
@@ -67,12 +60,12 @@ KeyFile = Annotated[
 def create(
     ctx: typer.Context,
     *,
-    institution: Institution,
+    institution: options.Institution,
     name: Annotated[str, option("What uses the key.")],
     scopes: Annotated[str, option("Of offers, reporting, transactions.", metavar="A,B")],
     expires: Expires = None,
     key_file: KeyFile = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Make a key. It is shown this once, and kept nowhere: not here, not in the store."""
     from cardoffers_cli.jobs.keys.keys import KeyRequest, create_key
@@ -90,7 +83,7 @@ def create(
 
 
 @app.command("list")
-def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
+def list_(ctx: typer.Context, *, institution: options.AnyInstitution = None) -> None:
     """List keys: what they may do, until when, when they were last used; never the keys."""
     from cardoffers_cli.jobs.keys.keys import list_keys
 
@@ -124,15 +117,15 @@ def rotate(
     ] = None,
     expires: Expires = None,
     key_file: KeyFile = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Make a key's successor, of the same scopes; both work until the old one ends."""
     from cardoffers_cli.jobs.keys.keys import rotate_key
 
     desk = Desk.of(ctx)
     desk.writes({"--key-file": key_file})
-    options: Mapping[str, Any] = {"overlap": overlap, "expires": expires, "key_file": key_file}
-    made = rotate_key(key_id, desk.job, **options, dry_run=dry_run)
+    chosen: Mapping[str, Any] = {"overlap": overlap, "expires": expires, "key_file": key_file}
+    made = rotate_key(key_id, desk.job, **chosen, dry_run=dry_run)
     _hand_over(desk, made)
     ends_at = made.old_key_ends_at
     until = f"until {format_minute(ends_at)}, or until" if ends_at else "until"
@@ -141,7 +134,9 @@ def rotate(
 
 
 @app.command()
-def revoke(ctx: typer.Context, key_id: KeyId, *, yes: Yes = False, dry_run: DryRun = False) -> None:
+def revoke(
+    ctx: typer.Context, key_id: KeyId, *, yes: options.Yes = False, dry_run: options.DryRun = False
+) -> None:
     """End a key, at once and for good."""
     from cardoffers_cli.jobs.keys.keys import revoke_key
 
@@ -165,7 +160,7 @@ def check(ctx: typer.Context) -> None:
 
 
 @app.command()
-def notices(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
+def notices(ctx: typer.Context, *, dry_run: options.DryRun = False) -> None:
     """Tell institutions of keys that end soon: 14 days before, 3 days before, on the day."""
     from cardoffers_cli.jobs.keys.notices import give_notices
 

@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
-from cardoffers_cli.cli.kernel.options import (
-    AnyInstitution,
-    DryRun,
-    Limit,
-    Raw,
-    argument,
-    option,
-)
+from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable, UsageError
@@ -49,9 +43,9 @@ Reason = Annotated[str, option("Why; kept with the answer.")]
 def suggest(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
-    limit: Limit = 50,
-    raw: Raw = False,
+    institution: options.AnyInstitution = None,
+    limit: options.Limit = 50,
+    raw: options.Raw = False,
     review: Annotated[
         bool, option("Show one after the other, and take your answers.", "--review")
     ] = False,
@@ -95,7 +89,7 @@ def evidence(
     identifier: Identifier,
     *,
     identifier_type: Type = None,
-    raw: Raw = False,
+    raw: options.Raw = False,
 ) -> None:
     """Show every merchant that an unknown identifier was held against, and what speaks for it."""
     from cardoffers_cli.jobs.discovery import show_evidence
@@ -128,7 +122,7 @@ def accept(
             "A reviewed list of `merchant suggest`: rows with a reason.", "--from", metavar="FILE"
         ),
     ] = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Say whose an unknown identifier is; the next match redeems what waited for it."""
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
@@ -163,7 +157,7 @@ def refuse(
     *,
     reason: Reason,
     identifier_type: Type = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Say that an identifier is not a merchant's: it is not suggested again."""
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
@@ -184,7 +178,7 @@ def new(
         str | None, option("What cardholders call it [what purchases mostly say].")
     ] = None,
     identifier_type: Type = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Make a merchant of an unknown identifier."""
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
@@ -202,7 +196,7 @@ def unlink(
     *,
     reason: Reason,
     identifier_type: Type = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Take an identifier from its merchant; what it redeemed stands, and is shown."""
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy

@@ -5,14 +5,10 @@ from typing import Annotated
 
 import typer
 
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group, own_output
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
-    Currency,
-    Delimiter,
-    DryRun,
-    LayoutProfile,
-    Timezone,
     currency_decimals,
     institution_option,
     layout_of,
@@ -30,15 +26,15 @@ def build(
     institution: Annotated[
         str | None, institution_option(help="Whose files: its currency and its profile count.")
     ] = None,
-    profile: LayoutProfile = None,
-    currency: Currency = None,
-    delimiter: Delimiter = ",",
-    assume_timezone: Timezone = None,
+    profile: options.LayoutProfile = None,
+    currency: options.Currency = None,
+    delimiter: options.Delimiter = ",",
+    assume_timezone: options.Timezone = None,
     pyodide: Annotated[
         Path | None,
         option("The npm package of its runtime [CARDOFFERS_PYODIDE].", metavar="FILE.tgz"),
     ] = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Write a page that checks files in a browser, to the file that -o names."""
     from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck

@@ -6,25 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel import show
+from cardoffers_cli.cli.kernel import options, show
 from cardoffers_cli.cli.kernel.commands import group, own_output
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import (
-    AllowUnterminated,
-    Currency,
-    DryRun,
-    Errors,
-    LayoutProfile,
-    RawRejected,
-    Rejected,
-    SheetName,
-    Timezone,
-    argument,
-    checked_as,
-    currency_decimals,
-    option,
-    zone,
-)
+from cardoffers_cli.cli.kernel.options import argument, checked_as, currency_decimals, option, zone
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
 
@@ -42,14 +27,14 @@ def new(
     ctx: typer.Context,
     sample: Annotated[str, argument("SAMPLE", "A file as it is exported; - is stdin.")],
     *,
-    sheet: SheetName = None,
+    sheet: options.SheetName = None,
     time_zone: Annotated[
         str | None,
         option(
             "The zone of its times, if they name none.", "--zone", metavar="ZONE", callback=zone
         ),
     ] = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Guess the layout of a file, and write a profile of it to be read and fixed."""
     from cardoffers_cli.jobs.profiles import guessed, new_profile  # polars is heavy
@@ -80,8 +65,8 @@ def check(
     profile: Profiled,
     source: Annotated[str, argument("FILE", "A file in its layout; - is stdin.")],
     *,
-    currency: Currency = None,
-    assume_timezone: Timezone = None,
+    currency: options.Currency = None,
+    assume_timezone: options.Timezone = None,
 ) -> None:
     """Show what each column of a file becomes by a profile; texts are masked."""
     from cardoffers_cli.files.profiles.loading import read_profile  # polars is heavy
@@ -156,8 +141,8 @@ def sample(
     *,
     rows: Annotated[int, option("Rows.", min=1)] = 1000,
     seed: Annotated[int, option("Same seed and profile, same bytes.", min=0)] = 1,
-    currency: Currency = None,
-    dry_run: DryRun = False,
+    currency: options.Currency = None,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Write sample data in the layout of a profile, to the file that -o names."""
     from cardoffers_cli.files.profiles.loading import read_profile  # polars is heavy
@@ -185,13 +170,13 @@ def convert(
     ctx: typer.Context,
     source: Annotated[str, argument("FILE", "A file in the profile's layout; - is stdin.")],
     *,
-    profile: LayoutProfile,
-    currency: Currency = None,
-    assume_timezone: Timezone = None,
-    allow_unterminated: AllowUnterminated = False,
-    errors: Errors = None,
-    rejected: Rejected = None,
-    raw_rejected: RawRejected = False,
+    profile: options.LayoutProfile,
+    currency: options.Currency = None,
+    assume_timezone: options.Timezone = None,
+    allow_unterminated: options.AllowUnterminated = False,
+    errors: options.Errors = None,
+    rejected: options.Rejected = None,
+    raw_rejected: options.RawRejected = False,
     refunds: Annotated[
         Path | None, option("Write its refunds too, as a file of refunds (.csv).", metavar="FILE")
     ] = None,

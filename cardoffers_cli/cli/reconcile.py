@@ -5,18 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
-from cardoffers_cli.cli.kernel.options import (
-    All,
-    AnyInstitution,
-    DryRun,
-    Extent,
-    Limit,
-    Raw,
-    argument,
-    option,
-)
+from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
@@ -42,7 +34,10 @@ FindingArgument = Annotated[
 
 @app.callback(invoke_without_command=True, no_args_is_help=False)
 def reconcile(
-    ctx: typer.Context, *, institution: AnyInstitution = None, dry_run: DryRun = False
+    ctx: typer.Context,
+    *,
+    institution: options.AnyInstitution = None,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Hold what was credited against what was redeemed, and what banks paid against statements."""
     if command := ctx.invoked_subcommand:
@@ -63,22 +58,22 @@ def reconcile(
 def list_(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
+    institution: options.AnyInstitution = None,
     code: Annotated[
         str | None, option(f"Only of this verdict: {', '.join(FINDING_CODES)}.")
     ] = None,
     state: Annotated[
         Literal["open", "accepted", "resolved"] | None, option("Only in this state.")
     ] = None,
-    limit: Limit = 100,
-    all_rows: All = False,
-    raw: Raw = False,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
+    raw: options.Raw = False,
 ) -> None:
     """List what reconciliation found: open findings first, then the oldest."""
     from cardoffers_cli.jobs.reconciliation.findings import finding_rows
 
     desk = Desk.of(ctx)
-    most = Extent(limit=limit, all_rows=all_rows).most
+    most = options.Extent(limit=limit, all_rows=all_rows).most
     rows, findings = finding_rows(desk.job, institution, code=code, state=state, limit=most)
     desk.show(rows, Sheet("findings", FINDINGS, rows, totals_by=("currency",)), raw=raw)
     if findings > len(rows):
@@ -87,7 +82,7 @@ def list_(
 
 @app.command("show")
 def show_(
-    ctx: typer.Context, finding_id: FindingArgument, *, institution: AnyInstitution = None
+    ctx: typer.Context, finding_id: FindingArgument, *, institution: options.AnyInstitution = None
 ) -> None:
     """Show a finding: what it means, what it is about, who accepted it, and what to do next."""
     from cardoffers_cli.jobs.reconciliation.findings import show_finding
@@ -103,8 +98,8 @@ def accept(
     finding_id: FindingArgument,
     *,
     reason: Annotated[str, option("Why; kept with the finding.")],
-    institution: AnyInstitution = None,
-    dry_run: DryRun = False,
+    institution: options.AnyInstitution = None,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Accept a finding as it is: it is open no more, unless something new of it is found."""
     from cardoffers_cli.jobs.reconciliation.findings import accept_finding

@@ -7,21 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.cli.funnel import funnel
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.bars import bar
 from cardoffers_cli.cli.kernel.commands import Format, group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import (
-    All,
-    AnyInstitution,
-    By,
-    Cursor,
-    Extent,
-    From,
-    Limit,
-    Raw,
-    To,
-    option,
-)
+from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.cli.refund import refunds
 from cardoffers_cli.cli.results import merchants, offers
@@ -67,20 +57,20 @@ StatusFilter = Annotated[Status | None, option("Only this state.", "--status")]
 def redemptions(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
+    institution: options.AnyInstitution = None,
     status: StatusFilter = None,
-    from_at: From = None,
-    to_at: To = None,
-    limit: Limit = 100,
-    cursor: Cursor = None,
-    all_rows: All = False,
-    by: Annotated[By | None, option("Count for each of these instead.")] = None,
-    raw: Raw = False,
+    from_at: options.From = None,
+    to_at: options.To = None,
+    limit: options.Limit = 100,
+    cursor: options.Cursor = None,
+    all_rows: options.All = False,
+    by: Annotated[options.By | None, option("Count for each of these instead.")] = None,
+    raw: options.Raw = False,
 ) -> None:
     """Show redemptions, newest first, a page at a time."""
     desk = Desk.of(ctx)
     filters = _filters(institution, status, from_at, to_at)
-    extent = Extent(limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
+    extent = options.Extent(limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
     if by:
         show_counts(desk, by, filters, extent)
     else:
@@ -91,23 +81,23 @@ def redemptions(
 def settlements(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
+    institution: options.AnyInstitution = None,
     status: StatusFilter = None,
-    from_at: From = None,
-    to_at: To = None,
-    limit: Limit = 100,
-    cursor: Cursor = None,
-    all_rows: All = False,
+    from_at: options.From = None,
+    to_at: options.To = None,
+    limit: options.Limit = 100,
+    cursor: options.Cursor = None,
+    all_rows: options.All = False,
     by: Annotated[SettledBy | None, option("Show the sums of each of these instead.")] = None,
     settlement: Annotated[
         str | None, option("Only the entries of this one; its beginning will do.", metavar="ID")
     ] = None,
-    raw: Raw = False,
+    raw: options.Raw = False,
 ) -> None:
     """Show ledger entries, newest first, a page at a time."""
     desk = Desk.of(ctx)
     filters = _filters(institution, status, from_at, to_at)
-    extent = Extent(limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
+    extent = options.Extent(limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
     if by:
         _show_sums(desk, by, filters, extent)
         return
@@ -116,7 +106,7 @@ def settlements(
     _show_pages(desk, _ENTRIES, filters, extent)
 
 
-def _show_sums(desk: Desk, by: SettledBy, filters: Filters, extent: Extent) -> None:
+def _show_sums(desk: Desk, by: SettledBy, filters: Filters, extent: options.Extent) -> None:
     """Show settlements with their sums, or what is owed to each institution."""
     from cardoffers_cli.jobs.reports.reports import settlement_rows
 
@@ -136,19 +126,19 @@ def _show_sums(desk: Desk, by: SettledBy, filters: Filters, extent: Extent) -> N
 def unresolved(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
-    from_at: From = None,
-    to_at: To = None,
-    limit: Limit = 100,
-    all_rows: All = False,
-    raw: Raw = False,
+    institution: options.AnyInstitution = None,
+    from_at: options.From = None,
+    to_at: options.To = None,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
+    raw: options.Raw = False,
 ) -> None:
     """Show the merchant identifiers that are not in the catalogue."""
     from cardoffers_cli.jobs.reports.reports import unresolved_rows
 
     desk = Desk.of(ctx)
     filters = _filters(institution, None, from_at, to_at)
-    extent = Extent(limit=limit, all_rows=all_rows)
+    extent = options.Extent(limit=limit, all_rows=all_rows)
     if desk.format is Format.html:
         from cardoffers_cli.cli import report_pages
 
@@ -163,7 +153,7 @@ def _filters(institution: str | None, status: Status | None, from_at: Any, to_at
     return {"institution": institution, "status": status, "from_at": from_at, "to_at": to_at}
 
 
-def _show_pages(desk: Desk, sheet: Sheet, filters: Filters, extent: Extent) -> None:
+def _show_pages(desk: Desk, sheet: Sheet, filters: Filters, extent: options.Extent) -> None:
     """Show a report that comes in pages, or whole, as the sheet without its rows says."""
     from cardoffers_cli.jobs.reports.reports import report_page, whole_report
 
@@ -203,7 +193,9 @@ _BAR = Column("bar", "redemptions")
 _NAMES = {"offer": "title", "merchant": "merchant_name"}
 
 
-def show_counts(desk: Desk, by: By, filters: dict[str, Any], extent: Extent) -> None:
+def show_counts(
+    desk: Desk, by: options.By, filters: dict[str, Any], extent: options.Extent
+) -> None:
     """Show redemptions by day, offer or merchant: the first rows, or all."""
     from cardoffers_cli.jobs.reports.reports import redemption_counts
 
@@ -220,7 +212,7 @@ def show_counts(desk: Desk, by: By, filters: dict[str, Any], extent: Extent) -> 
         desk.note("There is more: --all for every row.")
 
 
-def _sheet(by: By, rows: "Sequence[RedemptionCount]", form: Format) -> Sheet:
+def _sheet(by: options.By, rows: "Sequence[RedemptionCount]", form: Format) -> Sheet:
     """Make the sheet; bars are for the eye, so only a table has them."""
     name, group = f"redemptions by {by}", COUNTED_BY[by]
     is_of_days = by == "day"

@@ -5,18 +5,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import (
-    All,
-    AnyInstitution,
-    Extent,
-    From,
-    Limit,
-    Raw,
-    To,
-    option,
-)
+from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.report_columns import MERCHANTS, OFFERS
@@ -25,22 +17,22 @@ from cardoffers_cli.files.report_columns import MERCHANTS, OFFERS
 def offers(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
-    from_at: From = None,
-    to_at: To = None,
+    institution: options.AnyInstitution = None,
+    from_at: options.From = None,
+    to_at: options.To = None,
     order: Annotated[
         Literal["spend", "redemptions", "ends"],
         option("What comes first: most spend, most redeemed, first to end."),
     ] = "spend",
-    limit: Limit = 50,
-    all_rows: All = False,
-    raw: Raw = False,
+    limit: options.Limit = 50,
+    all_rows: options.All = False,
+    raw: options.Raw = False,
 ) -> None:
     """Show which offers work, and which end when."""
     from cardoffers_cli.jobs.reports.reports import offer_rows
 
     desk = Desk.of(ctx)
-    extent = Extent(limit=limit, all_rows=all_rows, raw=raw)
+    extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
     filters, is_usual = _window(desk, institution, from_at, to_at)
     if desk.format is Format.html:
         from cardoffers_cli.cli.report_pages import show_offers
@@ -54,21 +46,21 @@ def offers(
 def merchants(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
-    from_at: From = None,
-    to_at: To = None,
+    institution: options.AnyInstitution = None,
+    from_at: options.From = None,
+    to_at: options.To = None,
     order: Annotated[
         Literal["funded", "redemptions"], option("What comes first: most funded, most redeemed.")
     ] = "funded",
-    limit: Limit = 50,
-    all_rows: All = False,
-    raw: Raw = False,
+    limit: options.Limit = 50,
+    all_rows: options.All = False,
+    raw: options.Raw = False,
 ) -> None:
     """Show what each merchant funded."""
     from cardoffers_cli.jobs.reports.reports import merchant_rows
 
     desk = Desk.of(ctx)
-    extent = Extent(limit=limit, all_rows=all_rows, raw=raw)
+    extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
     filters, is_usual = _window(desk, institution, from_at, to_at)
     if desk.format is Format.html:
         from cardoffers_cli.cli.report_pages import show_merchants
@@ -91,7 +83,11 @@ def _window(
 
 
 def _show(
-    desk: Desk, name: str, columns: tuple[Column, ...], found: Sequence[Record], extent: Extent
+    desk: Desk,
+    name: str,
+    columns: tuple[Column, ...],
+    found: Sequence[Record],
+    extent: options.Extent,
 ) -> None:
     """Show what the columns have of the rows, and say if there are more of them."""
     names = {column.name for column in columns}

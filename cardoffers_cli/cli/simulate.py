@@ -6,25 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import (
-    AllowUnterminated,
-    Delimiter,
-    Engine,
-    Errors,
-    Institution,
-    LayoutProfile,
-    NoProfile,
-    RawRejected,
-    Rejected,
-    SheetName,
-    Timezone,
-    Valid,
-    YesItIs,
-    argument,
-    layout_for,
-    layout_of,
-)
+from cardoffers_cli.cli.kernel.options import argument, layout_for, layout_of
 from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
 
 COLUMNS = read_columns("simulate.columns")
@@ -35,19 +19,19 @@ def simulate(
     ctx: typer.Context,
     source: Annotated[str, argument("FILE", "A file; - is stdin.")],
     *,
-    institution: Institution,
-    delimiter: Delimiter = ",",
-    sheet: SheetName = None,
-    profile: LayoutProfile = None,
-    no_profile: NoProfile = False,
-    assume_timezone: Timezone = None,
-    allow_unterminated: AllowUnterminated = False,
-    errors: Errors = None,
-    valid: Valid = None,
-    rejected: Rejected = None,
-    raw_rejected: RawRejected = False,
-    engine: Engine = None,
-    yes_it_is: YesItIs = False,
+    institution: options.Institution,
+    delimiter: options.Delimiter = ",",
+    sheet: options.SheetName = None,
+    profile: options.LayoutProfile = None,
+    no_profile: options.NoProfile = False,
+    assume_timezone: options.Timezone = None,
+    allow_unterminated: options.AllowUnterminated = False,
+    errors: options.Errors = None,
+    valid: options.Valid = None,
+    rejected: options.Rejected = None,
+    raw_rejected: options.RawRejected = False,
+    engine: options.Engine = None,
+    yes_it_is: options.YesItIs = False,
 ) -> None:
     """Show what importing and matching a file would come to; nothing is written."""
     from cardoffers_cli.cli.file_reports import blocks, named
@@ -60,7 +44,7 @@ def simulate(
     desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=[source])
     layout = layout_of(profile, delimiter, sheet)
     is_other = no_profile or delimiter != "," or sheet is not None
-    options = ImportOptions(
+    chosen = ImportOptions(
         delimiter=delimiter,
         assume_timezone=assume_timezone,
         allow_unterminated=allow_unterminated,
@@ -72,7 +56,7 @@ def simulate(
     try:
         with desk.progress(f"Simulating {source}") as bar:
             report = simulate_file(
-                source, institution, desk.job, options, outputs=outputs, progress=bar.update
+                source, institution, desk.job, chosen, outputs=outputs, progress=bar.update
             )
     except FileUnusable as error:
         raise named(source, error) from None

@@ -6,19 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.documents import Period, show_verified, write_files
+from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
-from cardoffers_cli.cli.kernel.options import (
-    All,
-    AnyInstitution,
-    DryRun,
-    Extent,
-    Institution,
-    Limit,
-    Raw,
-    argument,
-    option,
-)
+from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
@@ -36,7 +27,7 @@ FIRST = ("number", "institution", "payable")
 
 
 @app.command()
-def preview(ctx: typer.Context, *, institution: Institution, period: Period) -> None:
+def preview(ctx: typer.Context, *, institution: options.Institution, period: Period) -> None:
     """Show what a statement would come to now; nothing is closed."""
     from cardoffers_cli.jobs.statements import closing
 
@@ -49,10 +40,10 @@ def preview(ctx: typer.Context, *, institution: Institution, period: Period) -> 
 def close(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
+    institution: options.AnyInstitution = None,
     every: Annotated[bool, option("Close it for every institution.", "--all")] = False,
     period: Period,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Close a month: what was settled by its end becomes a statement that never changes."""
     from cardoffers_cli.jobs.statements import closing
@@ -75,16 +66,16 @@ def close(
 def list_(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
-    limit: Limit = 100,
-    all_rows: All = False,
-    raw: Raw = False,
+    institution: options.AnyInstitution = None,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
+    raw: options.Raw = False,
 ) -> None:
     """List statements, the newest period first."""
     from cardoffers_cli.jobs.statements.reading import statement_rows
 
     desk = Desk.of(ctx)
-    most = Extent(limit=limit, all_rows=all_rows).most
+    most = options.Extent(limit=limit, all_rows=all_rows).most
     rows, found = statement_rows(desk.job, institution, limit=most)
     desk.show(rows, Sheet("statements", LISTED, rows, first=FIRST), raw=raw)
     if found > len(rows):
@@ -118,7 +109,7 @@ def verify(
     ctx: typer.Context,
     number: Annotated[str | None, argument("[NUMBER]", "One statement [all of them].")] = None,
     *,
-    institution: AnyInstitution = None,
+    institution: options.AnyInstitution = None,
 ) -> None:
     """Hold statements against the ledger, and against the one before each: sums and digests."""
     from cardoffers_cli.jobs.statements import verifying

@@ -8,21 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cardoffers_cli.cli.kernel import completing
+from cardoffers_cli.cli.kernel import completing, options
 from cardoffers_cli.cli.kernel.commands import group, moment
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.exits import stop_on_signals
-from cardoffers_cli.cli.kernel.options import (
-    All,
-    AnyInstitution,
-    DryRun,
-    From,
-    Institution,
-    Limit,
-    To,
-    argument,
-    option,
-)
+from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.progress import Progress
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
 from cardoffers_cli.cli.listen import listen
@@ -68,7 +58,7 @@ Past = Literal["all", "now"]
 def set_(
     ctx: typer.Context,
     *,
-    institution: Institution,
+    institution: options.Institution,
     url: Annotated[
         str | None, option("Where to send events: https, a public address [as it is].")
     ] = None,
@@ -84,7 +74,7 @@ def set_(
         ),
     ] = None,
     secret_file: SecretFile = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Set where an institution receives events, and which."""
     from cardoffers_cli.jobs.catalogue.webhooks import set_webhook  # polars is heavy
@@ -123,7 +113,7 @@ def send(
     wait: Annotated[
         bool, option("Stay until nothing is due within the schedule.", "--wait")
     ] = False,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Send what is due now. A failure is tried again by a later run, up to 8 times in two hours."""
     from cardoffers_cli.jobs.context.clock import Clock, Watch
@@ -151,8 +141,8 @@ def retry(
     since: Annotated[
         str | None, option("Whose last attempt was since then.", metavar="TIME", callback=moment)
     ] = None,
-    institution: AnyInstitution = None,
-    dry_run: DryRun = False,
+    institution: options.AnyInstitution = None,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Make failed and exhausted events due now, with the whole schedule before them again."""
     from cardoffers_cli.jobs.webhooks.events import retry as make_due  # polars is heavy
@@ -174,7 +164,7 @@ def retry(
 def list_(
     ctx: typer.Context,
     *,
-    institution: AnyInstitution = None,
+    institution: options.AnyInstitution = None,
     event: AnyEvent = None,
     state: Annotated[
         Literal["due", "delivered", "failed", "exhausted", "stopped"] | None,
@@ -183,10 +173,10 @@ def list_(
     offer: Annotated[
         str | None, option("Only this offer.", metavar="OFFER_ID", autocompletion=completing.offers)
     ] = None,
-    from_at: From = None,
-    to_at: To = None,
-    limit: Limit = 100,
-    all_rows: All = False,
+    from_at: options.From = None,
+    to_at: options.To = None,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
 ) -> None:
     """List events and how far they are, the newest first."""
     from cardoffers_cli.jobs.webhooks.events import list_events  # polars is heavy
@@ -228,7 +218,7 @@ def resend(
     redemption_id: RedemptionId,
     *,
     event: Event = "completed",
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Send one event again now, whatever its state, as an attempt marked as made by hand."""
     from cardoffers_cli.jobs.webhooks.deliver import resend as send_again  # httpx is heavy
@@ -245,12 +235,12 @@ def resend(
 def rotate_secret(
     ctx: typer.Context,
     *,
-    institution: Institution,
+    institution: options.Institution,
     activate_at: Annotated[
         str | None, option("Until then the old one signs.", metavar="TIME", callback=moment)
     ] = None,
     secret_file: SecretFile = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Make a new signing secret, and show it this once."""
     from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret as rotate  # polars is heavy

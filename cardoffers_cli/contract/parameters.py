@@ -17,15 +17,7 @@ from cardoffers_cli.contract.problems import invalid
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.domain.sentences import sentence
-from cardoffers_cli.files.fields import (
-    E_MAIL,
-    NOBODY,
-    PLACEHOLDER,
-    SPREADSHEET,
-    TOKEN_LENGTH,
-    WITH_OFFSET,
-    WITHOUT_OFFSET,
-)
+from cardoffers_cli.files import fields
 from cardoffers_cli.files.tokens import check_token
 
 if TYPE_CHECKING:
@@ -39,8 +31,8 @@ QUERY = "/query"
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PLAIN_NAME = re.compile(r"[A-Za-z_-]{1,40}", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
-_WITH_OFFSET = re.compile(WITH_OFFSET, re.ASCII)
-_WITHOUT_OFFSET = re.compile(WITHOUT_OFFSET, re.ASCII)
+_WITH_OFFSET = re.compile(fields.WITH_OFFSET, re.ASCII)
+_WITHOUT_OFFSET = re.compile(fields.WITHOUT_OFFSET, re.ASCII)
 _FLAGS = {"true": True, "false": False}
 
 
@@ -84,16 +76,20 @@ def token(name: str, says: str) -> Parameter:
 TOKEN_SCHEMA: Mapping[str, Any] = {
     "type": "string",
     "minLength": 1,
-    "maxLength": TOKEN_LENGTH,
+    "maxLength": fields.TOKEN_LENGTH,
     "pattern": "^[!-~]+$",
-    "not": {"anyOf": [{"pattern": each} for each in (E_MAIL, PLACEHOLDER, SPREADSHEET)]},
+    "not": {
+        "anyOf": [
+            {"pattern": each} for each in (fields.E_MAIL, fields.PLACEHOLDER, fields.SPREADSHEET)
+        ]
+    },
     "examples": ["9f1c8a70f3d24be5a6c17e0d4b8f62ad93e5c0b7a1d84f6e2c39b50a7d8e1f46"],
 }
 """What JSON Schema can say of a token; that it is no card number stands in its description."""
 
 CARDHOLDER_SCHEMA: Mapping[str, Any] = {
     **TOKEN_SCHEMA,
-    "not": {"anyOf": [*TOKEN_SCHEMA["not"]["anyOf"], {"pattern": NOBODY}]},
+    "not": {"anyOf": [*TOKEN_SCHEMA["not"]["anyOf"], {"pattern": fields.NOBODY}]},
 }
 
 
@@ -144,7 +140,7 @@ def one_of(name: str, says: str, words: Sequence[str]) -> Parameter:
 
 def moment(name: str, says: str) -> Parameter:
     """Return a moment; it reads as naive UTC."""
-    schema = {"type": "string", "format": "date-time", "pattern": WITH_OFFSET}
+    schema = {"type": "string", "format": "date-time", "pattern": fields.WITH_OFFSET}
     return Parameter(name, says, lambda value: _moment(name, value), schema)
 
 

@@ -18,20 +18,7 @@ from cardoffers_cli.domain.personal import PROGRAM_ORDER, WEIGHTS
 from cardoffers_cli.domain.records import members_of
 from cardoffers_cli.domain.row_kinds import FREE_TEXTS
 from cardoffers_cli.domain.tokens import mask
-from cardoffers_cli.files.fields import (
-    IDENTIFIER_TYPES,
-    IDENTIFIERS,
-    INSTRUMENT_TYPES,
-    INVISIBLE,
-    NOBODY,
-    PLACEHOLDER,
-    REF_LENGTH,
-    SPREADSHEET,
-    TURNED,
-    UUID,
-    WITH_OFFSET,
-    portable,
-)
+from cardoffers_cli.files import fields
 from cardoffers_cli.jobs.offers import AddedLink, ShownFeed
 from cardoffers_cli.jobs.river.events import MOST_ITEMS
 from cardoffers_cli.services.decisions import OfferEvaluation, SimulatedPurchase
@@ -104,20 +91,24 @@ _KINDS: Mapping[str, Schema] = {
 
 _VISIBLE: Schema = {
     "type": "string",
-    "pattern": f"^[^{portable(INVISIBLE)[1:]}*$",
+    "pattern": f"^[^{fields.portable(fields.INVISIBLE)[1:]}*$",
     "description": "Text without invisible characters.",
 }
 """Text of the optional fields, the rule's pattern in the syntax of ECMA-262."""
 
 _NOT_OF_PROGRAMS = {
-    "not": {"anyOf": [{"pattern": each} for each in (PLACEHOLDER, SPREADSHEET, TURNED)]},
+    "not": {
+        "anyOf": [
+            {"pattern": each} for each in (fields.PLACEHOLDER, fields.SPREADSHEET, fields.TURNED)
+        ]
+    },
 }
 _INSTRUMENTS = ("card_token", "instrument_token")
 
 _EVENT = _object(
     {
         "cardholder_token": _says(
-            "Opaque, stable per cardholder.", {**ref("Token"), "not": {"pattern": NOBODY}}
+            "Opaque, stable per cardholder.", {**ref("Token"), "not": {"pattern": fields.NOBODY}}
         ),
         "amount": {
             "type": "number",
@@ -128,34 +119,35 @@ _EVENT = _object(
         "transaction_ref": {
             "type": "string",
             "minLength": 1,
-            "maxLength": REF_LENGTH,
+            "maxLength": fields.REF_LENGTH,
             "pattern": "^[!-~]+$",
             **_NOT_OF_PROGRAMS,
             "description": "Unique per institution; a second event with it is a duplicate.",
         },
         "transacted_at": {
             "type": "string",
-            "pattern": WITH_OFFSET,
+            "pattern": fields.WITH_OFFSET,
             "description": "ISO 8601 with Z or an offset, at most 24 hours ahead.",
         },
     },
     {
         **{name: _or_absent(ref("Token")) for name in _INSTRUMENTS},
-        "instrument_type": _or_absent(_words(INSTRUMENT_TYPES)),
-        "merchant_identifier_type": _or_absent(_words(IDENTIFIER_TYPES)),
+        "instrument_type": _or_absent(_words(fields.INSTRUMENT_TYPES)),
+        "merchant_identifier_type": _or_absent(_words(fields.IDENTIFIER_TYPES)),
         "merchant_id": _says(
             "The service's own id, where the merchant is known already.",
-            _or_absent({"type": "string", "pattern": UUID}),
+            _or_absent({"type": "string", "pattern": fields.UUID}),
         ),
         "currency": _says(
             "That of the program (ISO 4217), or an error.",
             _or_absent({"type": "string", "pattern": "^[A-Z]{3}$"}),
         ),
         "institution_id": _says(
-            "That of the API key, or an error.", _or_absent({"type": "string", "pattern": UUID})
+            "That of the API key, or an error.",
+            _or_absent({"type": "string", "pattern": fields.UUID}),
         ),
         **{name: _or_absent(_VISIBLE) for name in FREE_TEXTS},
-        **{name: _or_absent({**_VISIBLE, **_NOT_OF_PROGRAMS}) for name in IDENTIFIERS},
+        **{name: _or_absent({**_VISIBLE, **_NOT_OF_PROGRAMS}) for name in fields.IDENTIFIERS},
     },
     anyOf=[{"required": [name], "properties": {name: ref("Token")}} for name in _INSTRUMENTS],
     description=(

@@ -23,20 +23,9 @@ from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.locale import LOCALES
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.tui import pages, summaries
+from cardoffers_cli.tui import pages, panels, summaries
 from cardoffers_cli.tui.inquiry import Asking
 from cardoffers_cli.tui.lines import Line
-from cardoffers_cli.tui.panels import (
-    LOOKING,
-    SEARCHING,
-    Chooser,
-    Findings,
-    Lines,
-    ReadingPage,
-    SearchBox,
-    calm,
-    help_page,
-)
 from cardoffers_cli.tui.results import Results
 
 if TYPE_CHECKING:
@@ -76,30 +65,32 @@ class Browser(App[int]):
         self._thread = ThreadPoolExecutor(1, "asking")
         self.fault: Exception | None = None
         """What ended the screen, if nobody foresaw it."""
-        theme = calm(has_colour=has_colour)
+        theme = panels.calm(has_colour=has_colour)
         self.register_theme(theme)
         self.theme = theme.name
 
     def compose(self) -> ComposeResult:
         """Lay out the parts, from the top to the bottom."""
         with Horizontal(id="where"):
-            yield Lines(id="name")
+            yield panels.Lines(id="name")
             yield Label(id="moment", markup=False)
         with Horizontal(id="search"):
             yield Label("Search")
-            yield SearchBox(self._query, placeholder="a reference, token, merchant, amount, day")
-        yield Lines(id="held")
-        yield Lines(id="said")
-        yield Lines(id="examples")
-        with Findings():
+            yield panels.SearchBox(
+                self._query, placeholder="a reference, token, merchant, amount, day"
+            )
+        yield panels.Lines(id="held")
+        yield panels.Lines(id="said")
+        yield panels.Lines(id="examples")
+        with panels.Findings():
             heading = Label(id="columns", markup=False)
             yield heading
             yield Results(heading)
             with Vertical(id="case"):
-                yield Lines(id="glance")
+                yield panels.Lines(id="glance")
                 yield Tabs(*(Tab(title, id=name) for name, title in _TABS.items()), id="tabs")
                 with VerticalScroll(id="page"):
-                    yield Lines(id="text")
+                    yield panels.Lines(id="text")
         yield Footer(compact=True)
 
     def on_mount(self) -> None:
@@ -107,10 +98,10 @@ class Browser(App[int]):
         if not self.is_headless:
             self._heed_signals()
         self.query_one(Tabs).can_focus = False
-        self.query_one(SearchBox).focus()
+        self.query_one(panels.SearchBox).focus()
         self._place()
         self._say([Line("Write what you know of the purchase, and press Enter.")])
-        self.query_one("#examples", Lines).show(summaries.examples())
+        self.query_one("#examples", panels.Lines).show(summaries.examples())
         if not self.inquiry.institution:
             self._choose(only_if_many=True)
         elif self._query:
@@ -169,12 +160,12 @@ class Browser(App[int]):
         results = self.query_one(Results)
         results.show(found.rows)
         self.screen.set_class(bool(found.rows), "-found")
-        (results if found.rows else self.query_one(SearchBox)).focus()
+        (results if found.rows else self.query_one(panels.SearchBox)).focus()
 
     def _hide(self, text: str, token: str | None) -> None:
         """Leave no full token in the search box."""
         if token is not None:
-            self.query_one(SearchBox).value = text.replace(token, mask(token))
+            self.query_one(panels.SearchBox).value = text.replace(token, mask(token))
 
     @work(exclusive=True, group=_LOOKS)
     async def _look(self) -> None:
@@ -187,8 +178,8 @@ class Browser(App[int]):
         shown = await self._ask(_told, self._cases[position], tab, self._locale)
         if shown is not None:
             glance, page = shown
-            self.query_one("#glance", Lines).show(glance)
-            self.query_one("#text", Lines).show(page)
+            self.query_one("#glance", panels.Lines).show(glance)
+            self.query_one("#text", panels.Lines).show(page)
             self.query_one("#page").scroll_home(animate=False)
 
     @work(exclusive=True, group=_SEARCHES)
@@ -203,20 +194,20 @@ class Browser(App[int]):
         if only_if_many and len(slugs) == 1:
             self._chosen(slugs[0])
         else:
-            self.push_screen(Chooser(slugs), self._chosen)
+            self.push_screen(panels.Chooser(slugs), self._chosen)
 
     @work(exclusive=True, group=_SEARCHES)
     async def _merchants(self) -> None:
         suggested = await self._ask(self.inquiry.merchants)
         if suggested is not None:
-            self.push_screen(ReadingPage(pages.merchants_page(suggested)))
+            self.push_screen(panels.ReadingPage(pages.merchants_page(suggested)))
 
     def _chosen(self, slug: str | None) -> None:
         if slug is None:
             return
         self.inquiry.choose(slug)
         self._place()
-        if text := self.query_one(SearchBox).value:
+        if text := self.query_one(panels.SearchBox).value:
             self._search(text)
 
     # What is typed and pressed
@@ -264,7 +255,7 @@ class Browser(App[int]):
 
     def action_copy(self) -> None:
         """Put what the tab shows into the terminal's clipboard."""
-        self.copy_to_clipboard(self.query_one("#text", Lines).text)
+        self.copy_to_clipboard(self.query_one("#text", panels.Lines).text)
         self.notify("Copied, if your terminal allows it.", timeout=2)
 
     def action_stop(self) -> None:
@@ -277,7 +268,7 @@ class Browser(App[int]):
     def action_search(self) -> None:
         """Go back to the search box."""
         self.action_stop()
-        self.query_one(SearchBox).focus()
+        self.query_one(panels.SearchBox).focus()
 
     def action_institution(self) -> None:
         """Choose another institution."""
@@ -285,10 +276,10 @@ class Browser(App[int]):
 
     def action_help(self) -> None:
         """Tell every key."""
-        bound = [each for each in (*SEARCHING, *LOOKING) if each.show]
+        bound = [each for each in (*panels.SEARCHING, *panels.LOOKING) if each.show]
         keys = [(each.key_display or each.key, each.tooltip or each.description) for each in bound]
         more = [("m", "Unknown merchants, and which they may be"), ("q, ^q", "Leave")]
-        self.push_screen(ReadingPage(help_page([*keys, *more])))
+        self.push_screen(panels.ReadingPage(panels.help_page([*keys, *more])))
 
     def action_merchants(self) -> None:
         """Show which merchants unknown identifiers may be of."""
@@ -297,7 +288,7 @@ class Browser(App[int]):
     # What is shown
 
     def _say(self, lines: Iterable[Line]) -> None:
-        self.query_one("#said", Lines).show(lines)
+        self.query_one("#said", panels.Lines).show(lines)
 
     def _working(self) -> None:
         self._is_slow = True
@@ -308,10 +299,10 @@ class Browser(App[int]):
         """Say where we are, and of when the answers are."""
         source = self.inquiry.source
         slug = visible(self.inquiry.institution)
-        self.query_one("#name", Lines).show([Line(f"cardoffers  {slug}")])
+        self.query_one("#name", panels.Lines).show([Line(f"cardoffers  {slug}")])
         self.query_one("#moment", Label).update(summaries.moment(source))
         self.refresh_bindings()
-        held = self.query_one("#held", Lines)
+        held = self.query_one("#held", panels.Lines)
         held.display = source.snapshot_at is not None
         held.show(summaries.age(source))
 

@@ -35,17 +35,9 @@ from cardoffers_cli.jobs.storage.backup import (
     must_be_folder,
 )
 from cardoffers_cli.jobs.storage.doctor import Audit, examine
-from cardoffers_cli.store import copying, journal
+from cardoffers_cli.store import copying, journal, layout
 from cardoffers_cli.store.aside import put_aside, put_logs_aside
 from cardoffers_cli.store.erasures import ErasureList, keep, own_list, read_list
-from cardoffers_cli.store.layout import (
-    backup_erasures_path,
-    backup_secrets_path,
-    draft_path,
-    kept_name,
-    log_path,
-    snapshot_path,
-)
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, open_copy, opened, too_old
 from cardoffers_cli.store.signing_secrets import (
@@ -113,7 +105,7 @@ def restore(
     if job.path.exists() and file.samefile(job.path):
         raise Refused("This file is the store itself.", code="is_store", hint="Name a backup.")
     must_be_folder(job.path.parent)
-    draft = draft_path(job.path, "restore")
+    draft = layout.draft_path(job.path, "restore")
     with lock_for(job.opening()):
         check_room(job.path.parent, checksum.size_bytes, "The restored store")
         try:
@@ -156,7 +148,7 @@ def _known_erasures(
     The list of the store that was here is the newest, if its journal knows the backup's run, and
     the one that somebody put here before there was a store.
     """
-    own, beside = own_list(job.path), read_list(path := backup_erasures_path(file))
+    own, beside = own_list(job.path), read_list(path := layout.backup_erasures_path(file))
     listed, told = own.joined(beside), journal.all_ids(job.path) - {None}
     is_here = newest is not None and newest.run_id in told if told else own.key is not None
     since = own.unknown_since
@@ -178,7 +170,7 @@ def _erase_again(job: Job, draft: Path, listed: ErasureList) -> int:
     with open_copy(draft, job.settings) as store:
         if not missing_erasures(store, listed):
             return 0
-    clean = draft_path(job.path, "erased")
+    clean = layout.draft_path(job.path, "erased")
     try:
         with open_copy(draft, job.settings, read_only=False) as store:
             count = erase_again(store, job, listed)
@@ -241,7 +233,7 @@ def _swap(
     and the list of erasures come before the store that needs them.
     """
     since = job.opening().since or job.now
-    aside = kept_name(job.path, since) if job.path.exists() else None
+    aside = layout.kept_name(job.path, since) if job.path.exists() else None
     if aside:
         copying.keep_aside(job.path, aside)
         if before := read_secrets(job.path):
@@ -249,7 +241,8 @@ def _swap(
         keep(aside, own_list(job.path))
         journal.mark_replaced(aside, job.path, now=job.now)
     put_logs_aside(job.path, since)
-    put_aside(snapshot_path(job.path), since)  # it may show what will be lost, and nobody knew then
+    # It may show what will be lost, and nobody knew then.
+    put_aside(layout.snapshot_path(job.path), since)
     add_secrets(job.path, secrets.values())
     keep(job.path, listed)
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
@@ -287,14 +280,14 @@ def _read_checksum(file: Path) -> Checksum:
             found=checksum.schema_version,
             expected=newest_version(),
         )
-    if file.stat().st_size != checksum.size_bytes or log_path(file).exists():
+    if file.stat().st_size != checksum.size_bytes or layout.log_path(file).exists():
         raise _damaged(file)
     return checksum
 
 
 def _read_secrets(file: Path, checksum: Checksum) -> dict[str, str]:
     """Return the signing secrets of a backup; none where it has none, or their file is gone."""
-    beside = backup_secrets_path(file)
+    beside = layout.backup_secrets_path(file)
     if checksum.secrets_sha256 is None or not beside.exists():
         return {}
     if digest_of(beside) != checksum.secrets_sha256:
