@@ -47,6 +47,16 @@ def test_every_route_is_described_and_nothing_else() -> None:
     assert routes == operations().keys() == OPERATIONS.keys()
 
 
+def test_an_operation_is_named_by_its_method_and_path() -> None:
+    """Generators of clients name their functions so."""
+    named = {
+        "POST /api/v1/offers/{id}/add": "post_api_v1_offers_id_add",
+        "GET /openapi.json": "get_openapi_json",
+    }
+    found = operations()
+    assert named == {each: found[each]["operationId"] for each in named}
+
+
 def test_the_document_is_valid() -> None:
     validate(description())
 
