@@ -63,11 +63,14 @@ def parse_account(text: str) -> Account:
     first, _, second = compact.partition("/")
     if re.match("[A-Z]{2}", first):
         account = Account(first, second or None, is_iban=True)
-        fault = iban_fault(first) or (bic_fault(second) if second else None)
+        fault, is_fit = iban_fault(first), not second or _BIC.fullmatch(second)
+        other = "a BIC has 8 or 11 characters, such as BUKBGB22"
     else:
         account = Account(second, first, is_iban=False)
-        fault = routing_fault(first) or _number_fault(second)
-    if fault:
+        fault, is_fit = routing_fault(first), re.fullmatch("[A-Z0-9]{1,17}", second)
+        other = "an account number of at most 17 letters and digits"
+        other = f"behind the routing number stands {other}"
+    if fault := fault or (None if is_fit else other):
         raise UsageError(
             f"The account cannot be right: {fault}.", code="account_invalid", hint=_HOW
         )
@@ -87,11 +90,6 @@ def iban_fault(iban: str) -> str | None:
     if int(digits) % 97 != 1:
         return "the check digits of the IBAN do not fit: a character is wrong, or two are exchanged"
     return None
-
-
-def bic_fault(bic: str) -> str | None:
-    """Say what is wrong with a BIC, if anything is."""
-    return None if _BIC.fullmatch(bic) else "a BIC has 8 or 11 characters, such as BUKBGB22"
 
 
 def routing_fault(routing: str) -> str | None:
@@ -123,9 +121,3 @@ def plain_name(name: str) -> str:
     folded = unicodedata.normalize("NFKD", name.replace("&", "+"))
     letters = "".join(each for each in folded if not unicodedata.combining(each))
     return " ".join(re.sub(r"[^A-Za-z0-9/\-?:().,'+ ]", ".", letters).split())
-
-
-def _number_fault(number: str) -> str | None:
-    if re.fullmatch("[A-Z0-9]{1,17}", number):
-        return None
-    return "behind the routing number stands an account number of at most 17 letters and digits"

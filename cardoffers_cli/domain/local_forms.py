@@ -84,16 +84,12 @@ def read_day(text: str, today: date) -> date:
     try:
         return _numbered(words, text, today) or _named(words, today)
     except (ValueError, KeyError) as error:
-        told = str(error) if isinstance(error, _Ambiguous) else _no_day(text)
-        raise ValueError(told) from None
+        told = f"{text!r} is no day; write 2026-03-01, 01.03.2026, 1 Mar or yesterday"
+        raise ValueError(str(error) if isinstance(error, _Ambiguous) else told) from None
 
 
 class _Ambiguous(ValueError):
     """A day that can be two days."""
-
-
-def _no_day(text: str) -> str:
-    return f"{text!r} is no day; write 2026-03-01, 01.03.2026, 1 Mar or yesterday"
 
 
 def _numbered(words: str, text: str, today: date) -> date | None:

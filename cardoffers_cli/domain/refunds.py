@@ -42,29 +42,23 @@ def refund_sentence(refund: Row) -> str:
     if refund["state"] == "dismissed":
         return f"{begins} was laid aside by {refund['actor']} ({refund['reason']})."
     if refund["outcome"] is None:
-        return f"{begins} waits: {_waits(refund)}."
+        named = refund["original_transaction_ref"]
+        waits = f"it names {named}, and was not applied yet"
+        return (
+            f"{begins} waits: {waits if named else 'it names no purchase, and nobody linked it'}."
+        )
+    least = _money(refund["min_spend"], currency)
+    rule = f"that is less than the {least} of the offer"
     said = _OUTCOMES[refund["outcome"]].format(
-        rule=_rule(refund),
+        rule="nothing is left of the purchase" if refund["net_after"] == 0 else rule,
         payout=_money(refund["institution_payout_amount"], currency),
-        least=_money(refund["min_spend"], currency),
+        least=least,
     )
     if refund["purchase_amount"] is None:
         return f"{begins} names {refund['original_transaction_ref']}: {said}."
     whole, left = (_money(refund[name], currency) for name in ("purchase_amount", "net_after"))
     of = f"is of {refund['transaction_ref']}, {whole}, of which {left} is left"
     return f"{begins} {of}: {said}."
-
-
-def _rule(refund: Row) -> str:
-    if refund["net_after"] == 0:
-        return "nothing is left of the purchase"
-    return f"that is less than the {_money(refund['min_spend'], refund['currency'])} of the offer"
-
-
-def _waits(refund: Row) -> str:
-    if refund["original_transaction_ref"]:
-        return f"it names {refund['original_transaction_ref']}, and was not applied yet"
-    return "it names no purchase, and nobody linked it"
 
 
 def _money(amount: Decimal | None, currency: str) -> str:

@@ -19,11 +19,13 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 EXAMPLE = '"*.csv by 01:00 Europe/London on weekdays"'
 LAST_DAY = "last-day"
-WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WHOLE_NAMES = "monday tuesday wednesday thursday friday saturday sunday".split()
+_FULL = {name[:3]: name for name in _WHOLE_NAMES}
+WEEKDAYS = tuple(_FULL)
 _GROUPS = {"weekdays": WEEKDAYS[:5], "weekends": WEEKDAYS[5:]}
 _FORM = re.compile(
     r"(?P<pattern>\S(?:.*\S)?)\s+by\s+(?P<clock>\S+)"
@@ -143,15 +145,6 @@ def _days(text: str, given: str | None) -> tuple[str, ...]:
     return tuple(sorted(chosen, key=order.index)) if set(WEEKDAYS) - chosen else ()
 
 
-_FULL = dict(
-    zip(
-        WEEKDAYS,
-        ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-        strict=True,
-    )
-)
-
-
 def _check_pattern(text: str, pattern: str) -> None:
     if "/" in pattern or "\\" in pattern:
         raise _wrong(text, "Write the name of the file alone: it is looked for in no folder.")
@@ -205,8 +198,9 @@ def parse_holidays(text: str, name: str) -> dict[date, str]:
             else:
                 found[day] = holiday["name"]
     if faults or not found:
+        more = [f"and {len(faults) - _NAMED} more"] if len(faults) > _NAMED else []
         raise UsageError(
-            f"{name}: {_listed(faults) if faults else 'it has no holiday'}.",
+            f"{name}: {', '.join([*faults[:_NAMED], *more]) or 'it has no holiday'}.",
             code="holidays_invalid",
             hint="Write a line for each holiday, such as 2026-12-25 Christmas Day.",
             faults=len(faults),
@@ -229,9 +223,3 @@ def _date(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
-
-
-def _listed(faults: Iterable[str]) -> str:
-    texts = list(faults)
-    more = [f"and {len(texts) - _NAMED} more"] if len(texts) > _NAMED else []
-    return ", ".join([*texts[:_NAMED], *more])

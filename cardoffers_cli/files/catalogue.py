@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.domain.findings import Finding
-    from cardoffers_cli.files.sources import Source
 
 _NAME = re.compile(r"(?P<kind>.+?)\.(?:csv|json|jsonl|ndjson)(?:\.gz)?", re.IGNORECASE)
 _WORD = re.compile(rb"[A-Za-z_-]+")
@@ -115,7 +114,13 @@ def catalogue_files(path: Path, *, allow_insecure: bool = False) -> list[Catalog
             code="catalogue_missing",
             hint=f"Names are those of the kinds: {', '.join(KINDS)}, as .csv, .json or .jsonl.",
         )
-    _refuse_twice(found)
+    kinds = [kind for kind, _ in found]
+    if twice := [kind for kind in kinds if kinds.count(kind) > 1]:
+        raise FileUnusable(
+            f"The folder holds {twice[0]} more than once.",
+            code="catalogue_file_twice",
+            hint="Keep one of the files, or import them one by one.",
+        )
     return _in_order(found, allow_insecure=allow_insecure)
 
 
@@ -128,17 +133,6 @@ def _in_order(found: Sequence[tuple[str, Path]], *, allow_insecure: bool) -> lis
     ]
 
 
-def _refuse_twice(found: Sequence[tuple[str, Path]]) -> None:
-    kinds = [kind for kind, _ in found]
-    for kind in kinds:
-        if kinds.count(kind) > 1:
-            raise FileUnusable(
-                f"The folder holds {kind} more than once.",
-                code="catalogue_file_twice",
-                hint="Keep one of the files, or import them one by one.",
-            )
-
-
 def _kind_by_name(path: Path) -> str | None:
     match = _NAME.fullmatch(path.name)
     kind = match["kind"].lower() if match else None
@@ -147,7 +141,10 @@ def _kind_by_name(path: Path) -> str | None:
 
 def _kind_by_columns(path: Path) -> str:
     with open_source(str(path)) as opened:
-        words = _first_words(opened)
+        head = opened.head().lstrip()
+    # a CSV header, or the fields of a first JSON object
+    start = head.partition(b"}")[0] if head.startswith((b"{", b"[")) else head.splitlines()[0]
+    words = {word.decode() for word in _WORD.findall(start)}
     fitting = [kind for kind in KINDS.values() if words.issuperset(kind.required)]
     if not fitting:
         raise FileUnusable(
@@ -156,13 +153,6 @@ def _kind_by_columns(path: Path) -> str:
             hint=f"Name the file after its kind: {', '.join(KINDS)}.",
         )
     return max(fitting, key=lambda kind: len(words.intersection(kind.names))).name
-
-
-def _first_words(opened: Source) -> set[str]:
-    """Return the words a file begins with: a CSV header, or the fields of a first JSON object."""
-    head = opened.head().lstrip()
-    start = head.partition(b"}")[0] if head.startswith((b"{", b"[")) else head.splitlines()[0]
-    return {word.decode() for word in _WORD.findall(start)}
 
 
 def _judge(texts: pl.DataFrame, kind: Kind) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -200,22 +190,18 @@ def _findings(cells: pl.DataFrame, rules: Sequence[CellRule]) -> pl.DataFrame:
     )
     found = broken.select(pl.all().any()).row(0)
     frames = [
-        _finding(rule, cells["line"].filter(broken[str(number)]))
+        cells.filter(broken[str(number)]).select(
+            "line",
+            column=pl.lit(rule.column),
+            code=pl.lit(rule.code),
+            level=pl.lit(CATALOGUE_CODES[rule.code].level),
+            message=pl.lit(rule.message),
+        )
         for number, rule in enumerate(rules)
         if found[number]
     ]
     return pl.concat([pl.DataFrame(schema=_FINDINGS), *frames]).unique(
         ["line", "column"], keep="first", maintain_order=True
-    )
-
-
-def _finding(rule: CellRule, lines: pl.Series) -> pl.DataFrame:
-    level = CATALOGUE_CODES[rule.code].level
-    return lines.to_frame().with_columns(
-        column=pl.lit(rule.column),
-        code=pl.lit(rule.code),
-        level=pl.lit(level),
-        message=pl.lit(rule.message),
     )
 
 

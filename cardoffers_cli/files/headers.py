@@ -79,15 +79,14 @@ def read_header(
     """
     given = _given_names(line, names, delimiter, number)
     _check(given, names, line, delimiter, number)
-    layout = Layout(
-        names=tuple(
-            name if name in names.known else f" {position}"
-            for position, name in enumerate(given, start=1)
-        ),
-        delimiter=delimiter,
+    named = (
+        name if name in names.known else f" {position}"
+        for position, name in enumerate(given, start=1)
     )
-    return layout, [
-        _left_out(name, position, names, number)
+    return Layout(names=tuple(named), delimiter=delimiter), [
+        make_finding("column_ignored", f"the column {name} is ignored", line=number, column=name)
+        if name in names.ignored
+        else unknown_column(name, position, line=number)
         for position, name in enumerate(given, start=1)
         if name not in names.known
     ]
@@ -194,7 +193,7 @@ def _lacking(missing: list[str], given: list[str], number: int) -> FileUnusable:
     almost = set(map(folded, given))
     alternatives = [name for wanted in missing for name in wanted.split("|")]
     near = [name for name in alternatives if folded(name) in almost]
-    columns = [" or ".join(wanted.split("|")) for wanted in missing]
+    columns = [wanted.replace("|", " or ") for wanted in missing]
     word = "column" if len(columns) == 1 else "columns"
     hint = f"A column is named almost so: write it exactly {', '.join(near)}, in lower case without"
     return unusable(
@@ -212,14 +211,6 @@ _IN_NAMES = " _-\"'"
 def folded(name: str) -> str:
     """Return a name as it is compared with those that are almost so."""
     return "".join(name.casefold().replace("-", "_").split()).replace("_", "")
-
-
-def _left_out(name: str, position: int, names: Names, number: int) -> Finding:
-    if name in names.ignored:
-        return make_finding(
-            "column_ignored", f"the column {name} is ignored", line=number, column=name
-        )
-    return unknown_column(name, position, line=number)
 
 
 def unknown_column(name: str, position: int, *, line: int | None = None) -> Finding:

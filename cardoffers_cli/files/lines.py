@@ -20,6 +20,7 @@ MAX_LINE_BYTES = 64 << 10
 MANY_LINES = 200_000
 """Of a block with more of them the lines are so short that they take up many times its bytes."""
 _FEW_BYTES = 256 << 10
+_MOST_KEPT = MAX_LINE_BYTES + 2
 _BLANK_LINES = re.compile(rb"(?:[ \t]*\n)*")
 
 
@@ -53,7 +54,8 @@ class WholeLines:
             return whole
         text = self.rest + block
         end = _last_end(text)
-        self.rest = _shortened(text[end:])
+        rest = text[end:]
+        self.rest = rest[: MAX_LINE_BYTES + 1] + rest[-1:] if len(rest) > _MOST_KEPT else rest
         return text[:end]
 
 
@@ -75,12 +77,6 @@ def in_parts(text: bytes, lines: int | None = None) -> Iterator[bytes]:
 def _last_end(text: bytes) -> int:
     """Return where the last complete line stops; a CR at the very end may still get its LF."""
     return max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) + 1
-
-
-def _shortened(rest: bytes) -> bytes:
-    if len(rest) <= MAX_LINE_BYTES + 2:
-        return rest
-    return rest[: MAX_LINE_BYTES + 1] + rest[-1:]
 
 
 def with_lf(text: bytes) -> bytes:

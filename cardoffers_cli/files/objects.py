@@ -236,13 +236,8 @@ def is_repeated(value: Any) -> bool:
 
 def has_repeated(value: Any) -> bool:
     """Whether a value of `Parser.marked` names a field twice, itself or deeper inside."""
-    return is_repeated(value) or any(map(has_repeated, _children(value)))
-
-
-def _children(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        return iter(value.values())
-    return iter(value if isinstance(value, list) else ())
+    inside = value.values() if isinstance(value, dict) else value
+    return is_repeated(value) or (isinstance(value, dict | list) and any(map(has_repeated, inside)))
 
 
 def as_objects(items: Sequence[Any], *, first: int = 0, marked: bool = False) -> Objects:

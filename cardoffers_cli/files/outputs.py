@@ -51,8 +51,9 @@ def _taken(message: str, output: Path) -> Refused:
 
 def _is_of(store: Path, output: Path) -> bool:
     """Whether a file is the store, or beside it and called after it, by whatever name."""
-    real = Path(os.path.realpath(store))
-    if any(_is_called_after(at, real) for at in (_place(output), _place_by_name(output))):
+    real = _place(store)
+    by_name = _place(output.parent) / output.name  # where a link at its end is not followed
+    if _is_called_after(_place(output), real) or _is_called_after(by_name, real):
         return True
     return _identity(output) in {_identity(each) for each in _belongings(real)} - {None}
 
@@ -75,11 +76,6 @@ def _belongings(store: Path) -> list[Path]:
 
 def _place(path: Path) -> Path:
     return Path(os.path.realpath(path))
-
-
-def _place_by_name(path: Path) -> Path:
-    """Return where a path is by its own name, its folder resolved and a link at its end not."""
-    return _place(path.parent) / path.name
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -28,13 +28,11 @@ WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".joi
 """What is white space, as a class of a pattern, and character by character."""
 
 
-def python_pattern(pattern: str) -> str:
-    """Write a pattern of Rust's regex for Python, as far as those of the rules go."""
-    return python_text(pattern).replace("$", r"\Z")
-
-
 def python_text(pattern: str) -> str:
-    """Write it so for lines of text, where `^` and `$` are the ends of each."""
+    """Write a pattern of Rust's regex for Python, as far as those of the rules go.
+
+    It is for lines of text, where `^` and `$` are the ends of each.
+    """
     text = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\U{found[1]:0>8}", pattern)
     text = re.sub(r"(\[[^\]]*)\\s", lambda found: found[1] + BLANK, text)
     return text.replace(r"\s", f"[{BLANK}]")
@@ -43,7 +41,7 @@ def python_text(pattern: str) -> str:
 @lru_cache(maxsize=256)
 def searching(pattern: str) -> Callable[[str], re.Match[str] | None]:
     """Return the function that searches a text for a pattern."""
-    return re.compile(python_pattern(pattern)).search
+    return re.compile(python_text(pattern).replace("$", r"\Z")).search
 
 
 _CONTRARY = {True: False, False: True, None: None}

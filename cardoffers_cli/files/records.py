@@ -13,8 +13,7 @@ import polars as pl
 from jiter import LosslessFloat
 
 from cardoffers_cli.domain.row_kinds import PURCHASES
-from cardoffers_cli.files.chunks import Chunk, FileReading, Judge
-from cardoffers_cli.files.documents import Objects, as_objects
+from cardoffers_cli.files.documents import Objects
 from cardoffers_cli.files.fields import OTHERS
 from cardoffers_cli.files.json_texts import is_mistyped, mark, other_text, plain_digits, text_of
 
@@ -22,20 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cardoffers_cli.domain.row_kinds import RowKind
+    from cardoffers_cli.files.chunks import Chunk, Judge
 
 _KNOWN = frozenset(PURCHASES.columns)
 
 
-def judge_records(values: Sequence[Any], reading: FileReading) -> Chunk:
-    """Judge parsed JSON values by the rules of a transaction row; `line` is the index from 0.
+def judge_pages(pages: Sequence[Objects], judge: Judge) -> Chunk:
+    """Judge the objects of several pages at once; their positions do not meet, and go up.
 
     Numbers must come as `files.documents.parse` gives them: `int` or `LosslessFloat`.
     """
-    return judge_pages([as_objects(values)], Judge(reading))
-
-
-def judge_pages(pages: Sequence[Objects], judge: Judge) -> Chunk:
-    """Judge the objects of several pages at once; their positions do not meet, and go up."""
     together = Objects(
         positions=[position for page in pages for position in page.positions],
         values=[value for page in pages for value in page.values],

@@ -155,7 +155,8 @@ class Sheet:
 
     def rows_for_people(self) -> Iterator[Row]:
         """Yield the rows in which something was counted."""
-        return (row for row in self.rows if not (self.quiet and self._is_quiet(row)))
+        counted_in = [each.name for each in self.columns if each.kind in _COUNTED]
+        return (row for row in self.rows if not self.quiet or any(map(row.get, counted_in)))
 
     def told(self) -> tuple[Iterable[Row], str]:
         """Return the rows in which something was counted, and a sentence about the others."""
@@ -165,9 +166,6 @@ class Sheet:
         told = list(replace(self, rows=rows).rows_for_people())
         quiet = len({row[self.quiet] for row in rows} - {row[self.quiet] for row in told})
         return told, f"No activity on {counted(quiet, self.unit or self.quiet)}." if quiet else ""
-
-    def _is_quiet(self, row: Row) -> bool:
-        return not any(row.get(each.name) for each in self.columns if each.kind in _COUNTED)
 
     def lines(self, *, guarded: bool) -> Iterator[list[str]]:
         """Yield the header's cells, then each row's."""

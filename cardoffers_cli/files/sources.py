@@ -328,17 +328,14 @@ def _damage_named() -> Iterator[None]:
 
 def refuse_binary(head: bytes) -> None:
     """Refuse a file that begins as no text does."""
-    if head.startswith(_WIDE) or _looks_wide(head[:64]):
+    start, pairs = head[:64], len(head[:64]) // 2
+    # ASCII text stored as UTF-16 without a mark has NUL in every second byte
+    halves = (start[0 : 2 * pairs : 2], start[1 : 2 * pairs : 2])
+    if head.startswith(_WIDE) or (pairs > 1 and b"\0" * pairs in halves):
         raise unusable("file_encoding", "The file is UTF-16 or UTF-32, not UTF-8.")
     for magic, what in _BINARY.items():
         if head.startswith(magic):
             raise unusable("file_binary", f"The file is not text but {what}.")
-
-
-def _looks_wide(start: bytes) -> bool:
-    """Say whether every second byte is NUL, as in ASCII text stored as UTF-16 without a mark."""
-    pairs = len(start) // 2
-    return pairs > 1 and b"\0" * pairs in (start[0 : 2 * pairs : 2], start[1 : 2 * pairs : 2])
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:

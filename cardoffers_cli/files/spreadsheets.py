@@ -28,6 +28,7 @@ from cardoffers_cli.files.sources import (
     SheetText,
     unusable,
 )
+from cardoffers_cli.files.splitting import QUOTE
 from cardoffers_cli.files.worksheets import Workbook, open_zip
 
 if TYPE_CHECKING:
@@ -175,12 +176,9 @@ def _lines(rows: Iterable[Row], width: int) -> Iterator[bytes]:
 
 def _line(cells: Iterable[str]) -> bytes:
     quoted = (
-        f'"{cell.replace(_QUOTE, _QUOTE * 2)}"' if _SPECIAL.search(cell) else cell for cell in cells
+        f'"{cell.replace(QUOTE, QUOTE * 2)}"' if _SPECIAL.search(cell) else cell for cell in cells
     )
     return (",".join(quoted) + "\n").encode(errors="replace")
-
-
-_QUOTE = '"'
 
 
 def _digest(source: Source) -> str:

@@ -41,18 +41,14 @@ def write_xlsx(sheets: Sequence[Sheet], out: BinaryIO, *, guarded: bool = True) 
         book = xlsxwriter.Workbook(draft, {"constant_memory": True, "tmpdir": folder})
         try:
             for sheet in sheets:
-                _write_sheet(book, sheet, guarded=guarded)
+                totals = Totals(sheet)
+                seen = replace(sheet.for_people(), rows=totals.watched(sheet.rows_for_people()))
+                _Page(book, seen, guarded=guarded).write()
+                if sheet.totals_by:
+                    _Page(book, totals.sheet(), guarded=guarded).write()
         finally:
             _close(book)
     out.write(draft.getbuffer())
-
-
-def _write_sheet(book: Any, sheet: Sheet, *, guarded: bool) -> None:
-    totals = Totals(sheet)
-    seen = replace(sheet.for_people(), rows=totals.watched(sheet.rows_for_people()))
-    _Page(book, seen, guarded=guarded).write()
-    if sheet.totals_by:
-        _Page(book, totals.sheet(), guarded=guarded).write()
 
 
 def _close(book: Any) -> None:
@@ -86,7 +82,11 @@ class _Page:
         self._formats: dict[str, Any] = {}
 
     def write(self) -> None:
-        self._write_header()
+        bold = self._book.add_format({"bold": True})
+        self._page.freeze_panes(1, 0)
+        self._page.ignore_errors({"number_stored_as_text": self.EVERYWHERE})  # ids are meant to be
+        for position, column in enumerate(self._sheet.columns):
+            self._page.write_string(0, position, column.name, bold)
         for line, row in enumerate(self._sheet.rows, start=1):
             if line >= self.MAX_ROWS:
                 raise _too_large("more rows")
@@ -94,13 +94,6 @@ class _Page:
                 self._write_cell(line, position, column, row)
         for position, width in enumerate(self._widths):
             self._page.set_column(position, position, min(width, self.MAX_WIDTH) + self.MARGIN)
-
-    def _write_header(self) -> None:
-        bold = self._book.add_format({"bold": True})
-        self._page.freeze_panes(1, 0)
-        self._page.ignore_errors({"number_stored_as_text": self.EVERYWHERE})  # ids are meant to be
-        for position, column in enumerate(self._sheet.columns):
-            self._page.write_string(0, position, column.name, bold)
 
     def _write_cell(self, line: int, position: int, column: Column, row: Row) -> None:
         value = column.value(row)

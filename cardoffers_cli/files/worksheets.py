@@ -105,11 +105,10 @@ class Workbook:
         self._zip.close()
 
     def _read_book(self) -> None:
-        book = self._related("", "officeDocument")
-        names = self._zip.namelist()
-        if book is None or book not in names:
+        related = (part for kind, part in self._relations("").values() if kind == "officeDocument")
+        book, names = next(related, ""), self._zip.namelist()
+        if book not in names or book.endswith(".bin"):
             raise _no_workbook(names)
-        folder = posixpath.dirname(book)
         listed: list[tuple[str, str, bool]] = []
 
         def start(name: str, given: Mapping[str, str]) -> None:
@@ -119,25 +118,16 @@ class Workbook:
             elif name == "workbookPr":
                 self._is_1904 = given.get("date1904") in {"1", "true"}
 
-        if book.endswith(".bin"):
-            raise _no_workbook(names)
         self._read(book, start)
         self._targets = self._relations(book)
         for name, identity, is_shown in listed:
             kind, part = self._targets.get(identity, ("", ""))
             if kind == "worksheet" and part in names:
                 self.sheets.append(SheetPart(name=name, is_shown=is_shown, part=part))
-        styles = self._part(folder, "styles")
+        named = (part for kind, part in self._targets.values() if kind == "styles")
+        styles = next(named, posixpath.join(posixpath.dirname(book), "styles.xml"))
         if styles in names:
             self._read_styles(styles)
-
-    def _part(self, folder: str, kind: str) -> str:
-        found = (part for each, part in self._targets.values() if each == kind)
-        return next(found, posixpath.join(folder, f"{kind}.xml"))
-
-    def _related(self, part: str, kind: str) -> str | None:
-        found = (target for each, target in self._relations(part).values() if each == kind)
-        return next(found, None)
 
     def _relations(self, part: str) -> dict[str, tuple[str, str]]:
         """Return what a part names in the workbook, by id: the kind, and the part it is."""

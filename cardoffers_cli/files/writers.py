@@ -47,15 +47,12 @@ def _written_by(process: Path, below: str) -> Iterator[tuple[int, int]]:
     for entry in _numbered(process / "fd"):
         with suppress(OSError, ValueError):
             # Only what is below is looked at: a disk that does not answer would keep us waiting.
-            is_below = str(entry.readlink()).startswith(below)
-            if is_below and _is_for_writing(process / "fdinfo" / entry.name):
+            if not str(entry.readlink()).startswith(below):
+                continue
+            flags = _FLAGS.search((process / "fdinfo" / entry.name).read_text("ascii"))
+            if flags and int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY:
                 found = entry.stat()
                 yield found.st_dev, found.st_ino
-
-
-def _is_for_writing(about: Path) -> bool:
-    flags = _FLAGS.search(about.read_text("ascii"))
-    return flags is not None and int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY
 
 
 def _numbered(folder: Path) -> Iterator[Path]:

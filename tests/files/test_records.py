@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, FileReading
-from cardoffers_cli.files.documents import parse
-from cardoffers_cli.files.records import judge_records
+from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
+from cardoffers_cli.files.documents import as_objects, parse
+from cardoffers_cli.files.records import judge_pages
 
 READING = FileReading(now=datetime(2026, 11, 1))  # noqa: DTZ001 - moments are naive UTC here
 EVENT = (
@@ -15,6 +15,10 @@ EVENT = (
     b'"card_acceptor_id": "M1", "amount": 12.50, "transaction_ref": "TX-1", '
     b'"transacted_at": "2026-03-18T13:12:54Z"}'
 )
+
+
+def judge_records(values: list[object], reading: FileReading) -> Chunk:
+    return judge_pages([as_objects(values)], Judge(reading))
 
 
 def test_parsed_values_are_judged_by_their_index() -> None:
