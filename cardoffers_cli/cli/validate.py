@@ -74,11 +74,12 @@ def validate(
 ) -> None:
     """Check files of purchases, refunds or credits: CSV, JSON, workbooks. Needs no store."""
     from cardoffers_cli.cli.file_reports import page_of, show_files
-    from cardoffers_cli.jobs.river import certificates
-    from cardoffers_cli.jobs.river.imports import ImportOptions
     from cardoffers_cli.jobs.river.intake import Outputs
     from cardoffers_cli.jobs.river.validate import Rehearsal
     from cardoffers_cli.jobs.river.validate import validate as check_file
+
+    if certificate or check:
+        from cardoffers_cli.jobs.river import certificates
 
     desk = Desk.of(ctx)
     one_file_for(sources, errors, valid, rejected)
@@ -107,6 +108,8 @@ def validate(
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     how: FileReading | Rehearsal = reading
     if institution:
+        from cardoffers_cli.jobs.river.imports import ImportOptions
+
         _check_asked(desk, currency, certificate or check)
         options = ImportOptions(
             profile=layout_for(

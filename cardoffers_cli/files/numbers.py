@@ -58,7 +58,8 @@ def numbers_of(texts: pl.Series, field: str) -> pl.DataFrame:
     rows = fits.arg_true()
     if not len(rows):
         return _NONE
-    rows = rows.filter(texts.gather(rows).str.contains(CARD_LIKE))
+    some = texts if len(rows) == len(texts) else texts.gather(rows)
+    rows = rows.filter(some.str.contains(CARD_LIKE))
     if not len(rows):
         return _NONE
     like = texts.gather(rows)
@@ -82,16 +83,19 @@ def _are_right(texts: pl.Series, found: pl.DataFrame) -> pl.Series:
 
 def _bare(rows: pl.Series, numbers: pl.Series, field: str) -> pl.DataFrame:
     """Return those that are issued of numbers that are digits alone."""
-    head = numbers.str.head(PREFIX_LENGTH).cast(pl.UInt16)
     length = numbers.str.len_bytes()
+    if field not in (*TOKENS, *REFERENCES):
+        prefix = numbers.str.head(len(AMERICAN_EXPRESS[0]))
+        is_acceptor = (length == ACCEPTOR_LENGTH) & ~prefix.is_in(AMERICAN_EXPRESS)
+        others = (~(is_acceptor | (length == ACCOUNT_LENGTH))).arg_true()
+        rows, numbers, length = (each.gather(others) for each in (rows, numbers, length))
+    if not len(rows):  # as of identifiers it mostly is
+        return _NONE
+    head = numbers.str.head(PREFIX_LENGTH).cast(pl.UInt16)
     is_issued = pl.repeat(False, len(numbers), dtype=pl.Boolean, eager=True)
     for first, last, lengths in ISSUED:
         is_length = length.is_between(lengths.start, lengths.stop - 1)
         is_issued |= is_length & head.is_between(int(first), int(last))
-    if field not in (*TOKENS, *REFERENCES):
-        prefix = numbers.str.head(len(AMERICAN_EXPRESS[0]))
-        is_acceptor = (length == ACCEPTOR_LENGTH) & ~prefix.is_in(AMERICAN_EXPRESS)
-        is_issued &= ~(is_acceptor | (length == ACCOUNT_LENGTH))
     value = numbers.filter(is_issued).cast(pl.UInt64)
     return pl.DataFrame(
         {

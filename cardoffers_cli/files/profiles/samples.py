@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.moments import SERIAL_DAYS
@@ -51,12 +52,6 @@ _CLOCKS = (
     (r" \d\d?:\d\d ?[AaPp][Mm]", " %I:%M %p"),
     (r" \d\d?:\d\d:\d\d ?[AaPp][Mm]", " %I:%M:%S %p"),
 )
-_FORMS = [
-    (re.compile(date + clock), form + ending)
-    for date, form in _DATES
-    for clock, ending in _CLOCKS
-    if clock == "" or not re.fullmatch(r"\\d\{[68]\}", date) or "%H" in ending
-]
 CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?( [AaPp][Mm])?")
 _AMOUNT = re.compile(
     r"(?P<open>\()?(?P<sign>[-+\u2212])?\s*(?P<before>[^\d\s.,()+\-]{1,4}|[A-Z]{3} )?\s*\(?"
@@ -66,6 +61,17 @@ _AMOUNT = re.compile(
 _LEAST_MINOR = 6
 _LONGEST_DATE = 40
 _EARLIEST, _LATEST = 1980, 2060
+
+
+@cache
+def _forms() -> list[tuple[re.Pattern[str], str]]:
+    """Return the patterns of dates, which are made when a sample is first looked at."""
+    return [
+        (re.compile(date + clock), form + ending)
+        for date, form in _DATES
+        for clock, ending in _CLOCKS
+        if clock == "" or not re.fullmatch(r"\\d\{[68]\}", date) or "%H" in ending
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +107,7 @@ def date_form(values: Sequence[str]) -> DateForm | None:
     plain = [each for each in some if len(each) <= _LONGEST_DATE and each.isascii()]
     if sum(value[:1].isdigit() for value in plain) < ENOUGH * len(some):
         return None
-    fits = [form for pattern, form in _FORMS if _are_dates(some, pattern, form)]
+    fits = [form for pattern, form in _forms() if _are_dates(some, pattern, form)]
     if not fits:
         return None
     first = fits[0]

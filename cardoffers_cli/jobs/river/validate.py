@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.opening import open_layout
-from cardoffers_cli.jobs.river.imports import import_file
 from cardoffers_cli.jobs.river.intake import (
     FileReport,
     Outputs,
@@ -46,6 +45,8 @@ def validate(
     """
     try:
         if isinstance(how, Rehearsal):
+            from cardoffers_cli.jobs.river.imports import import_file  # noqa: PLC0415 - most ask none
+
             dry = replace(how.options, dry_run=True)
             into = how.institution
             made = import_file(source, into, job, dry, outputs=outputs, progress=progress)
