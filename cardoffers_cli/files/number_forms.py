@@ -33,6 +33,9 @@ per number."""
 _HELD = (*REFERENCES, *IDENTIFIERS, *FREE_TEXTS)
 """The fields in which a number may break no rule."""
 
+_REPEATED = (*IDENTIFIERS, *FREE_TEXTS)
+"""The fields whose texts are few and stand in many rows."""
+
 
 def note_numbers(
     evidence: NumberEvidence, kind: RowKind, rows: pl.DataFrame, suspicious: pl.DataFrame
@@ -45,6 +48,8 @@ def note_numbers(
     for name in kind.columns:
         among = rows if name in _HELD else suspicious
         if name not in among.columns:
+            continue
+        if name in _REPEATED and numbers_of(among[name].unique(), name).is_empty():
             continue
         found = numbers_of(among[name], name)
         if name in TOKENS:

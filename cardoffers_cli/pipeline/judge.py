@@ -57,14 +57,17 @@ def refuse_card_numbers(store: Store, staged: Staged, numbers: NumberEvidence) -
     else:
         of = {"institution_id": numbers.institution_id}
         known = store.make("pipeline/judge:known_numbers", staged.doubts, **of)
+    forms = [each for each in forms if numbers.is_refused(each)]
     refused = store.make(
         "pipeline/judge:refused_numbers",
         *(staged.doubts, known),
-        forms=[each.named for each in forms if numbers.is_refused(each)],
+        forms=[each.named for each in forms],
     )
     reference = staged.kind.reference
     tables = (staged.findings, staged.doubts, refused)
     store.execute("pipeline/judge:show_references", *tables, reference=reference)
+    if not forms:
+        return 0
     rows = int(store.value("pipeline/judge:refused_rows", staged.rows, refused))
     store.execute(
         "pipeline/judge:refused_findings",
