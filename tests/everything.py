@@ -63,7 +63,7 @@ LINES = """
 0   offer add of-00007 -i larkmere --cardholder - --card - < cardholder.txt
 0   offer link-list -i larkmere --cardholder - < cardholder.txt
 3   validate transactions/larkmere-dirty.csv
-3   validate transactions/tarnhollow.csv transactions/larkmere.csv --certificate files.json
+3   validate transactions/tarnhollow.csv transactions/larkmere.csv --certificate /dev/null
 0   schema
 0   profile new export.csv -o new.toml
 0   profile check bank.toml export.csv
@@ -114,7 +114,7 @@ LINES = """
 0   payout export --statement {statement} -o again.csv --config payer.toml {again}
 0   payout list
 0   payout show {statement}
-0   payout withdraw {statement} --reason old --dry-run
+4   payout withdraw {statement} --reason old
 0 ~ bank import bank.csv
 3 ~ bank import wrong.csv
 0   bank list --unknown
