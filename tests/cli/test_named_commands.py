@@ -45,7 +45,7 @@ ENDS = re.compile(r"[,:;)]$|^[(#|<>&]|^\d?>")
 """A word of the sentence or of the shell around a command: it ends there."""
 
 OF_THE_PROGRAM = {"--help", "--version", "--install-completion", "--show-completion"}
-KINDS_OF_FILES = {"certificate 2", "backup 1", "backup 2", "secrets 1", "backup"}
+KINDS_OF_FILES = {"certificate 2", "backup 1", "backup 2", "secrets 1", "erasures 1", "backup"}
 SENTENCES = {"store.", "that wrote it.", 'begins"', "failed\" ops@cards.example'"}
 """What follows the name of the program where no command is named."""
 

@@ -33,10 +33,10 @@ def captured(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def words(captured: Path, *more: object, at: str = AT) -> list[object]:
+def words(captured: Path, *more: object, at: str = AT, form: str = "json") -> list[object]:
     files = ["--headers", captured / "headers.txt", "--secret-file", captured / "secret"]
     body = captured / "body.json"
-    return ["webhook", "verify", body, *files, "--as-of", at, "--format", "json", *more]
+    return ["webhook", "verify", body, *files, "--as-of", at, "--format", form, *more]
 
 
 def test_a_genuine_request_is_told_so(cardoffers: Any, captured: Path) -> None:
@@ -78,7 +78,7 @@ def test_every_byte_of_the_body_counts(cardoffers: Any, captured: Path) -> None:
 
 
 def test_a_reader_is_told_what_the_rule_means(cardoffers: Any, captured: Path) -> None:
-    ended = cardoffers(*words(captured, "--format", "tsv", at="2026-01-02"))
+    ended = cardoffers(*words(captured, at="2026-01-02", form="tsv"))
     assert "Not genuine.\n" == ended.stderr
     assert "timestamp_too_old\tX-Service-Timestamp is too long ago." in ended.stdout
 
