@@ -21,7 +21,7 @@ from cardoffers_cli.cli.refund import applied
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from cardoffers_cli.cli.kernel.show import Block
+    from cardoffers_cli.cli.kernel.show import Block, Column
     from cardoffers_cli.jobs.demo.demo import DemoStep
 
     Chapter = tuple[str, Sequence[DemoStep], Callable[..., Iterator[Block]]]
@@ -56,25 +56,37 @@ def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     imports, matches, settles = named["import"], named["match"], named["settle"]
     yield (
         *("catalogue", named["init"] + named["catalog"]),
-        lambda _, made: _sheet("catalogue", made["files"]),
+        lambda _, made: _sheet("catalogue", read_columns("demo_story.catalogue"), made["files"]),
     )
     yield "check", named["validate"], _check
     yield "transactions", imports[:2], _imports
     yield "match", matches[:1], decided
-    yield "examples", named["redemptions"], lambda found: _sheet("redemptions", found["data"])
+    yield (
+        "examples",
+        named["redemptions"],
+        lambda found: _sheet("redemptions", read_columns("demo_story.redemptions"), found["data"]),
+    )
     yield "settle", settles[:-1], _settlements
     yield "webhooks", named["webhook_set"] + named["webhook_send"], lambda *_: iter(())
     yield "offers", [*named["feed"], *named.get("add", [])], _offers
     yield "funnel", named["funnel"], lambda found: iter([Text([*picture(found)])])
     yield "again", [imports[2], matches[1], settles[-1]], _again
     yield "refunds", named["refunds_import"] + named["refund"], lambda _, told: applied(told)
-    yield "unresolved", named["unresolved"], lambda found: _sheet("unresolved", found["data"])
+    yield (
+        "unresolved",
+        named["unresolved"],
+        lambda found: _sheet("unresolved", read_columns("demo_story.unresolved"), found["data"]),
+    )
     yield "credits", named["credits_import"] + named["reconcile"], lambda _, told: reconciled(told)
-    yield "statement", named["statement"], lambda closed: _sheet("statement", [closed])
+    yield (
+        "statement",
+        named["statement"],
+        lambda closed: _sheet("statement", read_columns("demo_story.statement"), [closed]),
+    )
 
 
-def _sheet(columns: str, rows: Sequence[Any]) -> Iterator[Block]:
-    yield Sheet(columns, read_columns(f"demo_story.{columns}"), rows)
+def _sheet(name: str, columns: tuple[Column, ...], rows: Sequence[Any]) -> Iterator[Block]:
+    yield Sheet(name, columns, rows)
 
 
 def _prose(text: str) -> Text:
