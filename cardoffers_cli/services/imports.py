@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _NEXT = "services/imports:next_no"
 
+FEWEST_ALIKE = 10
+"""How many rows, or tokens, must be alike: fewer prove nothing, even if they are all of a file."""
 _DRAWN = 1024
 """How many rows, and tokens, of a file tell whether all of them are to be looked for elsewhere."""
 _REFS = {"purchases": "purchase_refs", "refunds": "refunds", "credits": "credits"}
@@ -125,7 +127,7 @@ def find_other_owner(
 
 def _may_be(alike: int, among: int, every: int) -> bool:
     """Whether so many alike are half of all, or may be where one in `every` was looked at."""
-    return alike > 0 and alike * (2 if every == 1 else 4) >= among
+    return alike >= FEWEST_ALIKE and alike * (2 if every == 1 else 4) >= among
 
 
 class LikeFiles(Record):

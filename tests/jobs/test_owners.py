@@ -26,18 +26,17 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
 
-OWN = """ref cardholder amount
-    1 holder-of-alder-1 10.00
-    2 holder-of-alder-2 20.00
-    3 holder-of-alder-3 30.00
-    4 holder-of-alder-4 40.00"""
+EVERY = range(1, 21)
+OWN = "\n".join(
+    ["ref cardholder amount", *(f"{n} holder-of-alder-{n} {n}0.00" for n in EVERY)],
+)
 """What brook has taken; the references of both begin at 1."""
 
-REFUND = (
-    "refund_ref,original_transaction_ref,amount,refunded_at\n{}-1,1,5.00,2026-06-01T13:00:00Z\n"
+REFUND = "refund_ref,original_transaction_ref,amount,refunded_at\n" + "".join(
+    f"{{0}}-{n},{n},5.00,2026-06-01T13:00:00Z\n" for n in EVERY
 )
-CREDIT = (
-    "credit_ref,transaction_ref,amount,status,credited_at\n{}-1,1,5.00,credited,2026-06-01T11:00Z\n"
+CREDIT = "credit_ref,transaction_ref,amount,status,credited_at\n" + "".join(
+    f"{{0}}-{n},{n},5.00,credited,2026-06-01T11:00Z\n" for n in EVERY
 )
 
 
@@ -51,59 +50,62 @@ def made(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Mon
     return made
 
 
-def changed(**of: dict[str, str]) -> list[dict[str, Any]]:
+def changed(*changes: dict[int, dict[str, str]]) -> list[dict[str, Any]]:
     """Return the rows of brook's file, changed by their reference."""
-    return [{**row, **of.get(f"r{row['ref']}", {})} for row in read(OWN)]
+    rows = dict(zip(EVERY, read(OWN), strict=True))
+    for number, cells in [pair for each in changes for pair in each.items()]:
+        rows[number] = {**rows[number], **cells}
+    return [*rows.values()]
 
 
-def strangers(*numbers: int) -> dict[str, dict[str, str]]:
-    return {f"r{each}": {"cardholder": f"somebody-else-{each}"} for each in numbers}
+def strangers(*numbers: int) -> dict[int, dict[str, str]]:
+    return {each: {"cardholder": f"somebody-else-{each}"} for each in numbers}
 
 
-ROWS_DIFFER = {f"r{number}": {"amount": "9.99"} for number in (1, 2, 3, 4)}
-ALL = strangers(1, 2, 3, 4)
+def other_amounts(*numbers: int) -> dict[int, dict[str, str]]:
+    return {each: {"amount": f"0.{each:02}"} for each in numbers}
 
 
-def both(*changes: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    return {
-        ref: {name: value for each in changes for name, value in each.get(ref, {}).items()}
-        for ref in ("r1", "r2", "r3", "r4")
-    }
+ROWS_DIFFER = other_amounts(*EVERY)
+ALL = strangers(*EVERY)
+LATER = {each: {"at": "2026-06-01T12:00:01Z"} for each in EVERY[:5]}
 
 
 @pytest.mark.parametrize(
     ("message", "rows"),
     [
         ("The same file was taken for another institution.", changed()),
+        ("20 of 20 rows are another institution's: reference, amount and time.", changed(ALL)),
         (
-            "4 of 4 rows are another institution's: reference, amount and time.",
-            changed(**ALL),
+            "10 of 20 rows are another institution's: reference, amount and time.",
+            changed(ALL, LATER, other_amounts(*EVERY[5:10])),
         ),
+        (None, changed(ALL, other_amounts(*EVERY[9:]))),
+        ("10 of 10 rows are another institution's: reference, amount and time.", changed(ALL)[:10]),
+        (None, changed(ALL)[:9]),
+        ("20 of 20 cardholder tokens are another institution's.", changed(ROWS_DIFFER)),
         (
-            "2 of 4 rows are another institution's: reference, amount and time.",
-            changed(**both(ALL, {"r1": {"amount": "9"}, "r2": {"at": "2026-06-01T12:00:01Z"}})),
+            "10 of 20 cardholder tokens are another institution's.",
+            changed(ROWS_DIFFER, strangers(*EVERY[10:])),
         ),
-        (
-            None,
-            changed(**both(ALL, {f"r{number}": {"amount": "9.99"} for number in (1, 2, 3)})),
-        ),
-        ("4 of 4 cardholder tokens are another institution's.", changed(**ROWS_DIFFER)),
-        (
-            "2 of 4 cardholder tokens are another institution's.",
-            changed(**both(ROWS_DIFFER, strangers(3, 4))),
-        ),
-        (None, changed(**both(ROWS_DIFFER, strangers(2, 3, 4)))),
-        (None, changed(**both(ROWS_DIFFER, ALL))),
+        (None, changed(ROWS_DIFFER, strangers(*EVERY[9:]))),
+        ("10 of 10 cardholder tokens are another institution's.", changed(ROWS_DIFFER)[:10]),
         (
             None,
-            changed(**{each: {"ref": f"x-{each}", "cardholder": "short-one"} for each in ALL}),
+            changed(
+                ROWS_DIFFER, {n: {"cardholder": f"holder-of-alder-{n % 9 + 1}"} for n in EVERY}
+            ),
         ),
+        (None, changed(ROWS_DIFFER)[:1]),
+        (None, changed(ROWS_DIFFER, ALL)),
+        (None, changed({n: {"ref": f"x-{n}", "cardholder": f"short-{n}"} for n in EVERY})),
     ],
 )
 def test_half_of_what_is_anothers_is_enough(
     made: Job, tmp_path: Path, message: str | None, rows: list[dict[str, Any]]
 ) -> None:
-    taken(made, file_of(tmp_path / "short.csv", "ref cardholder\n9 short-one"), "brook")
+    short = [{"ref": f"s-{n}", "cardholder": f"short-{n}"} for n in EVERY]
+    taken(made, file_of(tmp_path / "short.csv", short), "brook")
     path = file_of(tmp_path / "tx.csv", rows)
     before = kept(made)
     if message is None:
@@ -122,10 +124,9 @@ def test_what_is_this_ones_too_counts_for_nothing(made: Job, tmp_path: Path) -> 
     options = ImportOptions(is_own=True)
     path = file_of(tmp_path / "own.csv", OWN)
     import_file(str(path), "alder", made, options, outputs=Outputs())
-    assert 4 == taken(made, path)["duplicates"]
+    assert 20 == taken(made, path)["duplicates"]
     assert (
-        5
-        == taken(made, file_of(tmp_path / "more.csv", OWN + "\n5 holder-of-alder-4 1"))["valid"] + 4
+        1 == taken(made, file_of(tmp_path / "more.csv", OWN + "\n21 holder-of-alder-4 1"))["valid"]
     )
     ((details,),) = found(
         made, "select details from security_log where event = 'file_of_other_institution_taken'"
@@ -146,18 +147,18 @@ def test_refunds_and_credits_are_told_by_their_rows(made: Job, tmp_path: Path, k
         path.write_text(content)
         return import_file(str(path), institution, made, options, outputs=Outputs()).accepted
 
-    assert 1 == take(text.format("A"), "brook")
-    with pytest.raises(FileRefused, match="1 of 1 rows are another"):
+    assert 20 == take(text.format("A"), "brook")
+    with pytest.raises(FileRefused, match="20 of 20 rows are another"):
         take(text.format("A") + "\n", "alder")
-    assert 1 == take(text.format("B"), "alder")
+    assert 20 == take(text.format("B"), "alder")
 
 
 def test_institutions_may_share_their_tokens(made: Job, tmp_path: Path) -> None:
-    path = file_of(tmp_path / "tx.csv", changed(**ROWS_DIFFER))
+    path = file_of(tmp_path / "tx.csv", changed(ROWS_DIFFER))
     with pytest.raises(FileRefused, match="tokens"):
         taken(made, path)
     set_institution(made, "brook", {}, token_sharers=["alder"])
-    assert 4 == taken(made, path, dry_run=True)["accepted"]
+    assert 20 == taken(made, path, dry_run=True)["accepted"]
     set_institution(made, "brook", {}, token_sharers=[])
     with pytest.raises(FileRefused, match="tokens"):
         taken(made, path)
@@ -169,7 +170,7 @@ def test_institutions_may_share_their_tokens(made: Job, tmp_path: Path) -> None:
 def test_a_withdrawn_file_counts_for_nothing(made: Job, tmp_path: Path) -> None:
     ((import_id,),) = found(made, "select import_id from imports")
     undo_import(str(import_id), "it is alder's", made)
-    assert 4 == taken(made, tmp_path / "own.csv")["accepted"]
+    assert 20 == taken(made, tmp_path / "own.csv")["accepted"]
     with pytest.raises(FileRefused):
         taken(made, tmp_path / "own.csv", "brook")
 
@@ -213,4 +214,4 @@ def test_in_the_drop_folder_it_is_a_failed_file(
     (report,) = (tmp_path / "processed" / "alder" / "failed").glob("*.errors.csv")
     assert "The same file was taken for another institution." in report.read_text()
     assert "brook" not in report.read_text()
-    assert [(4,)] == found(made, "select count(*) from purchases")
+    assert [(20,)] == found(made, "select count(*) from purchases")

@@ -47,6 +47,7 @@ from cardoffers_cli.services.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.services.counts import keep_counts
 from cardoffers_cli.services.drift import next_cardholder_no
 from cardoffers_cli.services.imports import (
+    FEWEST_ALIKE,
     earlier_import,
     like_files,
     next_import_no,
@@ -76,9 +77,6 @@ if TYPE_CHECKING:
 HELD = "file_held"
 """The code of a file that is held, as it seems to be the half of one (rules.md#half-a-file)."""
 _LEAST_LIKE, _LEAST_PERCENT = 3, 60
-
-_FEWEST_KNOWN = 10
-"""How many rows say that a file was sent before: fewer may be so by chance."""
 
 PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
 """The plans that may upload files (rules.md#uploads)."""
@@ -296,7 +294,7 @@ def reading_for(store: Store, owner: Institution, job: Job, options: ImportOptio
 def _refuse_known(judged: Judged, owner: Institution) -> None:
     """Raise `Refused` where half of the rows are like earlier ones under other references."""
     known, received = judged.known_otherwise, judged.report.received
-    if known < _FEWEST_KNOWN or known * 2 < received:
+    if known < FEWEST_ALIKE or known * 2 < received:
         return
     raise Refused(
         f"{known:,} of {counted(received, 'row')} of the file are like purchases that {owner.slug}"
