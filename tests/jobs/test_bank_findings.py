@@ -330,7 +330,7 @@ rejected       second        paid          -
 paid,back      second        paid          -
 nacha          second        paid          -
 rejected       paid          return_unbooked  AC01
-rejected       paid,second   paid_twice    -
+rejected       paid,second   paid_twice    AC01
 paid,back      second,late   paid_twice    AC04
 rejected       refused       returned      AC06
 paid,back      refused       returned      AC06
