@@ -110,7 +110,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         init
         catalog import catalog
         import alder.csv -i alder
-        import brook.csv -i brook --yes-it-is
+        import brook.csv -i brook
         match
         settle --as-of 2026-06-04T12:00:00Z
         redemption reverse film-2 -i alder --reason refunded --yes --as-of 2026-06-04T12:00:00Z
