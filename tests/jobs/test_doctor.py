@@ -409,7 +409,7 @@ BREAKS = {
         "left_parts_are_not_listed"
     ),
     "insert into links select * from links limit 1": "links_unique",
-    "delete from cardholders where cardholder_no = 1001": "nothing_points_nowhere",
+    "delete from cardholders where cardholder_no = 1": "nothing_points_nowhere",
     "delete from instruments": "nothing_points_nowhere",
     "delete from outbox where attempts > 0": "nothing_points_nowhere",
     "update recent_purchases set import_no = 77 where import_no = 1": "nothing_points_nowhere",
@@ -505,7 +505,7 @@ BREAKS = {
     "insert into redemptions select * replace (999 as redemption_no, uuid() as redemption_id)"
     " from redemptions limit 1": "one_redemption_per_purchase",
     "delete from recent_decisions where outcome = 'redeemed'": "one_redemption_per_purchase",
-    "update redemptions set cardholder_no = 1001": "redemptions_fit_their_purchase",
+    "update redemptions set cardholder_no = 1": "redemptions_fit_their_purchase",
     "update redemptions set purchase_amount = purchase_amount + 1": (
         "redemptions_fit_their_purchase"
     ),
@@ -563,10 +563,10 @@ BREAKS = {
     "insert into erasures select uuid(), institution_id, cardholder_no, '', '', now(), 1, ''"
     " from cardholders": "erased_have_tombstones",
     "update webhook_secrets set secret_sha256 = sha256('another')": "signing_secrets_are_there",
-    "update cardholders set cardholder_token = '4111111111111111' where cardholder_no = 1001": (
+    "update cardholders set cardholder_token = '4111111111111111' where cardholder_no = 1": (
         "no_card_numbers"
     ),
-    "update instruments set instrument_token = '4111 1111-1111 1111' where instrument_no = 5001": (
+    "update instruments set instrument_token = '4111 1111-1111 1111' where instrument_no = 1": (
         "no_card_numbers"
     ),
     "update recent_purchases set transaction_ref = '4111111111111111' where line = 2": (
