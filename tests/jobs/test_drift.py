@@ -98,8 +98,11 @@ def test_what_a_file_looked_like_is_kept_of_whoever_is_watched(tmp_path: Path) -
 
 def many(folder: Path, day: int, rows: int) -> Path:
     """Write the file of a day, with so many rows."""
-    lines = [f"r-{day}-{row} c{row % 7} k{row % 7} M0" for row in range(rows)]
-    return file_of(folder / f"{day}.csv", "\n".join(["ref cardholder card identifier", *lines]))
+    lines = [
+        f"r-{day}-{row} c{row % 7} k{row % 7} M0 2026-06-01T11:{day:02}:{row:02}Z"
+        for row in range(rows)
+    ]
+    return file_of(folder / f"{day}.csv", "\n".join(["ref cardholder card identifier at", *lines]))
 
 
 def look_again(made: Job) -> None:

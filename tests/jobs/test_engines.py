@@ -89,7 +89,7 @@ def rows(part: int, size: int = 100) -> list[dict[str, str]]:
             "cardholder": f"c{number % 7}",
             "identifier": f"M{number % 3}",
             "mcc": "5411" if number % 5 == 0 else "",
-            "amount": f"{number % 90 + 1}.07",
+            "amount": f"{number % 90 + 1}.{number // 630 + 7:02}",  # no two purchases look alike
         }
         for number in range(part * size, part * size + size)
     ]
