@@ -116,7 +116,7 @@ def look_again(made: Job) -> None:
 
 def import_one(made: Job, path: Path, *, dry_run: bool = False) -> Sequence[str]:
     """Import a file, and return what it says of what is unusual."""
-    options = ImportOptions(dry_run=dry_run)
+    options = ImportOptions(dry_run=dry_run, is_own=True)
     return import_file(str(path), "alder", made, options, outputs=Outputs()).unusual
 
 

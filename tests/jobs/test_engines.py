@@ -286,7 +286,7 @@ def test_a_match_merges_ten_parts_and_goes_on_where_it_cannot(
 ) -> None:
     made = service(tmp_path)
     for part in range(MANY):
-        taken(made, file_of(tmp_path / "tx.csv", rows(part)))
+        taken(made, file_of(tmp_path / "tx.csv", rows(part)), is_own=True)
         if part < MANY - 1:
             export(made, str(tmp_path / "history"))
     [details, *_] = (tmp_path / "history" / "purchase_details").rglob("*.parquet")
