@@ -66,7 +66,7 @@ BARE = rf"^[0-9]{{{LENGTHS.start},{LENGTHS.stop - 1}}}$"
 """The pattern of a number that is written without anything else."""
 
 CARD_LIKE = (
-    r"(?:^|[^0-9A-Za-z])[A-Za-z]*(?:[345689]|2[2-7])"
+    rf"(?:^|[^0-9A-Za-z])[A-Za-z]*(?:[345689]|2[{BETWEEN_DIGITS}]*[2-7])"
     rf"[0-9{BETWEEN_DIGITS}]{{{LENGTHS.start - 2},}}[A-Za-z]*(?:$|[^0-9A-Za-z])"
 )
 """The pattern of whatever may hold a number; it is cheap, and finds too much."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from math import comb
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.domain.card_forms import is_by_chance
 from cardoffers_cli.domain.cards import (
+    CARD_LIKE,
     has_check_digit,
     is_token_card_number,
     numbers_in,
@@ -107,6 +109,15 @@ INSIDE = {
 @pytest.mark.parametrize("text", INSIDE)
 def test_numbers_are_found_in_running_text(text: str) -> None:
     assert INSIDE[text] == [each.text for each in numbers_in(text) if each.is_right]
+
+
+@pytest.mark.parametrize("between", [" ", "-", ".", "/", "_"])
+@pytest.mark.parametrize("number", [CARD, "2713643666859708", "378282246310005"])
+def test_the_pattern_misses_no_number_wherever_it_is_parted(number: str, between: str) -> None:
+    parted = [f"{number[:place]}{between}{number[place:]}" for place in range(1, len(number))]
+    refused = [text for text in parted if is_token_card_number(text)]
+    assert parted[:12] == refused[:12]
+    assert refused == [text for text in refused if re.search(CARD_LIKE, text)]
 
 
 @pytest.mark.parametrize(
