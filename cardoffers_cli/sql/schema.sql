@@ -470,8 +470,8 @@ create table withdrawn_purchases (
     line bigint,
     instrument_type varchar,
     mcc varchar,
-    merchant_descriptor varchar,
-    network varchar
+    network varchar,
+    merchant_descriptor varchar
 );
 
 -- name: withdrawn_rows

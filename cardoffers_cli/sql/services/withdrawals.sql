@@ -233,8 +233,8 @@ select
     purchases.purchase_no, purchases.institution_id, purchases.transaction_ref,
     purchases.cardholder_no, purchases.instrument_no, purchases.identifier_no,
     purchases.merchant_id, purchases.amount, purchases.currency, purchases.transacted_at,
-    purchases.received_at, purchases.import_no, purchases.line, details.instrument_type, details.mcc, details.merchant_descriptor,
-    details.network
+    purchases.received_at, purchases.import_no, purchases.line, details.instrument_type,
+    details.mcc, details.merchant_descriptor, details.network
 from recent_purchases as purchases
 left join recent_purchase_details as details
     on details.purchase_no = purchases.purchase_no
