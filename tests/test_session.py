@@ -33,7 +33,7 @@ SESSION = f"""
 cardoffers status
 cardoffers init
 cardoffers catalog import catalog {BOUGHT}
-cardoffers validate transactions/larkmere-dirty.csv {BOUGHT} --quiet | head -n 5
+cardoffers validate transactions/larkmere-dirty.csv {BOUGHT} --quiet 2>/dev/null | head -n 5
 cardoffers help findings amount_precison
 cardoffers help findings amount_precision
 cardoffers import transactions/larkmere.csv {BOUGHT}
