@@ -17,7 +17,8 @@ A store knows where its history and its nights are, so all that happens happens 
     changed   after a night, one of whose files grew since
     carded    a store in which card numbers stand
     payable   with a statement that pays an institution, which has an account
-    returned  that, its payment exported, and rejected by the bank
+    paid      that, its payment exported
+    returned  that, rejected by the bank
     erasable  nothing waits of a cardholder who bought, or of anybody else
 """
 
@@ -166,6 +167,7 @@ class Places:
             "changed": self._changed,
             "carded": self._carded,
             "payable": self._payable,
+            "paid": self._paid,
             "returned": self._returned,
             "erasable": self._erasable,
         }
@@ -263,10 +265,12 @@ class Places:
         payer = f'payer_name = "Offers"\npayer_account = "{_ACCOUNT}"\n'
         (self.place / "payer.toml").write_text(payer)
 
-    def _returned(self) -> None:
+    def _paid(self) -> None:
         self.put("payable")
-        paid = f"payout export --statement {_PAID} --form csv -o paid --config payer.toml"
-        self._do(paid)
+        self._do(f"payout export --statement {_PAID} --form csv -o paid --config payer.toml")
+
+    def _returned(self) -> None:
+        self.put("paid")
         (self.place / "rejected.csv").write_text(_REJECTED)
         self._do("bank import rejected.csv")
 
@@ -300,7 +304,9 @@ class Places:
         refund = min(self._list("refund list -i tarnhollow"), key=lambda row: row["refund_ref"])
         unknown = self._list("report unresolved --limit 1")["data"][0]
         known = self._list("merchant list")[0]["identifiers"][0]
+        taken = self._list("file list -i larkmere")
         return {
+            "file": next(each["import_id"] for each in taken if "larkmere-2" in each["file"]),
             "unknown": unknown["merchant_identifier"],
             "known": known.partition(":")[2],
             "refund": refund["refund_ref"],

@@ -37,6 +37,7 @@ ready     3  3  validate bad.csv --errors errors.csv --valid valid.csv --rejecte
 ready     3  3  import bad.csv -i larkmere
 ready     3  -  import bad.csv -i larkmere --errors errors.csv --rejected rejected.csv
 ready     5  5  file release larkmere/june.csv
+ready     0  4  file undo {file} --reason 'of another bank' --yes
 ready     0  0  refund import made/refunds/larkmere.csv -i larkmere
 ready     0  0  credit import credited.csv -i larkmere
 ready     0  0  refund apply
@@ -47,6 +48,7 @@ ready     5  5  reconcile accept latest --reason receipt
 ready     5  5  watch accept latest --reason holiday
 ready     0  0  bank import bank.csv
 payable   0  0  payout export --statement LARKMERE-2026-000001 --form csv -o pay --config payer.toml
+paid      0  4  payout withdraw LARKMERE-2026-000001 --reason 'an old account'
 returned  0  0  payout export --statement LARKMERE-2026-000001 -o pay --config payer.toml {again}
 ready     0  0  match
 ready     0  0  settle
@@ -114,7 +116,7 @@ READING = frozenset(
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),
         *("report offers", "report merchants", "merchant list", "audit changes"),
         *("merchant suggest", "merchant evidence"),
-        *("payout list", "payout show", "bank list"),
+        *("payout list", "payout show", "bank list", "file list"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
         *("schema", "pack build", "statement preview", "statement list"),

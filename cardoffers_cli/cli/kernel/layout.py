@@ -166,7 +166,8 @@ def on_screen(column: Column, row: Row) -> str:
 
 
 def _cells(
-    sheet: Sheet, shown: Callable[[Column, Row], str] = Column.seen
+    sheet: Sheet,
+    shown: Callable[[Column, Row], str] = lambda column, row: column.seen(row),
 ) -> tuple[Sequence[Column], list[list[str]], str]:
     """Return the columns as people see them, their cells, and what to say of rows left out.
 
