@@ -1,12 +1,13 @@
 """Plant faults into a copy of the product, and see whether the tests of their rooms see them.
 
-    python tests/mutations.py [--seed 1] [--count 300] [--only ROOM] [--seconds 60]
+    python tests/mutations.py [--seed 1] [--count 300] [--only ROOM] [--seconds 60] [--numbers 3,7]
 
 Each fault is one change of one place: a comparison, a condition, a join, a number. For each, the
 tests of its module are run, then those of its room that name the module, until one fails. A fault
-that no test sees within the time is printed as a survivor, with what was changed. Those in
-`EQUIVALENT` change nothing that anybody could see, and are not planted. Not part of the gate: 300
-faults take an hour or more.
+that no test sees within the time is printed as a survivor, with what was changed; `--numbers`
+plants some of the same faults again, as after a test was added. Those in `EQUIVALENT` change
+nothing that anybody could see, and are not planted. Not part of the gate: 300 faults take an hour
+or more.
 """
 # ruff: noqa: T201  a table is what this prints
 
@@ -328,6 +329,7 @@ def main() -> None:
     options.add_argument("--only", choices=ROOMS)
     options.add_argument("--file", help="only faults of paths that hold this")
     options.add_argument("--seconds", type=int, default=60, help="CPU seconds of a turn of tests")
+    options.add_argument("--numbers", help="only these of the faults that are chosen: 3,7,12")
     asked = options.parse_args()
     rooms = [asked.only] if asked.only else [*ROOMS]
     chance = random.Random(asked.seed)  # noqa: S311
@@ -336,17 +338,23 @@ def main() -> None:
         found = [each for each in faults_of(room) if (asked.file or "") in each.path]
         most = asked.count // len(rooms) + (place < asked.count % len(rooms))
         chosen += [(room, each) for each in chance.sample(found, min(most, len(found)))]
+    numbers = {int(each) for each in (asked.numbers or "").split(",") if each}
+    numbered = [
+        (number, *each)
+        for number, each in enumerate(chosen, start=1)
+        if not numbers or number in numbers
+    ]
     for heavy in ("duckdb", "httpx", "polars", "pydantic", "typer.testing"):
         __import__(heavy)
     with tempfile.TemporaryDirectory(prefix="mutations") as folder:
-        report(Copy(Path(folder), asked.seconds), chosen)
+        report(Copy(Path(folder), asked.seconds), numbered)
 
 
-def report(copy: Copy, chosen: list[tuple[str, Fault]]) -> None:
+def report(copy: Copy, chosen: list[tuple[int, str, Fault]]) -> None:
     """Plant the faults, print each as it was seen or not, and the figures by room."""
     planted: Counter[str] = Counter()
     survivors: dict[str, list[str]] = defaultdict(list)
-    for number, (room, fault) in enumerate(chosen, start=1):
+    for number, room, fault in chosen:
         planted[room] += 1
         mark = "seen"
         if not any(copy.sees(fault, files) for files in tests_of(room, fault.path)):
@@ -355,7 +363,7 @@ def report(copy: Copy, chosen: list[tuple[str, Fault]]) -> None:
             before, after = fault.lines(source)
             mark = f"{fault.path}:{line} ({fault.kind})\n    {before}\n    {after}"
             survivors[room].append(mark)
-        print(f"{number}/{len(chosen)} {room}: {mark}", flush=True)
+        print(f"{number} {room}: {mark}", flush=True)
     print(f"\n{'':16}{'planted':>9}{'seen':>9}{'survived':>9}{'seen %':>9}")
     for room, count in planted.items():
         seen = count - len(survivors[room])
