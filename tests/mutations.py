@@ -3,11 +3,11 @@
     python tests/mutations.py [--seed 1] [--count 300] [--only ROOM] [--seconds 60] [--numbers 3,7]
 
 Each fault is one change of one place: a comparison, a condition, a join, a number. For each, the
-tests of its module are run, then those of its room that name the module, until one fails. A fault
-that no test sees within the time is printed as a survivor, with what was changed; `--numbers`
-plants some of the same faults again, as after a test was added. Those in `EQUIVALENT` change
-nothing that anybody could see, and are not planted. Not part of the gate: 300 faults take an hour
-or more.
+tests of its module are run, then those of its room that name the module, then the slow ones of
+both, until one fails. A fault that no test sees within the time is printed as a survivor, with what
+was changed; `--numbers` plants some of the same faults again, as after a test was added. Those in
+`EQUIVALENT` change nothing that anybody could see, and are not planted. Not part of the gate: 300
+faults take an hour or more.
 """
 # ruff: noqa: T201  a table is what this prints
 
@@ -210,7 +210,7 @@ def is_code(path: str, source: str) -> bool:
 
 
 def tests_of(room: str, path: str) -> list[list[str]]:
-    """Return the files of tests that are run for a fault of a module, in turns."""
+    """Return what is run for a fault of a module, in turns: a mark, and files of tests."""
     stem = Path(path).stem
     tests = CHECKOUT / "tests"
     named = {each for each in tests.rglob("test_*.py") if each.stem == f"test_{stem}"}
@@ -225,8 +225,13 @@ def tests_of(room: str, path: str) -> list[list[str]]:
         if each not in named
     }
     further = sorted(weights, key=lambda each: (-weights[each], str(each)))[:MOST_FILES]
-    turns = [sorted(named), [each for each in further if weights[each]]]
-    return [[each.relative_to(CHECKOUT).as_posix() for each in turn] for turn in turns if turn]
+    near = [each for each in further if weights[each]]
+    turns = {"not slow": sorted(named), "not slow ": near, "slow": [*sorted(named), *near]}
+    return [
+        ["-m", mark, *(each.relative_to(CHECKOUT).as_posix() for each in turn)]
+        for mark, turn in turns.items()
+        if turn
+    ]
 
 
 class Copy:
@@ -241,13 +246,13 @@ class Copy:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(CHECKOUT / name, folder / name)
 
-    def sees(self, fault: Fault, files: list[str]) -> bool:
+    def sees(self, fault: Fault, turn: list[str]) -> bool:
         """Say whether a test fails because of a fault; one that fails without it is left out."""
         path = self.folder / fault.path
         source = path.read_text("utf-8")
         while True:
             path.write_text(fault.planted(source), "utf-8")
-            failed = self._first_failed(files)
+            failed = self._first_failed(turn)
             path.write_text(source, "utf-8")
             if failed is None:
                 return False
@@ -256,7 +261,7 @@ class Copy:
             if not self._failing[failed]:
                 return True
 
-    def _first_failed(self, files: list[str]) -> str | None:
+    def _first_failed(self, words: list[str]) -> str | None:
         """Return the first test that fails, of those that do not fail anyway.
 
         They run in a process of their own, which has its libraries already. One that takes too much
@@ -270,7 +275,7 @@ class Copy:
             try:
                 most = self._seconds
                 resource.setrlimit(resource.RLIMIT_CPU, (most, most))
-                _run(self.folder, [*files, *skipped], write)
+                _run(self.folder, [*words, *skipped], write)
             finally:
                 os._exit(0)
         os.close(write)
@@ -278,7 +283,7 @@ class Copy:
             failed = told.readline().strip()
         _, status = os.waitpid(child, 0)
         if not failed and not os.WIFSIGNALED(status):
-            raise RuntimeError(f"The tests did not run: {' '.join(files)}")
+            raise RuntimeError(f"The tests did not run: {' '.join(words)}")
         return None if failed in {"", ENDED} else failed
 
 
@@ -316,7 +321,7 @@ def _run(folder: Path, words: list[str], told: int) -> None:
     ]
     for name in ours:  # they are to be the copy's
         del sys.modules[name]
-    usual = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-c", "pyproject.toml"]
+    usual = ["-q", "-x", "-p", "no:cacheprovider", "-c", "pyproject.toml"]
     if pytest.main([*usual, *words], plugins=[FirstFailed(told)]) in {0, 1, 5}:
         os.write(told, f"{ENDED}\n".encode())
 
@@ -357,7 +362,7 @@ def report(copy: Copy, chosen: list[tuple[int, str, Fault]]) -> None:
     for number, room, fault in chosen:
         planted[room] += 1
         mark = "seen"
-        if not any(copy.sees(fault, files) for files in tests_of(room, fault.path)):
+        if not any(copy.sees(fault, turn) for turn in tests_of(room, fault.path)):
             source = (CHECKOUT / fault.path).read_text("utf-8")
             line = source.count("\n", 0, fault.start) + 1
             before, after = fault.lines(source)
