@@ -1,13 +1,14 @@
-"""Plant faults into a copy of the product, and see whether the tests of their rooms see them.
+"""Plant faults into a copy of the product, and see whether the tests that run the place see them.
 
     python tests/mutations.py [--seed 1] [--count 300] [--only ROOM] [--seconds 60] [--numbers 3,7]
 
-Each fault is one change of one place: a comparison, a condition, a join, a number. For each, the
-tests of its module are run, then those of its room that name the module, then the slow ones of
-both, until one fails. A fault that no test sees within the time is printed as a survivor, with what
-was changed; `--numbers` plants some of the same faults again, as after a test was added. Those in
-`EQUIVALENT` change nothing that anybody could see, and are not planted. Not part of the gate: 300
-faults take an hour or more.
+Each fault is one change of one place: a comparison, a condition, a join, a number. First all tests
+of the rooms are run once, and it is written down which functions and statements each of them runs,
+into the file that `--coverage` names, or that is read if it is there. For each fault those that run
+its place are run, the nearest and the quickest first, until one fails. A fault that no test sees is
+printed as a survivor, with what was changed; `--numbers` plants some of the same faults again, as
+after a test was added. Those in `EQUIVALENT` change nothing that anybody could see, and are not
+planted. Not part of the gate: to write down what runs takes half an hour, 300 faults another one.
 """
 # ruff: noqa: T201  a table is what this prints
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import random
 import re
@@ -22,29 +24,37 @@ import resource
 import shutil
 import sys
 import tempfile
+import threading
+import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.sql import statement
+from cardoffers_cli.sql.binding import TempTables
 from figures import git
 from house import CHECKOUT, PRODUCT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from types import CodeType, FrameType
+
+    from cardoffers_cli.sql.binding import Bound, Table
 
 ROOMS = {
-    **{f"sql/{name}": [name] for name in ("pipeline", "services", "views")},
-    "sql/plan": ["pipeline"],
-    **{name: [name] for name in "domain pipeline services jobs files contract wire".split()},
+    **{f"sql/{name}": name for name in ("pipeline", "services", "views")},
+    "sql/plan": "pipeline",
+    **{name: name for name in "domain pipeline services jobs files contract wire".split()},
 }
-"""Each room, and the folders of `tests/` that are tried for it first."""
-FURTHER = ("pipeline", "services", "jobs", "contract", "cli")
-"""Where tests of a room may lie too: those that name the module."""
-MOST_FILES = 6
-"""Files of tests that are run for a fault, beside those of the module's own name."""
+"""Each room, and the folder of `tests/` that is tried for it first."""
+FOLDERS = ("domain", "pipeline", "services", "jobs", "files", "contract", "wire", "cli")
+"""Where tests of rooms lie."""
+MOST_FILES = 8
+"""Files of tests that are run at once."""
+MOST_TURNS = 3
 
 ENDED = "ended"
 """What a run of tests tells last."""
@@ -209,29 +219,110 @@ def is_code(path: str, source: str) -> bool:
 # The tests of a fault
 
 
-def tests_of(room: str, path: str) -> list[list[str]]:
-    """Return what is run for a fault of a module, in turns: a mark, and files of tests."""
-    stem = Path(path).stem
-    tests = CHECKOUT / "tests"
-    named = {each for each in tests.rglob("test_*.py") if each.stem == f"test_{stem}"}
-    own = [each for folder in ROOMS[room] for each in (tests / folder).glob("test_*.py")]
-    near = [each for folder in FURTHER for each in (tests / folder).glob("test_*.py")]
-    dotted = path.removesuffix(".py").removeprefix(f"{PRODUCT}/").replace("/", ".")
-    place = "/".join(Path(path).with_suffix("").parts[2:])
-    said = re.compile(rf"\b{re.escape(dotted)}\b|{re.escape(place)}\b|\b{stem}\b")
-    weights = {
-        each: len(said.findall(each.read_text("utf-8"))) + 9 * (each in own)
-        for each in dict.fromkeys([*own, *near])
-        if each not in named
-    }
-    further = sorted(weights, key=lambda each: (-weights[each], str(each)))[:MOST_FILES]
-    near = [each for each in further if weights[each]]
-    turns = {"not slow": sorted(named), "not slow ": near, "slow": [*sorted(named), *near]}
-    return [
-        ["-m", mark, *(each.relative_to(CHECKOUT).as_posix() for each in turn)]
-        for mark, turn in turns.items()
-        if turn
+Ran = dict[str, list[tuple[float, str]]]
+"""What runs, a function as `path:line` or a statement by its address: tests, with their seconds."""
+
+
+class Recorder:
+    """Writes down what each test runs of the product."""
+
+    def __init__(self) -> None:
+        self.ran: Ran = defaultdict(list)
+        self._codes: dict[int, CodeType] = {}
+        self._addresses: set[str] = set()
+        bind = TempTables.bind_any
+
+        def binds(tables: TempTables, address: str, at_hand: Mapping[str, Table]) -> Bound:
+            self._addresses.add(address)
+            return bind(tables, address, at_hand)
+
+        TempTables.bind_any = binds  # type: ignore[method-assign]
+
+    def _calls(self, frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            self._codes[id(frame.f_code)] = frame.f_code
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Run a test, with what it sets up."""
+        self._codes.clear()
+        self._addresses.clear()
+        threading.setprofile(self._calls)
+        sys.setprofile(self._calls)
+        began = time.process_time()
+        result = yield
+        sys.setprofile(None)
+        threading.setprofile(None)
+        seconds = time.process_time() - began
+        product = f"{CHECKOUT / PRODUCT}/"
+        for code in self._codes.values():
+            if code.co_filename.startswith(product):
+                path = Path(code.co_filename).relative_to(CHECKOUT).as_posix()
+                self.ran[f"{path}:{code.co_firstlineno}"].append((seconds, item.nodeid))
+        for address in self._addresses:
+            self.ran[address].append((seconds, item.nodeid))
+        return result
+
+
+def record(path: Path) -> None:
+    """Run the tests of the rooms, and write down what each runs."""
+    recorder = Recorder()
+    os.chdir(CHECKOUT)
+    files = [
+        str(each)
+        for name in FOLDERS
+        for each in sorted((CHECKOUT / "tests" / name).glob("test_*.py"))
     ]
+    pytest.main(["-q", "-m", "not slow", "-p", "no:cacheprovider", *files], plugins=[recorder])
+    path.write_text(json.dumps(recorder.ran), "utf-8")
+
+
+def places_of(fault: Fault, source: str, ran: Ran) -> list[str]:
+    """Return what runs a place: the innermost function or the statement; else all of the file."""
+    line = source.count("\n", 0, fault.start) + 1
+    if fault.path.endswith(".sql"):
+        stem = fault.path.removeprefix(f"{PRODUCT}/sql/").removesuffix(".sql")
+        begin = source.rfind("-- name: ", 0, fault.start)
+        name = source[begin:].split()[2] if begin >= 0 else ""
+        if not stem.startswith("views/"):
+            return [key for key in ran if re.fullmatch(rf"{stem}:{name}(_\w+)?", key)]
+        word = re.compile(rf"\b{name}\b")
+        return [key for key in ran if ".py:" not in key and word.search(statement(key))]
+    around = [
+        (node.lineno, min([node.lineno, *(each.lineno for each in node.decorator_list)]))
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.lineno <= line <= (node.end_lineno or line)
+    ]
+    if around and (place := f"{fault.path}:{max(around)[1]}") in ran:
+        return [place]
+    return [key for key in ran if key.startswith(f"{fault.path}:")]
+
+
+def tests_of(room: str, fault: Fault, ran: Ran) -> list[list[str]]:
+    """Return the tests that run the place of a fault, in turns: those of the room first."""
+    source = (CHECKOUT / fault.path).read_text("utf-8")
+    tests = {test: seconds for key in places_of(fault, source, ran) for seconds, test in ran[key]}
+    stem = Path(fault.path).stem
+    order = sorted(
+        tests,
+        key=lambda test: (
+            f"/test_{stem}" not in test,
+            not test.startswith(f"tests/{ROOMS[room]}/"),
+            tests[test],
+        ),
+    )
+    turns: list[list[str]] = []
+    files: set[str] = set()
+    for test in order:
+        file = test.partition("::")[0]
+        if file not in files and len(files) % MOST_FILES == 0:
+            if len(turns) == MOST_TURNS:
+                continue
+            turns.append([])
+        files.add(file)
+        turns[-1].append(test)
+    return turns
 
 
 class Copy:
@@ -334,8 +425,12 @@ def main() -> None:
     options.add_argument("--only", choices=ROOMS)
     options.add_argument("--file", help="only faults of paths that hold this")
     options.add_argument("--seconds", type=int, default=60, help="CPU seconds of a turn of tests")
+    options.add_argument("--coverage", type=Path, default=Path("ran.json"), help="what tests run")
     options.add_argument("--numbers", help="only these of the faults that are chosen: 3,7,12")
     asked = options.parse_args()
+    if not asked.coverage.exists():
+        record(asked.coverage.absolute())
+    ran = json.loads(asked.coverage.read_text("utf-8"))
     rooms = [asked.only] if asked.only else [*ROOMS]
     chance = random.Random(asked.seed)  # noqa: S311
     chosen = []
@@ -352,17 +447,17 @@ def main() -> None:
     for heavy in ("duckdb", "httpx", "polars", "pydantic", "typer.testing"):
         __import__(heavy)
     with tempfile.TemporaryDirectory(prefix="mutations") as folder:
-        report(Copy(Path(folder), asked.seconds), numbered)
+        report(Copy(Path(folder), asked.seconds), numbered, ran)
 
 
-def report(copy: Copy, chosen: list[tuple[int, str, Fault]]) -> None:
+def report(copy: Copy, chosen: list[tuple[int, str, Fault]], ran: Ran) -> None:
     """Plant the faults, print each as it was seen or not, and the figures by room."""
     planted: Counter[str] = Counter()
     survivors: dict[str, list[str]] = defaultdict(list)
     for number, room, fault in chosen:
         planted[room] += 1
         mark = "seen"
-        if not any(copy.sees(fault, turn) for turn in tests_of(room, fault.path)):
+        if not any(copy.sees(fault, turn) for turn in tests_of(room, fault, ran)):
             source = (CHECKOUT / fault.path).read_text("utf-8")
             line = source.count("\n", 0, fault.start) + 1
             before, after = fault.lines(source)
