@@ -236,7 +236,7 @@ class Recorder:
             self._addresses.add(address)
             return bind(tables, address, at_hand)
 
-        TempTables.bind_any = binds  # type: ignore[method-assign]
+        TempTables.bind_any = binds  # type: ignore[method-assign, assignment]
 
     def _calls(self, frame: FrameType, event: str, _: Any) -> None:
         if event == "call":

@@ -2,13 +2,14 @@
 
 Files are drawn of rows of every kind: some good, some that break a rule, repeat others, look like
 others, hold what looks like a card number, or are another institution's; in our own layout and by
-profiles, with merchants that are known, unknown, or not named at all; cut off, or with bytes
-changed anywhere. The store is one, and what a door writes into it is not kept.
+profiles, with merchants that are known, unknown, or not named at all; short, or so long that their
+rows are judged as columns; cut off, also so that they look like halves, or with bytes changed
+anywhere. The store is one, and what a door writes into it is not kept.
 
-`validate`, the page and `profile convert` know nothing and must say the same; `validate --store`,
-`import` and `simulate` ask the store and must say the same. For an institution of which nothing is
-known both say the same, but for what was not asked. Calls over HTTP are held to the import of the
-same events.
+`validate`, the page and `profile convert` know nothing and must say the same; `import` of any kind
+of rows, `refund import`, `credit import`, `validate --store`, `simulate` and the night ask the
+store and must say the same. For an institution of which nothing is known all say the same, but for
+what was not asked. Calls over HTTP are held to the import of the same events.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import shutil
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -29,19 +31,24 @@ from hypothesis import strategies as st
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.domain.row_kinds import CREDITS, PURCHASES, REFUNDS
+from cardoffers_cli.domain.row_kinds import BY_NAME, CREDITS, PURCHASES, REFUNDS
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.chunks import FileReading
 from cardoffers_cli.files.plain import PlainValidation
 from cardoffers_cli.files.plain.rulebook import PlainRules
 from cardoffers_cli.files.profiles.settled import settled
 from cardoffers_cli.jobs.context.job import Job
+from cardoffers_cli.jobs.night.intake import rehearse_files
+from cardoffers_cli.jobs.night.looking import look_twice
+from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.run import begin, work_of
 from cardoffers_cli.jobs.river.convert import convert
 from cardoffers_cli.jobs.river.events import Sent, take_events
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import FileReport, Outputs
 from cardoffers_cli.jobs.river.validate import Rehearsal, validate
 from cardoffers_cli.jobs.simulate import simulate_file
+from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import find_institution
 from mutated import MADE, file_of_layout, file_of_rows, mutated, profile_for
 from sizes import FULL, tries
@@ -74,6 +81,11 @@ NAMED = 'card_acceptor_id = {column = "VU"}\n'
 WITH_MERCHANTS, WITHOUT = (parse_profile(text, "P.toml") for text in (TOML + NAMED, TOML))
 HOLDER = "9fb6f85a8aac50e20c422cac18b44258"
 KNOWN = f"{HOLDER},ct_1,M0,12.50,K-{{}},2026-03-18T13:12:54Z"
+DOGWOOD = f"{HOLDER[::-1]},ct_7,M0,7.{{1:02}},D-{{0}}-{{1}},2026-03-1{{0}}T13:12:{{1:02}}Z"
+OTHERS = [f"{n:x}cc0{HOLDER[4:]},ct_9,M0,{n}.75,B-{n},2026-03-17T09:{n}:00Z" for n in range(10, 22)]
+"""Rows of another institution, birch."""
+LONG = 45
+"""Rows of a long file: so many are judged as columns."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +162,13 @@ def _of(
         ]
         mostly[4] = REFS
         rows = draw(st.lists(st.tuples(*mostly), max_size=MOST_ROWS))
-    text = "\n".join([header, *(",".join(row) for row in rows)])
-    return _ended(draw, text, kind=kind)
+    lines = [",".join(row) for row in rows]
+    if draw(st.integers(0, 4)) == 0:  # a long file
+        good = [*usual[:4], "L-{}", usual[5]] if usual and len(columns) == len(usual) else None
+        lines += [",".join(good or lines[-1:]).replace("{}", str(n)) for n in range(LONG)]
+    if kind is PURCHASES and header.count(",") == KNOWN.count(",") and draw(st.integers(0, 5)) == 0:
+        lines += OTHERS[: draw(st.integers(1, len(OTHERS)))]
+    return _ended(draw, "\n".join([header, *lines]), kind=kind)
 
 
 def _ended(draw: st.DrawFn, text: str, **how: Any) -> Drawn:
@@ -215,12 +232,15 @@ OPEN: dict[Path, Store] = {}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
-    """A store in which alder has a history, birch one of its own, and of cedar nothing is known."""
+    """A store in which alder has a history, birch one of its own, and of cedar nothing is known.
+
+    Of dogwood three files of forty rows came, so that a cut file of few rows is half of one.
+    """
     plain = new_store(tmp_path_factory.mktemp("doors"))
     tell(
         plain,
         institutions="institution plan currency\n"
-        "alder growth GBP\nbirch growth GBP\ncedar growth GBP",
+        "alder growth GBP\nbirch growth GBP\ncedar growth GBP\ndogwood growth GBP",
         merchants="merchant\nbakery",
         identifiers="identifier merchant\nM0 bakery",
     )
@@ -232,7 +252,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
     paid = "transaction_ref,amount,status,credited_at,credit_ref"
     for institution, kind, rows in (
         ("alder", PURCHASES, [header, KNOWN.format(1), KNOWN.replace("12.50", "1.00").format(2)]),
-        ("birch", PURCHASES, [header, other]),
+        ("birch", PURCHASES, [header, other, *OTHERS]),
+        *(
+            ("dogwood", PURCHASES, [header, *(DOGWOOD.format(file, n) for n in range(40))])
+            for file in range(3)
+        ),
         ("alder", REFUNDS, [back]),
         ("alder", CREDITS, [paid, "K-1,1.00,credited,2026-03-19T13:12:54Z,C-1"]),
     ):
@@ -248,6 +272,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
 
 
 Told = dict[str, Any]
+RUN = {"dry_run", "file", "import_id"}
+"""What a night says otherwise of a file than the command does."""
 OTHERWISE = {"can_earn", "not_asked"}
 """What a door says otherwise that asked a store, of which nothing is known."""
 
@@ -294,21 +320,22 @@ class Doors:
             assume_timezone=drawn.zone,
             allow_unterminated=drawn.vouched,
             profile=drawn.profile,
-            kind=None,
-            **more,
+            **{"kind": None, **more},
         )
 
-    def validate(self, drawn: Drawn) -> Told:
+    def validate(self, drawn: Drawn, kind: RowKind | None = None) -> Told:
+        how = self._reading(drawn)
+        if kind:
+            how = replace(how, kind=kind, is_kind_given=True)
         return self._told(
-            lambda: validate(
-                str(self.path), self._reading(drawn), self.job, outputs=self.outputs
-            ).document()
+            lambda: validate(str(self.path), how, self.job, outputs=self.outputs).document()
         )
 
-    def page(self, drawn: Drawn) -> Told:
+    def page(self, drawn: Drawn, kind: RowKind | None = None) -> Told:
         profile = drawn.profile and json.loads(json.dumps(settled(drawn.profile)))
         options = {"now": NOON, "currency": "GBP", "assume_timezone": drawn.zone}
         options |= {"profile": profile, "allow_unterminated": drawn.vouched}
+        options |= {"kind": kind.name} if kind else {}
         check = PlainValidation(str(self.path), options)
 
         def told() -> Any:
@@ -342,9 +369,9 @@ class Doors:
             lambda: validate(str(self.path), how, self.job, outputs=self.outputs).document()
         )
 
-    def import_(self, drawn: Drawn, institution: str) -> Told:
+    def import_(self, drawn: Drawn, institution: str, kind: RowKind | None = None) -> Told:
         is_own = institution == "cedar"  # whose rows are others', if anybody asks
-        options = self._options(drawn, dry_run=True, is_own=is_own)
+        options = self._options(drawn, dry_run=True, is_own=is_own, kind=kind)
         return self._told(
             lambda: import_file(
                 str(self.path), institution, self.job, options, outputs=self.outputs
@@ -358,6 +385,23 @@ class Doors:
                 str(self.path), institution, self.job, options, outputs=self.outputs
             ).document()
         )
+
+    def night(self, drawn: Drawn, institution: str) -> Told:
+        """Return what a night tells of the file; what it knows it by is nothing but its folder."""
+        drop = self.path.with_name("drop")
+        shutil.rmtree(drop, ignore_errors=True)
+        (drop / institution).mkdir(parents=True, exist_ok=True)
+        (drop / institution / "tx.csv").write_bytes(drawn.content)
+        (drop / institution / "tx.csv.done").touch()
+        order = Order(drop=drop)
+        with self.job.store() as store, store.transaction(keep=False):
+            night = begin(store, self.job, order, look_twice(self.job, drop).files)
+            rehearse_files(work_of(self.job, night, order, Onlooker()), store)
+            (file,) = nights.files(store, night)
+            document = json.loads(dumps(file.report))
+        if file.state == "imported":
+            return {"document": document, "exit_code": 0 if document["ok"] else 3}
+        return {"code": document["file_error"]["code"]}
 
 
 def same(one: Told, other: Told, *, but: set[str] = frozenset()) -> None:  # type: ignore[assignment]
@@ -391,11 +435,33 @@ def held(doors: Doors, drawn: Drawn) -> None:
     is_profiled = drawn.profile and not drawn.content.startswith(b"refund_ref")
     if is_profiled:
         same(alone, doors.convert(drawn))
-    asked = doors.import_(drawn, "alder")
+    institution = "dogwood" if len(drawn.content) % 3 else "alder"
+    asked = doors.import_(drawn, institution)
     other = doors.simulate if len(drawn.content) % 2 else doors.validate_for
-    same(asked, other(drawn, "alder"), but={"dry_run", "import_id"})
+    same(asked, other(drawn, institution), but={"dry_run", "import_id"})
+    held_by_kind(doors, drawn, asked, institution)
+    if not (drawn.profile or drawn.zone or drawn.vouched):
+        night = doors.night(drawn, institution)
+        error = asked.get("document", {"file_error": asked})["file_error"]
+        assert (error or {"code": None})["code"] == night.get("code")
+        if not error:
+            assert asked["exit_code"] == night["exit_code"]
+            assert _common(asked["document"], night["document"], RUN) == _common(
+                night["document"], asked["document"], RUN
+            )
     if b"institution_id" not in drawn.content:
         same(alone, doors.import_(drawn, "cedar"), but=OTHERWISE)
+
+
+def held_by_kind(doors: Doors, drawn: Drawn, asked: Told, institution: str) -> None:
+    """Bring a file to the command for its kind of rows, whose verdict is that of any kind."""
+    kind = BY_NAME.get(asked.get("document", {}).get("kind_of_rows") or "")
+    if kind and not drawn.profile:
+        same(asked, doors.import_(drawn, institution, kind), but={"import_id"})
+    if drawn.profile and drawn.profile.negatives == "refund":
+        alone = doors.validate(drawn, REFUNDS)
+        same(alone, doors.page(drawn, REFUNDS))
+        same(alone, doors.import_(drawn, "cedar", REFUNDS), but=OTHERWISE)
 
 
 @settings(

@@ -106,7 +106,8 @@ class ProfiledRows(LineRows):
         rows = self._translation.translate(cut)
         findings = [*cut.findings]
         if self._frame.trailer is None and is_cut_off(lines.text) and not self.is_whole:
-            findings.append(unterminated(last, "error"))
+            refunds = rows.refunds if rows.refunds and last in rows.refunds.numbers else None
+            (refunds.findings if refunds else findings).append(unterminated(last, "error"))
         lines_of_rows, blank_lines = rows.lines - has_header, rows.blank_lines - has_header
         return replace(rows, findings=findings, lines=lines_of_rows, blank_lines=blank_lines)
 

@@ -81,7 +81,7 @@ class ProfiledFile(TransactionFile):
                 self.refunds = self._among
         self._total = Decimal(0)
         self.reading = reading
-        self._translated: deque[Translated] = deque()
+        self._translated: deque[tuple[Translated, list[Finding]]] = deque()
         columns = columns_of(self._texts_of.head(), profile)
         self.labels = with_refunds_labels(labels_of(profile))
         positions = positions_of(columns, profile)
@@ -111,8 +111,8 @@ class ProfiledFile(TransactionFile):
         """
         check_fields(self.profile)
         for chunk in super().chunks():
-            found = self._translated.popleft()
-            refunds = self._judged(found)
+            found, of_refunds = self._translated.popleft()
+            refunds = self._judged(found, of_refunds)
             if refunds is None or self.refunds:
                 yield replace(self._told(chunk, found), refunds=refunds)
             else:
@@ -182,26 +182,26 @@ class ProfiledFile(TransactionFile):
             page = self._cutter.page(text.text, text.first_line)
             has_header = text.first_line <= self.header < text.first_line + page.lines
             found = self._translation.translate(page.frame)
-            self.note(found, len(page.findings))
+            faulted = len(page.findings)
+            self.received += found.rows.height + found.refunded.height + faulted
+            self.left_out += found.left_out
+            self._read += found.read + faulted
+            self._total += found.total
+            of_refunds: list[Finding] = []
             if self._texts_of.trailer is None:  # a line without its end is a row that was counted
                 last = text.first_line + page.lines - 1
-                page.findings.extend(self.unended(text.text, last))
+                is_refund = last in found.refunded["line"]
+                told = of_refunds if is_refund else page.findings
+                told.extend(self.unended(text.text, last))
+            self._translated.append((found, of_refunds))
             self.blank_lines += page.blank_lines - has_header
             yield found, page.findings
 
-    def note(self, found: Translated, faulted: int) -> None:
-        """Count a stretch: its rows, and the lines that are none."""
-        self.received += found.rows.height + found.refunded.height + faulted
-        self.left_out += found.left_out
-        self._read += found.read + faulted
-        self._total += found.total
-        self._translated.append(found)
-
-    def _judged(self, found: Translated) -> Chunk | None:
-        """Judge the refunds of a stretch."""
+    def _judged(self, found: Translated, findings: list[Finding]) -> Chunk | None:
+        """Judge the refunds of a stretch, with what was found of their lines."""
         if self._among is None:
             return None
-        chunk = self._among.judge.chunk(_as_refunds(found.refunded))
+        chunk = self._among.judge.chunk(_as_refunds(found.refunded), findings)
         self._among.received += found.refunded.height
         self._among.invalid += len(chunk.rejected)
         self.invalid += len(chunk.rejected)
