@@ -20,7 +20,7 @@ from cardoffers_cli.domain.cards import BARE
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
 from cardoffers_cli.domain.row_kinds import FREE_TEXTS, IDS, MERCHANTS, PURCHASES, TOKENS
 from cardoffers_cli.files.number_forms import DOUBT_SCHEMA, note_numbers
-from cardoffers_cli.files.rulebook import rulebook
+from cardoffers_cli.files.rulebook import FEW_ROWS, rulebook
 from cardoffers_cli.files.timestamps import moments
 
 if TYPE_CHECKING:
@@ -161,18 +161,21 @@ class Judge:
         `is_plain` is the promise of `delimited.Page`.
         """
         rows = self.with_derived(raw)
-        is_suspicious = self._rules.suspicious(rows, is_plain=is_plain)
+        suspicious = rows.filter(self._rules.suspicious(rows, is_plain=is_plain))
+        broken = suspicious
+        if suspicious.height <= FEW_ROWS:  # by chance mostly; asked one by one they cost less
+            broken = suspicious.filter(self._rules.suspicious(suspicious, is_plain=False))
         findings = _frame_of(line_findings)
-        if is_suspicious.any():
-            broken = self._rules.findings(rows.filter(is_suspicious))
-            findings = pl.concat([findings, broken]).sort("line", maintain_order=True)
+        if broken.height:
+            found = self._rules.findings(broken)
+            findings = pl.concat([findings, found]).sort("line", maintain_order=True)
         bad = findings["line"].filter(findings["level"] == "error").unique().sort()
         valid = rows.filter(~pl.col("line").is_in(bad.implode())) if len(bad) else rows
         return Chunk(
             rows=_valid(valid, self._kind),
             findings=findings,
             rejected=bad.rename("line"),
-            doubts=note_numbers(self.numbers, self._kind, rows, rows.filter(is_suspicious)),
+            doubts=note_numbers(self.numbers, self._kind, rows, suspicious),
             assumed_timezone=bool(valid["assumed"].any()),
         )
 
