@@ -287,7 +287,8 @@ def places_of(fault: Fault, source: str, ran: Ran) -> list[str]:
         if not stem.startswith("views/"):
             return [key for key in ran if re.fullmatch(rf"{stem}:{name}(_\w+)?", key)]
         word = re.compile(rf"\b{name}\b")
-        return [key for key in ran if ".py:" not in key and word.search(statement(key))]
+        addresses = (key for key in ran if not key.startswith(PRODUCT))
+        return [key for key in addresses if word.search(statement(key))]
     around = [
         (node.lineno, min([node.lineno, *(each.lineno for each in node.decorator_list)]))
         for node in ast.walk(ast.parse(source))
