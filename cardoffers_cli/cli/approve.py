@@ -8,12 +8,11 @@ from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import argument, option
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.approvals import ACTIONS
 
 app = group("What waits for a second person: list, show, give, refuse.")
 
-REQUESTS = read_columns("approve.requests")
 
 ApprovalId = Annotated[
     str, argument("ID", "The request: its id, the beginning of that, or latest.")
@@ -35,6 +34,7 @@ def list_(
 ) -> None:
     """List what was asked for, by whom, and how far it is, the newest first."""
     from cardoffers_cli.jobs.approvals import list_approvals
+    from cardoffers_cli.services.approvals import Approval
 
     desk = Desk.of(ctx)
     most = None if all_rows else limit + 1
@@ -42,7 +42,7 @@ def list_(
     shown = found if all_rows else found[:limit]
     if len(shown) < len(found):
         desk.note(f"There are more than {limit}: --limit or --all shows them.")
-    desk.show(shown, Sheet("approvals", REQUESTS, shown, is_list=True))
+    desk.show(shown, Sheet.of(Approval, "approvals", shown, is_list=True))
 
 
 @app.command("show")

@@ -6,9 +6,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import AnyInstitution, From, To
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
-
-COLUMNS = read_columns("arrivals.deadlines")
+from cardoffers_cli.cli.kernel.show import Sheet
 
 
 def arrivals(
@@ -19,6 +17,7 @@ def arrivals(
     to_at: To = None,
 ) -> None:
     """Show which expected files came in time, late or not at all, and what is expected next."""
+    from cardoffers_cli.jobs.arrivals import Arrival
     from cardoffers_cli.jobs.arrivals import arrivals as look
 
     desk = Desk.of(ctx)
@@ -29,4 +28,4 @@ def arrivals(
             "No file was expected then. `cardoffers institution set INST --expects "
             "'*.csv by 01:00 Europe/London on weekdays'` says what is."
         )
-    desk.show(found, Sheet("arrivals", COLUMNS, found))
+    desk.show(found, Sheet.of(Arrival, "arrivals", found))

@@ -8,12 +8,10 @@ import typer
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, To, option
-from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 
 app = group("List changes and the security log, and verify the log.")
 
-ENTRIES = read_columns("audit.entries")
-CHANGES = read_columns("audit.changes")
 LOG = (Column("ok", kind="flag"), Column("entries", kind="integer"), Column("head"))
 FAULTS = (Column("entry_no", "no", kind="integer"), Column("fault"), Column("message"))
 
@@ -39,6 +37,7 @@ def changes(
 ) -> None:
     """List what was changed in the catalogue and in settings, the newest first."""
     from cardoffers_cli.jobs.catalogue.changes import list_changes  # polars is heavy
+    from cardoffers_cli.services.changes import ValueChange
 
     desk = Desk.of(ctx)
     filters: Mapping[str, Any] = {
@@ -53,7 +52,7 @@ def changes(
     shown = found if all_rows else found[:limit]
     if len(shown) < len(found):
         desk.note(f"There are more than {limit}: --limit or --all shows them.")
-    desk.show(shown, Sheet("changes", CHANGES, shown))
+    desk.show(shown, Sheet.of(ValueChange, "changes", shown))
 
 
 @app.command("list")
@@ -70,11 +69,12 @@ def list_(
 ) -> None:
     """List who made, used in vain and ended keys, the newest first."""
     from cardoffers_cli.jobs.keys.security import list_security
+    from cardoffers_cli.services.security_log import SecurityEntry
 
     desk = Desk.of(ctx)
     window: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}
     found = list_security(desk.job, institution, event=event, limit=limit, **window)
-    desk.show(found, Sheet("entries", ENTRIES, found))
+    desk.show(found, Sheet.of(SecurityEntry, "entries", found))
 
 
 @app.command()

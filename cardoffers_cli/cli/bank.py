@@ -9,16 +9,13 @@ import typer
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import All, AnyInstitution, DryRun, Limit, argument, option
-from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.payouts.bank import TakenBankFile
 
 app = group("What the bank says of payouts.")
-
-ENTRIES = read_columns("bank.entries")
-FINDINGS = read_columns("bank.findings")
 
 
 @app.command("import")
@@ -56,7 +53,7 @@ def list_(
     all_rows: All = False,
 ) -> None:
     """List what the bank said, the newest first."""
-    from cardoffers_cli.jobs.payouts.reading import bank_entries
+    from cardoffers_cli.jobs.payouts.reading import ListedBankEntry, bank_entries
 
     desk = Desk.of(ctx)
     rows = bank_entries(
@@ -66,17 +63,19 @@ def list_(
         unknown=unknown,
         limit=None if all_rows else limit,
     )
-    desk.show(rows, Sheet("entries", ENTRIES, rows))
+    desk.show(rows, Sheet.of(ListedBankEntry, "entries", rows))
     if rows and rows[0].entries > len(rows):
         desk.note(f"There are {counted(rows[0].entries, 'entry', 'entries')}: --all for every one.")
 
 
 def _taken(told: "TakenBankFile") -> Iterator[Block]:
     """Say what was taken of a file, and what was left out."""
+    from cardoffers_cli.jobs.payouts.bank import BankFindings
+
     fields = {name: value for name, value in told.items() if name not in {"statuses", "findings"}}
     yield Sheet.of_fields("file", {**fields, **told.statuses})
     if told.findings:
         rows = [{**each, "places": ", ".join(each.places)} for each in told.findings]
-        yield Sheet("findings", FINDINGS, rows, title="Left out")
+        yield Sheet.of(BankFindings, "findings", rows, title="Left out")
     if told.dry_run:
         yield Text(["Nothing was written (--dry-run)."])

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 app = group("Bring the catalogue in, and write it out again.")
 
-FILES = show.read_columns("catalog.files")
-FINDINGS = show.read_columns("catalog.findings")
 _SHOWN = 5
 """Messages of a code that a screen shows."""
 
@@ -107,10 +105,18 @@ def template(
 
 def file_sheets(result: "CatalogueImport") -> list[show.Sheet]:
     """Return what an import of a catalogue came to, file by file, and its findings."""
+    from cardoffers_cli.jobs.catalogue.importing import CatalogueFinding, FileImport
+
     found = [
         {"file": file.file, **finding, "message": "; ".join(finding.messages[:_SHOWN])}
         for file in result.files
         for finding in file.findings
     ]
-    sheets = [show.Sheet("files", FILES, result.files)]
-    return [*sheets, show.Sheet("findings", FINDINGS, found)] if found else sheets
+    sheets = [show.Sheet.of(FileImport, "files", result.files)]
+    columns = (
+        show.Column("file"),
+        *show.columns_of(CatalogueFinding),
+        show.Column("message"),
+        *show.columns_of(CatalogueFinding, "fix"),
+    )
+    return [*sheets, show.Sheet("findings", columns, found)] if found else sheets

@@ -10,7 +10,7 @@ from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import argument, option
-from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ app.command("import")(import_credits)
 StatusFilter = Annotated[
     Literal["credited", "failed", "reversed"] | None, option("Only with this status.")
 ]
-
-LISTED = read_columns("credit.listed")
-OTHERS = read_columns("credit.others")
 
 
 @app.command("list")
@@ -41,7 +38,7 @@ def list_(
     raw: options.Raw = False,
 ) -> None:
     """List what was credited, as it was sent, the newest first."""
-    from cardoffers_cli.jobs.credits import credit_rows
+    from cardoffers_cli.jobs.credits import ListedCredit, credit_rows
 
     desk = Desk.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
@@ -49,7 +46,7 @@ def list_(
     rows, found = credit_rows(
         desk.job, institution, status=status, limit=most, everywhere=all_institutions, **span
     )
-    desk.show(rows, Sheet("credits", LISTED, rows), raw=raw)
+    desk.show(rows, Sheet.of(ListedCredit, "credits", rows), raw=raw)
     if found > len(rows):
         desk.note(f"There are {counted(found, 'credited row')}: --all for every one.")
 
@@ -70,9 +67,13 @@ def show_(
 
 
 def _shown(found: "ShownCredit") -> Iterator[Block]:
+    from cardoffers_cli.services.credits import SentCredit
+
     fields = {name: value for name, value in found.items() if name != "others"}
     yield Sheet.of_fields("credit", fields)
     if found.owed_redemption_id is None:
         yield Text([f"{found.institution} has no redemption of what it names."])
     if found.others:
-        yield Sheet("others", OTHERS, found.others, title="Also credited for this redemption")
+        yield Sheet.of(
+            SentCredit, "others", found.others, title="Also credited for this redemption"
+        )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.file_reports import first_lines
 from cardoffers_cli.cli.funnel import picture
-from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, columns_of
 from cardoffers_cli.cli.match import decided
 from cardoffers_cli.cli.reconcile import reconciled
 from cardoffers_cli.cli.refund import applied
@@ -21,7 +21,7 @@ from cardoffers_cli.cli.refund import applied
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from cardoffers_cli.cli.kernel.show import Block, Column
+    from cardoffers_cli.cli.kernel.show import Block
     from cardoffers_cli.jobs.demo.demo import DemoStep
 
     Chapter = tuple[str, Sequence[DemoStep], Callable[..., Iterator[Block]]]
@@ -29,6 +29,26 @@ if TYPE_CHECKING:
 _FINDINGS_SHOWN = 5
 _PROSE_WIDTH = 79
 _GO_ON = ("$ cardoffers status", "$ cardoffers report redemptions -i larkmere")
+_EXAMPLE = "cardholder_token_masked offer.title merchant_funded_amount institution_payout_amount"
+_UNKNOWN = "institution merchant_identifier purchases amount currency"
+_STATED = "number institution entries adjustments payable currency"
+_FINDINGS = (
+    *(Column("code"), Column("rows", kind="integer"), Column("lines")),
+    Column("fix", "how to fix it"),
+)
+_IMPORTS = (
+    *(Column("institution"), Column("received", kind="integer")),
+    *(Column("accepted", kind="integer"), Column("duplicates", kind="integer")),
+    *(Column("invalid", kind="integer"), Column("amount_accepted", "amount", "money")),
+    Column("currency"),
+)
+_SETTLEMENTS = (
+    *(Column("institution"), Column("on"), Column("entries", kind="integer")),
+    Column("merchant_funded_amount", "funded", "money"),
+    Column("commission_amount", "commission", "money"),
+    *(Column("institution_payout_amount", "payout", "money"), Column("currency")),
+)
+_AGAIN = (Column("again"), Column("taken", "new", "integer"), Column("meaning"))
 
 
 def story(steps: Sequence[DemoStep], folder: Path | None) -> Iterator[Block]:
@@ -50,13 +70,19 @@ def story(steps: Sequence[DemoStep], folder: Path | None) -> Iterator[Block]:
 
 def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     """Yield each chapter: its name, its steps, and who shows what came of them."""
+    from cardoffers_cli.jobs.catalogue.importing import FileImport
+    from cardoffers_cli.jobs.statements.closing import StatementTold
+    from cardoffers_cli.services.reports import Redemption, UnknownMerchant
+
     named: dict[str, list[DemoStep]] = {}
     for step in steps:
         named.setdefault(step.name, []).append(step)
     imports, matches, settles = named["import"], named["match"], named["settle"]
     yield (
         *("catalogue", named["init"] + named["catalog"]),
-        lambda _, made: _sheet("catalogue", read_columns("demo_story.catalogue"), made["files"]),
+        lambda _, made: _sheet(
+            "catalogue", columns_of(FileImport, "file new", new="taken"), made["files"]
+        ),
     )
     yield "check", named["validate"], _check
     yield "transactions", imports[:2], _imports
@@ -64,7 +90,7 @@ def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     yield (
         "examples",
         named["redemptions"],
-        lambda found: _sheet("redemptions", read_columns("demo_story.redemptions"), found["data"]),
+        lambda found: _sheet("redemptions", columns_of(Redemption, _EXAMPLE), found["data"]),
     )
     yield "settle", settles[:-1], _settlements
     yield "webhooks", named["webhook_set"] + named["webhook_send"], lambda *_: iter(())
@@ -75,13 +101,13 @@ def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     yield (
         "unresolved",
         named["unresolved"],
-        lambda found: _sheet("unresolved", read_columns("demo_story.unresolved"), found["data"]),
+        lambda found: _sheet("unresolved", columns_of(UnknownMerchant, _UNKNOWN), found["data"]),
     )
     yield "credits", named["credits_import"] + named["reconcile"], lambda _, told: reconciled(told)
     yield (
         "statement",
         named["statement"],
-        lambda closed: _sheet("statement", read_columns("demo_story.statement"), [closed]),
+        lambda closed: _sheet("statement", columns_of(StatementTold, _STATED), [closed]),
     )
 
 
@@ -95,14 +121,14 @@ def _prose(text: str) -> Text:
 
 def _check(found: Any) -> Iterator[Block]:
     rows = [{**finding, "lines": first_lines(finding)} for finding in found["findings"]]
-    yield Sheet("findings", read_columns("demo_story.findings"), rows[:_FINDINGS_SHOWN])
+    yield Sheet("findings", _FINDINGS, rows[:_FINDINGS_SHOWN])
     if len(rows) > _FINDINGS_SHOWN:
         yield _prose(f"… and {len(rows) - _FINDINGS_SHOWN} more kinds of findings.")
 
 
 def _imports(*made: Any) -> Iterator[Block]:
     rows = [{**each, "institution": Path(each["file"]).stem} for each in made]
-    yield Sheet("imports", read_columns("demo_story.imports"), rows)
+    yield Sheet("imports", _IMPORTS, rows)
 
 
 def _settlements(*runs: Any) -> Iterator[Block]:
@@ -111,7 +137,7 @@ def _settlements(*runs: Any) -> Iterator[Block]:
         for run in runs
         for settlement in run["settlements"]
     ]
-    yield Sheet("settlements", read_columns("demo_story.settlements"), made)
+    yield Sheet("settlements", _SETTLEMENTS, made)
     yield Text(list(_balance(made)))
 
 
@@ -129,7 +155,9 @@ def _balance(settlements: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _offers(feed: Any, *added: Any) -> Iterator[Block]:
-    yield Sheet("offers", read_columns("demo_story.feed"), feed["offers"])
+    from cardoffers_cli.services.feed import ShownOffer
+
+    yield Sheet("offers", columns_of(ShownOffer, "id title added reason"), feed["offers"])
     yield Text([f"{each['status']}: {each['cardholder_offer_id']}" for each in added])
 
 
@@ -141,4 +169,4 @@ def _again(taken: Any, matched: Any, settled: Any) -> Iterator[Block]:
         {"again": "match", "taken": matched["redeemed"], "meaning": waiting},
         {"again": "settle", "taken": settled["settled"], "meaning": "nothing was due"},
     ]
-    yield Sheet("again", read_columns("demo_story.again"), rows)
+    yield Sheet("again", _AGAIN, rows)

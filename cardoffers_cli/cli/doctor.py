@@ -6,13 +6,11 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import option
-from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet, Text
 from cardoffers_cli.domain import json_text
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.storage.doctor import DoctorReport
-
-AUDITS = read_columns("doctor.audits")
 
 
 def doctor(
@@ -23,8 +21,8 @@ def doctor(
     ] = False,
 ) -> None:
     """Audit the store: sums, references, states, limits, card numbers, journal. Changes nothing."""
+    from cardoffers_cli.jobs.storage.doctor import Audit, names
     from cardoffers_cli.jobs.storage.doctor import doctor as look
-    from cardoffers_cli.jobs.storage.doctor import names
 
     desk = Desk.of(ctx)
     with desk.progress("Auditing", total=len(names(strict=strict))) as bar:
@@ -34,7 +32,7 @@ def doctor(
         for audit in found.audits
     ]
     desk.show(
-        found, Sheet("audits", AUDITS, rows), Text([_said(found)]), exit_code=0 if found.ok else 3
+        found, Sheet.of(Audit, "audits", rows), Text([_said(found)]), exit_code=0 if found.ok else 3
     )
 
 

@@ -8,8 +8,9 @@ import typer
 from cardoffers_cli.cli.kernel.commands import Format, Options
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import option
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,12 +25,12 @@ _SEALED = {Format.csv, Format.json, Format.html, Format.xlsx}
 """The forms of which a statement, or an invoice, makes the same bytes every time."""
 
 
-def show_verified(desk: Desk, rows: "Sequence[Any]", columns: tuple[Column, ...]) -> None:
+def show_verified(desk: Desk, rows: "Sequence[Any]", shape: type[Record]) -> None:
     """Show what was verified; the exit code is that of findings where anything is wrong."""
     wrong = [each.number for each in rows if not each.ok]
     why = f"Wrong: {', '.join(wrong)}." if wrong else ""
     exit_code = WITH_FINDINGS if wrong else 0
-    desk.show(rows, Sheet("verified", columns, rows), exit_code=exit_code, why=why)
+    desk.show(rows, Sheet.of(shape, "verified", rows), exit_code=exit_code, why=why)
 
 
 def write_files(
@@ -58,7 +59,7 @@ def write_files(
                 found.write(form, out)
         else:
             document = {**found.told, "lines": found.lines()}
-            desk.show(document, Sheet("lines", found.columns, found.lines()))
+            desk.show(document, Sheet.of(found.line, "lines", found.lines()))
 
 
 def _form(asked: Format) -> str:

@@ -18,13 +18,11 @@ from cardoffers_cli.cli.kernel.options import (
     argument,
     option,
 )
-from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet, Text
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.money import money_text
 
 app = group("Files that were taken or are held: list them, take one back, release one.")
-
-LISTED = read_columns("file.listed")
 
 
 @app.command("list")
@@ -41,11 +39,12 @@ def list_(
 ) -> None:
     """List the files that were taken or are held, and what came of them, the newest first."""
     from cardoffers_cli.jobs.files import file_rows
+    from cardoffers_cli.services.withdrawals import ListedFile
 
     desk = Desk.of(ctx)
     most = Extent(limit=limit, all_rows=all_rows).most
     rows = file_rows(desk.job, institution, period=period, limit=most)
-    desk.show(rows, Sheet("files", LISTED, rows), raw=raw)
+    desk.show(rows, Sheet.of(ListedFile, "files", rows), raw=raw)
     if rows and rows[0].files > len(rows):
         desk.note(f"There are {counted(rows[0].files, 'file')}: --all for every one.")
 

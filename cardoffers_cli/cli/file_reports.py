@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import CODES
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.html.pages import Page
     from cardoffers_cli.jobs.river.intake import FileReport
 
-FOUND = read_columns("file_reports.found")
+FOUND = (
+    *(Column("file"), Column("code"), Column("level"), Column("rows", kind="integer")),
+    *(Column("lines"), Column("fix")),
+)
 ABOUT_FILES = Column("message")
 """What a finding about a whole file says, where there is one."""
 _LINES_SHOWN = 5

@@ -1,6 +1,7 @@
 """`cardoffers find`: what was received, by what somebody remembers of it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +14,7 @@ from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.secret import typed
-from cardoffers_cli.cli.kernel.show import Column, Row, Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Column, Row, Sheet, columns_of
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.local_forms import read_amount, read_day
@@ -37,14 +38,10 @@ class Reason(Column):
         return IN_BRIEF.get(reason, reason.replace("_", " "))
 
 
-FOUND = tuple(
-    Reason(each.name) if each.name == "reason" else each for each in read_columns("find.found")
-)
 Filters = Mapping[str, Any]
 """What options say is wanted: fields of `Wanted`."""
-TRAILS = read_columns("find.trails")
+TRAILS = "verdict credited_amount statement bank_state invoice"
 """What is told where any purchase that was found has it."""
-FIRST = ("day", "amount", "reason", "merchant_name", "transaction_ref", "currency")
 
 
 PurchaseState = Literal[
@@ -118,7 +115,7 @@ def find(
 ) -> None:
     """Find purchases, rejected rows and duplicates by what is known of them."""
     from cardoffers_cli.jobs.find import find as look  # polars is heavy
-    from cardoffers_cli.services.search import Wanted
+    from cardoffers_cli.services.search import FoundPurchase, FoundRow, Wanted
 
     desk = Desk.of(ctx)
     filters = {
@@ -135,9 +132,17 @@ def find(
     wanted = Wanted(**filters)
     found = look(owner, wanted, desk.job, limit=limit, everywhere=everywhere)
     _tell(desk, found)
-    trails = [each for each in TRAILS if any(hit.get(each.name) for hit in found.data)]
-    columns = (*(FOUND if len(found.institutions) > 1 else FOUND[:-1]), *trails)
-    desk.show(found, Sheet("found", columns, found.data, first=FIRST, is_list=True), raw=raw)
+    trails = " ".join(each for each in TRAILS.split() if any(hit.get(each) for hit in found.data))
+    columns = (
+        *columns_of(FoundPurchase),
+        *columns_of(FoundRow, "code day"),
+        Reason("reason"),
+        *columns_of(FoundPurchase, "merchant_descriptor card_token_masked"),
+        *(columns_of(FoundPurchase, "institution") if len(found.institutions) > 1 else ()),
+        *(columns_of(FoundPurchase, trails) if trails else ()),
+    )
+    sheet = Sheet.of(FoundPurchase, "found", found.data, is_list=True)
+    desk.show(found, replace(sheet, columns=columns), raw=raw)
     if not found.data:
         raise _nothing(found, wanted)
 

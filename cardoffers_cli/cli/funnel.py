@@ -15,13 +15,11 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.funnel import compared, conversions, people, people_compared, volumes
 from cardoffers_cli.domain.moments import format_brief
 from cardoffers_cli.domain.sentences import percent
-from cardoffers_cli.files.report_columns import BEFORE, FUNNEL, FUNNEL_BY, PEOPLE, VOLUMES
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.reports.funnel import Funnel, PeopleFunnel
 
 Rows = Sequence[Mapping[str, Any]]
-COMPARED = (*FUNNEL[:-1], *BEFORE, FUNNEL[-1])
 
 
 def funnel(
@@ -66,26 +64,26 @@ _FOR_PEOPLE = {Format.table, Format.md, Format.xlsx}
 
 def _steps(found: "Funnel") -> Sheet:
     if found.previous is None:
-        return Sheet("funnel", FUNNEL, list(conversions(found.data)))
-    rows = compared(found.data, found.previous.data)
-    return Sheet("funnel", COMPARED, list(rows))
+        return Sheet.of_rows("funnel", list(conversions(found.data)))
+    return Sheet.of_rows("funnel", list(compared(found.data, found.previous.data)))
 
 
 def _seen(found: "Funnel") -> Iterator[Sheet]:
     """Yield the cardholders, each a part of the one before, and what happened beside them."""
     before = found.previous
-    beside = BEFORE if before else ()
     steps = people_compared(found.people, before.people) if before else people(found.people)
-    yield Sheet("cardholders", (*PEOPLE, *beside), list(steps), title="Cardholders")
+    yield Sheet.of_rows("cardholders", list(steps), title="Cardholders")
     happened = volumes(found.data, before and before.data)
-    yield Sheet("what happened", (*VOLUMES, *beside), list(happened), title="What happened")
+    yield Sheet.of_rows("what happened", list(happened), title="What happened")
 
 
 def _rows(found: "Funnel", by: By | None) -> Iterator[Sheet]:
+    from cardoffers_cli.services.funnel import COUNTED as FUNNEL_BY
+
     if by and found.by is not None:
         quiet = "day" if by == "day" else ""
         title = _DAYS if by == "day" else None
-        yield Sheet(f"by {by}", FUNNEL_BY[by], found.by, first=_FIRST, quiet=quiet, title=title)
+        yield Sheet.of(FUNNEL_BY[by], f"by {by}", found.by, first=_FIRST, quiet=quiet, title=title)
 
 
 _FIRST = ("title", "merchant_name", "day")

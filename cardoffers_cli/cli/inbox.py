@@ -8,12 +8,10 @@ import typer
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Institution, argument, option
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.errors import UsageError
 
 app = group("List and read the messages to an institution's team.")
-
-MESSAGES = read_columns("inbox.messages")
 
 
 @app.command("list")
@@ -51,4 +49,6 @@ def read(
 
 
 def _show(desk: Desk, messages: Sequence[Mapping[str, Any]]) -> None:
-    desk.show(messages, Sheet("messages", MESSAGES, messages))
+    from cardoffers_cli.services.inbox import Message
+
+    desk.show(messages, Sheet.of(Message, "messages", messages))

@@ -41,7 +41,6 @@ def limit(value: str | None) -> str | None:
     raise typer.BadParameter("an amount, such as 100 or 99.50, or none")
 
 
-COLUMNS = show.read_columns("institution.columns")
 IF_ANY = (
     "tax_id",
     "tax_note",
@@ -61,11 +60,11 @@ CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_valu
 @app.command("list")
 def list_(ctx: typer.Context) -> None:
     """List the institutions, with the settings of their programs."""
-    from cardoffers_cli.jobs.catalogue.institutions import all_institutions  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.institutions import ShownInstitution, all_institutions
 
     desk = Desk.of(ctx)
     found = all_institutions(desk.job)
-    desk.show(found, show.Sheet("institutions", COLUMNS, _rows(found)))
+    desk.show(found, show.Sheet.of(ShownInstitution, "institutions", _rows(found)))
 
 
 @app.command("show")
@@ -322,7 +321,9 @@ def _rows(institutions: Sequence["ShownInstitution"]) -> Sequence[Mapping[str, A
 
 
 def _fields(institution: "ShownInstitution") -> show.Sheet:
+    from cardoffers_cli.jobs.catalogue.institutions import ShownInstitution
+
     (row,) = _rows([institution])
-    names = [*(each.name for each in COLUMNS), *IF_ANY]
+    names = [*(each.name for each in show.columns_of(ShownInstitution)), *IF_ANY]
     fields = {name: row[name] for name in names if name in row}
     return show.Sheet.of_fields("institution", fields)

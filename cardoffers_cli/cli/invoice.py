@@ -9,7 +9,7 @@ from cardoffers_cli.cli.documents import Period, show_verified, write_files
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import All, DryRun, Extent, Limit, Raw, argument, option
-from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet, Text
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amounts_text
 
@@ -20,18 +20,17 @@ Merchant = Annotated[
     str | None, option("Only of this one: its name, or its id.", metavar="MERCHANT")
 ]
 
-LISTED = read_columns("invoice.listed")
 FIRST = ("number", "merchant_name", "amount")
 
 
 @app.command()
 def close(ctx: typer.Context, *, period: Period, dry_run: DryRun = False) -> None:
     """Invoice all merchants for a month: what they fund of what was settled by its end."""
-    from cardoffers_cli.jobs.statements.invoicing import close_invoices
+    from cardoffers_cli.jobs.statements.invoicing import InvoiceTold, close_invoices
 
     desk = Desk.of(ctx)
     made = close_invoices(desk.job, period, dry_run=dry_run)
-    sheet = Sheet("invoices", LISTED, made.documents, first=FIRST, totals_by=("currency",))
+    sheet = Sheet.of(InvoiceTold, "invoices", made.documents, first=FIRST, totals_by=("currency",))
     desk.show(made, sheet, Text([_closed(made)]))
 
 
@@ -45,12 +44,13 @@ def list_(
     raw: Raw = False,
 ) -> None:
     """List invoices and credit notes, the newest first."""
+    from cardoffers_cli.jobs.statements.invoicing import InvoiceTold
     from cardoffers_cli.jobs.statements.reading import invoice_rows
 
     desk = Desk.of(ctx)
     most = Extent(limit=limit, all_rows=all_rows).most
     rows, found = invoice_rows(desk.job, merchant, limit=most)
-    sheet = Sheet("invoices", LISTED, rows, first=FIRST, totals_by=("currency",))
+    sheet = Sheet.of(InvoiceTold, "invoices", rows, first=FIRST, totals_by=("currency",))
     desk.show(rows, sheet, raw=raw)
     if found > len(rows):
         desk.note(f"There are {counted(found, 'invoice')}: --all for every one.")
@@ -80,11 +80,11 @@ def verify(
     number: Annotated[str | None, argument("[NUMBER]", "One of them [all of them].")] = None,
 ) -> None:
     """Hold invoices and credit notes against the ledger, and against the one before each."""
-    from cardoffers_cli.jobs.statements.verifying import verify_invoices
+    from cardoffers_cli.jobs.statements.verifying import VerifiedInvoice, verify_invoices
 
     desk = Desk.of(ctx)
     rows = verify_invoices(desk.job, number)
-    show_verified(desk, rows, read_columns("invoice.verified"))
+    show_verified(desk, rows, VerifiedInvoice)
 
 
 def _closed(made: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from cardoffers_cli.cli.kernel.commands import group, moment
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.secret import typed
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.moments import format_minute, parse_duration
 from cardoffers_cli.domain.records import Record
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.keys.keys import GrantedKey
 
 app = group("Make, list, rotate, revoke and check API keys.")
-
-KEYS = read_columns("key.keys")
-NOTICES = read_columns("key.notices")
 
 
 def expiry(value: str | None) -> datetime | Literal["never"] | None:
@@ -85,11 +82,11 @@ def create(
 @app.command("list")
 def list_(ctx: typer.Context, *, institution: options.AnyInstitution = None) -> None:
     """List keys: what they may do, until when, when they were last used; never the keys."""
-    from cardoffers_cli.jobs.keys.keys import list_keys
+    from cardoffers_cli.jobs.keys.keys import KnownKey, list_keys
 
     desk = Desk.of(ctx)
     found = list_keys(desk.job, institution)
-    desk.show(found, Sheet("keys", KEYS, [_row(each) for each in found]))
+    desk.show(found, Sheet.of(KnownKey, "keys", [_row(each) for each in found]))
 
 
 @app.command("show")
@@ -162,13 +159,13 @@ def check(ctx: typer.Context) -> None:
 @app.command()
 def notices(ctx: typer.Context, *, dry_run: options.DryRun = False) -> None:
     """Tell institutions of keys that end soon: 14 days before, 3 days before, on the day."""
-    from cardoffers_cli.jobs.keys.notices import give_notices
+    from cardoffers_cli.jobs.keys.notices import GivenNotice, give_notices
 
     desk = Desk.of(ctx)
     given = give_notices(desk.job, dry_run=dry_run)
     if not given.notices:
         desk.note("No notice is owed.")
-    desk.show(given, Sheet("notices", NOTICES, given.notices))
+    desk.show(given, Sheet.of(GivenNotice, "notices", given.notices))
 
 
 def _hand_over(desk: Desk, made: "GrantedKey") -> None:

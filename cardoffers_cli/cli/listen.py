@@ -13,16 +13,13 @@ from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns, say
+from cardoffers_cli.cli.kernel.show import Sheet, say
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.visible import visible
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.webhooks.listen import Heard
-
-
-RECEIVED = read_columns("listen.received")
 
 
 def listen(
@@ -42,7 +39,7 @@ def listen(
     delay: Annotated[float, option("Answer late.", min=0, metavar="SECONDS")] = 0,
 ) -> None:
     """Receive webhooks on this machine, verify them, and show each as it comes."""
-    from cardoffers_cli.jobs.webhooks.listen import listening  # aiohttp is heavy
+    from cardoffers_cli.jobs.webhooks.listen import Heard, listening
 
     desk = Desk.of(ctx)
     secrets = read_secrets(secret_file)
@@ -61,7 +58,7 @@ def listen(
     code = WITH_FINDINGS if any(row.faults for row in rows) else 0
     if _is_live(desk):
         raise typer.Exit(code)
-    desk.show(rows, Sheet("received", RECEIVED, rows), exit_code=code, why="")
+    desk.show(rows, Sheet.of(Heard, "received", rows), exit_code=code, why="")
 
 
 def _is_live(desk: Desk) -> bool:

@@ -7,10 +7,15 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Engine, option
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 
-MONEY = read_columns("match.money")
+MONEY = (
+    Column("currency"),
+    Column("merchant_funded_amount", "merchants fund", "money"),
+    Column("commission_amount", "commission", "money"),
+    Column("institution_payout_amount", "payout", "money"),
+)
 _MEANINGS = {
     "redeemed": "earned the cashback of an offer",
     "not_redeemed": "fit no offer their cardholder had added",

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 app = group("List merchants, add and set one, and say what purchases call it.")
 
-COLUMNS = show.read_columns("merchant.columns")
-TERMS = show.read_columns("merchant.terms")
 """What is told where any merchant has it."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 
@@ -40,11 +38,16 @@ IdentifierType = Annotated[
 def list_(ctx: typer.Context) -> None:
     """List the merchants with their identifiers."""
     from cardoffers_cli.jobs.catalogue.rows import list_merchants  # polars is heavy
+    from cardoffers_cli.services.merchants import Merchant
 
     desk = Desk.of(ctx)
     found = list_merchants(desk.job)
-    terms = [each for each in TERMS if any(row.get(each.name) is not None for row in found)]
-    columns = (*COLUMNS, *terms)
+    terms = [
+        each
+        for each in show.columns_of(Merchant, "net_days tax_id tax_note")
+        if any(row.get(each.name) is not None for row in found)
+    ]
+    columns = (*show.columns_of(Merchant), *terms)
     desk.show(found, show.Sheet("merchants", columns, [_row(each) for each in found]))
 
 

@@ -10,7 +10,7 @@ import typer
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import argument, option
-from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, columns_of
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable, UsageError
 from cardoffers_cli.jobs.context.clock import Clock
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier, Reviewed
     from cardoffers_cli.services.suggestions import RatedPair, Suggestion
 
-SUGGESTED = read_columns("merchant.suggested")
-RATED = read_columns("merchant.rated")
-ANSWERED = read_columns("merchant.answered")
-REDEEMED = read_columns("merchant.redeemed")
 
 EVIDENCE = (
     *("known_as", "spelling", "words_in_common", "rarest_word", "leading_characters"),
@@ -56,11 +52,12 @@ def suggest(
 ) -> None:
     """Show which known merchants unknown identifiers may be of, the most money first."""
     from cardoffers_cli.jobs.discovery import rate_pairs, suggest_merchants
+    from cardoffers_cli.services.suggestions import RatedPair
 
     desk = Desk.of(ctx)
     if as_table:
         rated = rate_pairs(desk.job, _pairs(as_table))
-        desk.show([_told(each) for each in rated], Sheet("rated", RATED, rated), raw=raw)
+        desk.show([_told(each) for each in rated], Sheet.of(RatedPair, "rated", rated), raw=raw)
         return
     if review:
         from cardoffers_cli.cli.merchant_review import check  # polars is heavy
@@ -71,7 +68,7 @@ def suggest(
     if review and rows:
         _review(desk, rows)
         return
-    desk.show([_told(each) for each in rows], Sheet("suggestions", SUGGESTED, rows), raw=raw)
+    desk.show([_told(each) for each in rows], suggested("suggestions", rows), raw=raw)
     if rows:
         desk.note(
             "Next: `--review` takes your answers one by one. Or, with `-o review.csv`, write a"
@@ -82,6 +79,14 @@ def suggest(
         desk.note(
             "No merchant is likelier than not; `cardoffers report unresolved` lists what waits."
         )
+
+
+def suggested(name: str, rows: "Sequence[Mapping[str, Any]]") -> Sheet:
+    """Return the sheet of suggestions, with room for the reason of a person who takes one."""
+    from cardoffers_cli.services.suggestions import Suggestion
+
+    columns = (*columns_of(Suggestion), Column("reason", gives_way=15))
+    return Sheet(name, columns, rows)
 
 
 def evidence(
@@ -96,7 +101,7 @@ def evidence(
 
     desk = Desk.of(ctx)
     found = show_evidence(desk.job, identifier, identifier_type)
-    desk.show(found, Sheet("evidence", SUGGESTED, found.candidates), raw=raw)
+    desk.show(found, suggested("evidence", found.candidates), raw=raw)
     if not found.candidates:
         desk.note(
             "No known merchant has a name like its own, or it has the names of many: "
@@ -161,12 +166,13 @@ def refuse(
 ) -> None:
     """Say that an identifier is not a merchant's: it is not suggested again."""
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier
 
     desk = Desk.of(ctx)
     told = answers.refuse(
         *(desk.job, identifier, merchant, reason), identifier_type=identifier_type, dry_run=dry_run
     )
-    desk.show(told, Sheet("answers", ANSWERED, [told]))
+    desk.show(told, Sheet.of(AnsweredIdentifier, "answers", [told]))
 
 
 def new(
@@ -182,12 +188,13 @@ def new(
 ) -> None:
     """Make a merchant of an unknown identifier."""
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier
 
     desk = Desk.of(ctx)
     told = answers.make_merchant(
         *(desk.job, source, category), name=name, identifier_type=identifier_type, dry_run=dry_run
     )
-    desk.show(told, Sheet("answers", ANSWERED, [told]))
+    desk.show(told, Sheet.of(AnsweredIdentifier, "answers", [told]))
 
 
 def unlink(
@@ -200,6 +207,7 @@ def unlink(
 ) -> None:
     """Take an identifier from its merchant; what it redeemed stands, and is shown."""
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
+    from cardoffers_cli.services.merchant_answers import RedeemedByIdentifier
 
     desk = Desk.of(ctx)
     told = answers.unlink(
@@ -208,7 +216,9 @@ def unlink(
     fields = {name: value for name, value in told.items() if name != "redeemed"}
     blocks = [Sheet.of_fields("identifier", fields)]
     if told.redeemed:
-        blocks.append(Sheet("redeemed", REDEEMED, told.redeemed, title="It redeemed"))
+        blocks.append(
+            Sheet.of(RedeemedByIdentifier, "redeemed", told.redeemed, title="It redeemed")
+        )
     desk.show(told, *blocks)
     if told.redeemed:
         desk.note(
@@ -234,6 +244,8 @@ def _review(desk: Desk, rows: "Sequence[Suggestion]") -> None:
 
 
 def _show(desk: Desk, told: "Sequence[AnsweredIdentifier]") -> None:
+    from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier
+
     failed = sum(each.code is not None for each in told)
     accepted = sum(each.answer in {"accepted", "new"} for each in told)
     said = (
@@ -243,7 +255,7 @@ def _show(desk: Desk, told: "Sequence[AnsweredIdentifier]") -> None:
     )
     desk.show(
         told,
-        *(Sheet("answers", ANSWERED, told), Text(said)),
+        *(Sheet.of(AnsweredIdentifier, "answers", told), Text(said)),
         exit_code=WITH_FINDINGS if failed else 0,
         why=f"Not answered: {failed:,} of {counted(len(told), 'identifier')}." if failed else "",
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, columns_of
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
 
@@ -22,15 +22,22 @@ if TYPE_CHECKING:
 PAGE = "index.html"
 """The page of a night, in the folder of its reports."""
 
-CAME_IN = read_columns("night_screen.came_in")
-MONEY = read_columns("night_screen.money")
-STEPS = read_columns("night_screen.steps")
-
 
 def night_blocks(result: NightResult) -> Iterator[Block]:
     """Yield the screen of a night; formats of one sheet have the institutions."""
-    yield Sheet("came_in", CAME_IN, result.institutions, title="What came in, and what it became")
-    yield Sheet("money", MONEY, result.institutions, title="Money")
+    from cardoffers_cli.services.nights import CameIn
+
+    yield Sheet.of(CameIn, "came_in", result.institutions, title="What came in, and what it became")
+    yield Sheet(
+        "money",
+        columns_of(
+            CameIn,
+            "institution currency amount_accepted merchant_funded_amount commission_amount"
+            " institution_payout_amount settled_institution_payout_amount",
+        ),
+        result.institutions,
+        title="Money",
+    )
     if result.findings:
         yield Text(list(findings_lines(result.findings)), title="Findings, most urgent first")
     yield Text(list(_said(result)))
@@ -38,7 +45,9 @@ def night_blocks(result: NightResult) -> Iterator[Block]:
 
 def step_blocks(result: NightResult) -> Iterator[Block]:
     """Yield a night step by step."""
-    yield Sheet("steps", STEPS, result.steps, title="Steps")
+    from cardoffers_cli.jobs.night.order import ToldStep
+
+    yield Sheet.of(ToldStep, "steps", result.steps, title="Steps")
     yield from night_blocks(result)
 
 

@@ -10,7 +10,7 @@ from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Institution, argument, option
 from cardoffers_cli.cli.kernel.secret import typed
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, columns_of
 from cardoffers_cli.domain.counting import counted
 
 app = group("Show offers, make one, read a cardholder's feed, add an offer.")
@@ -29,23 +29,19 @@ Cardholder = Annotated[
 Card = Annotated[str, option("The card's token; - reads it from standard input.", metavar="TOKEN")]
 Segment = Annotated[str | None, option("The cardholder's segment; used now and kept nowhere.")]
 
-PROGRAM = read_columns("offer.program")
-FEED = read_columns("offer.feed")
-LINKS = read_columns("offer.links")
 TEXTS = (Column("language"), Column("title"), Column("description"))
-PROGRAMS = read_columns("offer.programs")
-VERSIONS = read_columns("offer.versions")
 
 
 @app.command("list")
 def list_(ctx: typer.Context, *, institution: Institution) -> None:
     """List the offers of a program in its order, with their state and their budget."""
     from cardoffers_cli.jobs.offers import program  # polars is heavy
+    from cardoffers_cli.services.offers import ProgramOffer
 
     desk = Desk.of(ctx)
     found = program(institution, desk.job)
     rows = [{**row, "segments": "|".join(row.segments)} for row in found]
-    desk.show(found, Sheet("offers", PROGRAM, rows))
+    desk.show(found, Sheet.of(ProgramOffer, "offers", rows))
 
 
 @app.command("show")
@@ -124,6 +120,7 @@ def feed(
     """Read the feed of a cardholder, as the institution's app would; counts as a view."""
     from cardoffers_cli.domain.personal import hints
     from cardoffers_cli.jobs.offers import FeedRequest, read_feed  # polars is heavy
+    from cardoffers_cli.services.feed import ShownOffer
 
     desk = Desk.of(ctx)
     request = FeedRequest(
@@ -136,7 +133,7 @@ def feed(
         prefer_categories=hints(prefer_categories),
     )
     body = read_feed(institution, request, desk.job, dry_run=dry_run)
-    columns = (*FEED, Column("reason")) if personalize else FEED
+    columns = (*columns_of(ShownOffer), Column("reason")) if personalize else columns_of(ShownOffer)
     if body["total"] > len(body["offers"]):
         desk.note(f"Shown: {len(body['offers'])} of {counted(body['total'], 'offer')}.")
     desk.show(_said(body, dry_run=dry_run), Sheet("offers", columns, body["offers"]))
@@ -169,13 +166,14 @@ def add(
 def link_list(ctx: typer.Context, *, institution: Institution, cardholder: Cardholder) -> None:
     """List what a cardholder has added, with the state and the uses of each."""
     from cardoffers_cli.jobs.offers import cardholder_links  # polars is heavy
+    from cardoffers_cli.services.links import HeldLink
 
     desk = Desk.of(ctx)
     found = cardholder_links(institution, next(typed(cardholder)), desk.job)
     most = found.max_active_offers
     limit = "" if most is None else f" of at most {most}"
     desk.note(f"Active offers: {found.active}{limit}.")
-    desk.show(found, Sheet("links", LINKS, found.links))
+    desk.show(found, Sheet.of(HeldLink, "links", found.links))
 
 
 def _said(body: Mapping[str, Any], *, dry_run: bool) -> Mapping[str, Any]:
@@ -184,10 +182,15 @@ def _said(body: Mapping[str, Any], *, dry_run: bool) -> Mapping[str, Any]:
 
 
 def _sheets(offer: Mapping[str, Any]) -> Iterator[Block]:
+    from cardoffers_cli.services.offers import OfferUptake, OfferVersion
+
     lists = ("texts", "programs", "versions")
     terms = {name: value for name, value in offer.items() if name not in lists}
     yield Sheet.of_fields("offer", {**terms, "segments": "|".join(terms["segments"])})
     yield Sheet("texts", TEXTS, offer["texts"], title="Texts")
-    for name, columns in (("programs", PROGRAMS), ("versions", VERSIONS)):
+    for name, columns in (
+        ("programs", columns_of(OfferUptake)),
+        ("versions", columns_of(OfferVersion)),
+    ):
         rows = [{**row, "currency": offer["currency"]} for row in offer[name]]
         yield Sheet(name, columns, rows, title=name.capitalize())

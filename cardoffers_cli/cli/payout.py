@@ -8,13 +8,10 @@ import typer
 from cardoffers_cli.cli.kernel.commands import group, own_output
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, argument, option
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.errors import UsageError
 
 app = group("Pay what statements say, and see what is paid.")
-
-STATES = read_columns("payout.states")
-ENTRIES = read_columns("bank.entries")
 
 
 def day(value: str | None) -> str | None:
@@ -100,11 +97,11 @@ def withdraw(
 @app.command("list")
 def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
     """List the statements that pay anything, and what the bank says of each."""
-    from cardoffers_cli.jobs.payouts.reading import payouts
+    from cardoffers_cli.jobs.payouts.reading import ListedPayout, payouts
 
     desk = Desk.of(ctx)
     rows = payouts(desk.job, institution)
-    desk.show(rows, Sheet("payouts", STATES, rows, totals_by=("currency", "state")))
+    desk.show(rows, Sheet.of(ListedPayout, "payouts", rows, totals_by=("currency", "state")))
 
 
 @app.command("show")
@@ -112,7 +109,7 @@ def show_(
     ctx: typer.Context, number: Annotated[str, argument("NUMBER", "The number of the statement.")]
 ) -> None:
     """Show what is paid of a statement, and all that the bank said of it."""
-    from cardoffers_cli.jobs.payouts.reading import show_payout
+    from cardoffers_cli.jobs.payouts.reading import ListedBankEntry, ListedPayout, show_payout
 
     desk = Desk.of(ctx)
     found = show_payout(desk.job, number)
@@ -120,6 +117,9 @@ def show_(
     desk.show(
         found,
         Sheet.of_fields("payout", fields),
-        Sheet("bank", ENTRIES, found.bank, title="What the bank said"),
-        *([Sheet("withdrawn", STATES, found.withdrawn, title="Withdrawn")] * bool(found.withdrawn)),
+        Sheet.of(ListedBankEntry, "bank", found.bank, title="What the bank said"),
+        *(
+            [Sheet.of(ListedPayout, "withdrawn", found.withdrawn, title="Withdrawn")]
+            * bool(found.withdrawn)
+        ),
     )

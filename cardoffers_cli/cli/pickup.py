@@ -10,14 +10,11 @@ from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, argument
-from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.pickup.told import PickupTold
-
-FILES = read_columns("pickup.files")
-FINDINGS = read_columns("pickup.findings")
 
 
 def pickup(
@@ -45,9 +42,11 @@ def pickup(
 
 
 def _shown(told: "PickupTold") -> Iterator[Block]:
-    yield Sheet("files", FILES, told.files)
+    from cardoffers_cli.jobs.pickup.told import PickedUp, PickupFinding
+
+    yield Sheet.of(PickedUp, "files", told.files)
     if told.findings:
-        yield Sheet("findings", FINDINGS, told.findings, title="What to know")
+        yield Sheet.of(PickupFinding, "findings", told.findings, title="What to know")
     if told.dry_run:
         new = sum(file.state == "new" for file in told.files)
         yield Text([f"{counted(new, 'file')} would be fetched. Nothing was written (--dry-run)."])

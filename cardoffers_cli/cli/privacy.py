@@ -17,7 +17,7 @@ from cardoffers_cli.cli.kernel.options import (
     option,
 )
 from cardoffers_cli.cli.kernel.secret import typed
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_minute
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 app = group("What is kept of a cardholder: export it, hold it, erase it.")
 
-EXPORTED = read_columns("privacy.exported")
-HOLDS = read_columns("privacy.holds")
-TRACES = read_columns("privacy.traces")
 PLACES = (Column("place"), Column("rows", kind="integer"))
 LISTS = ("places", "files")
 WHY = {
@@ -53,13 +50,13 @@ def export(
     dry_run: DryRun = False,
 ) -> None:
     """Write everything stored about one cardholder, as CSV and as JSON, tokens in full."""
-    from cardoffers_cli.jobs.privacy.export import export_cardholder  # polars is heavy
+    from cardoffers_cli.jobs.privacy.export import ExportedTable, export_cardholder
 
     desk = Desk.of(ctx)
     desk.writes({"--to": folder})
     token = _token(cardholder)
     done = export_cardholder(desk.job, institution, token, folder, dry_run=dry_run)
-    desk.show(done, Sheet("tables", EXPORTED, done.tables))
+    desk.show(done, Sheet.of(ExportedTable, "tables", done.tables))
 
 
 @app.command()
@@ -87,10 +84,11 @@ def hold(
 def holds(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
     """List the legal holds that stand: of institutions, and of cardholders by number."""
     from cardoffers_cli.jobs.privacy.hold import list_holds
+    from cardoffers_cli.services.legal_holds import LegalHold
 
     desk = Desk.of(ctx)
     found = list_holds(desk.job, institution)
-    desk.show(found, Sheet("holds", HOLDS, found))
+    desk.show(found, Sheet.of(LegalHold, "holds", found))
 
 
 @app.command()
@@ -168,9 +166,11 @@ def _token(given: str) -> str:
 
 
 def _erased(done: "Erased") -> Iterator[Block]:
+    from cardoffers_cli.jobs.privacy.traces import Trace
+
     fields = {name: value for name, value in done.items() if name not in LISTS}
     yield Sheet.of_fields("erased", fields)
     if done.places:
         yield Sheet("places", PLACES, done.places, title="The token stands still in texts of")
     if done.files:
-        yield Sheet("files", TRACES, done.files, title="Files that hold the token, or may")
+        yield Sheet.of(Trace, "files", done.files, title="Files that hold the token, or may")

@@ -15,9 +15,6 @@ from cardoffers_cli.domain.errors import UsageError
 
 app = group("Say how an institution's own files are laid out, and read them so.")
 
-COLUMNS = show.read_columns("profile.columns")
-CHECKED = show.read_columns("profile.checked")
-LISTED = show.read_columns("profile.listed")
 
 Profiled = Annotated[Path, argument("PROFILE", "A layout profile, TOML.")]
 
@@ -37,7 +34,7 @@ def new(
     dry_run: options.DryRun = False,
 ) -> None:
     """Guess the layout of a file, and write a profile of it to be read and fixed."""
-    from cardoffers_cli.jobs.profiles import guessed, new_profile  # polars is heavy
+    from cardoffers_cli.jobs.profiles import GuessedColumn, guessed, new_profile
 
     output = own_output(ctx)
     desk = Desk.of(ctx)
@@ -55,7 +52,11 @@ def new(
     if not dry_run:
         show.write(made.toml.encode(), output, mode=desk.settings.mode)
     document = {**made, "dry_run": dry_run}
-    desk.show(document, show.Sheet("fields", COLUMNS, made.fields_), show.Text([f"{made.layout}."]))
+    desk.show(
+        document,
+        show.Sheet.of(GuessedColumn, "fields", made.fields_),
+        show.Text([f"{made.layout}."]),
+    )
     desk.note(f"Next: `cardoffers profile check {output} {sample}`.")
 
 
@@ -70,7 +71,7 @@ def check(
 ) -> None:
     """Show what each column of a file becomes by a profile; texts are masked."""
     from cardoffers_cli.files.profiles.loading import read_profile  # polars is heavy
-    from cardoffers_cli.jobs.profiles import check_profile
+    from cardoffers_cli.jobs.profiles import CheckedField, check_profile
 
     desk = Desk.of(ctx)
     reading = checked_as(desk.now, currency, ",", None, zone=assume_timezone)
@@ -83,7 +84,7 @@ def check(
         desk.note(f"Next: {_next(source, profile, makes_tokens=layout.makes_tokens)}.")
     desk.show(
         found,
-        show.Sheet("fields", CHECKED, found.fields_, title="Fields"),
+        show.Sheet.of(CheckedField, "fields", found.fields_, title="Fields"),
         show.Sheet("rows", tuple(columns), found.items_, title="First rows"),
         exit_code=3 if wrong else 0,
         why=f"The profile cannot read {', '.join(wrong)} in every row." if wrong else "",
@@ -126,12 +127,12 @@ def list_(
     ] = None,
 ) -> None:
     """List the profiles that institutions keep, or those of a folder."""
-    from cardoffers_cli.jobs.profiles import kept_profiles, profiles_in  # polars is heavy
+    from cardoffers_cli.jobs.profiles import ShownProfile, kept_profiles, profiles_in
 
     desk = Desk.of(ctx)
     found = kept_profiles(desk.job) if folder is None else profiles_in(folder)
     rows = [{**each, "fields": " ".join(each.fields_)} for each in found]
-    desk.show(found, show.Sheet("profiles", LISTED, rows))
+    desk.show(found, show.Sheet.of(ShownProfile, "profiles", rows))
 
 
 @app.command()

@@ -9,7 +9,7 @@ from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import argument, option
-from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, columns_of
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.reconciling import FINDING_CODES, meaning_of
@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 app = group("Hold what was credited against what was redeemed, and what banks paid.")
 
-VERDICTS = read_columns("reconcile.verdicts")
-FINDINGS = read_columns("reconcile.findings")
-ROWS = read_columns("reconcile.rows")
-BANK = read_columns("reconcile.bank")
-ENTRIES = read_columns("bank.entries")
+MEANING = Column("meaning", gives_way=3)
 
 FindingArgument = Annotated[
     str, argument("FINDING", "The finding: its id, the beginning of that, or latest.")
@@ -70,12 +66,12 @@ def list_(
     raw: options.Raw = False,
 ) -> None:
     """List what reconciliation found: open findings first, then the oldest."""
-    from cardoffers_cli.jobs.reconciliation.findings import finding_rows
+    from cardoffers_cli.jobs.reconciliation.findings import ToldFinding, finding_rows
 
     desk = Desk.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     rows, findings = finding_rows(desk.job, institution, code=code, state=state, limit=most)
-    desk.show(rows, Sheet("findings", FINDINGS, rows, totals_by=("currency",)), raw=raw)
+    desk.show(rows, Sheet.of(ToldFinding, "findings", rows, totals_by=("currency",)), raw=raw)
     if findings > len(rows):
         desk.note(f"There are {counted(findings, 'finding')}: --all for every one.")
 
@@ -111,11 +107,13 @@ def accept(
 
 def reconciled(told: "ReconciledTold") -> Iterator[Block]:
     """Show the verdicts, the totals of both sides, and what is open."""
+    from cardoffers_cli.pipeline.reconcile import BankTotal, VerdictTotal
+
     rows = [{**each, "meaning": meaning_of(each.code).says} for each in told.verdicts]
-    yield Sheet("verdicts", VERDICTS, rows)
+    yield Sheet("verdicts", (*columns_of(VerdictTotal), MEANING), rows)
     if told.bank:
         bank = [{**each, "meaning": meaning_of(each.code).says} for each in told.bank]
-        yield Sheet("bank", BANK, bank, title="Paid, as the bank says")
+        yield Sheet("bank", (*columns_of(BankTotal), MEANING), bank, title="Paid, as the bank says")
     if told.run_id is None:
         lines = ["No credited row came yet, so there is nothing to reconcile."]
         yield Text([*lines, "    -> cardoffers credit import FILE -i INST"])
@@ -148,10 +146,13 @@ def _controlled(control: "ControlTotals") -> Iterator[str]:
 
 
 def _shown(found: "ShownFinding") -> Iterator[Block]:
+    from cardoffers_cli.jobs.payouts.reading import ListedBankEntry
+    from cardoffers_cli.services.reconciliation import CreditedRow
+
     left_out = {"rows", "bank", "subject", "subject_no", "findings"}
     fields = {name: value for name, value in found.items() if name not in left_out}
     yield Sheet.of_fields("finding", fields)
     if found.rows:
-        yield Sheet("rows", ROWS, found.rows, title="Credited rows")
+        yield Sheet.of(CreditedRow, "rows", found.rows, title="Credited rows")
     if found.bank:
-        yield Sheet("bank", ENTRIES, found.bank, title="What the bank said")
+        yield Sheet.of(ListedBankEntry, "bank", found.bank, title="What the bank said")

@@ -8,12 +8,10 @@ import typer
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Yes, argument, option
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet
 
 app = group("Show a redemption, take it back.")
 
-
-HISTORY = read_columns("redemption.history")
 
 RedemptionId = Annotated[
     str,
@@ -29,6 +27,7 @@ def show_(
 ) -> None:
     """Show a redemption: purchase, offer, money, webhook, and every change of its state."""
     from cardoffers_cli.jobs.redemptions import show  # polars is heavy
+    from cardoffers_cli.services.redemptions import StateMove
 
     desk = Desk.of(ctx)
     found = show(redemption_id, desk.job, institution=institution)
@@ -36,7 +35,7 @@ def show_(
     desk.show(
         found,
         Sheet.of_fields("redemption", fields),
-        Sheet("history", HISTORY, found["history"], title="History"),
+        Sheet.of(StateMove, "history", found["history"], title="History"),
     )
 
 

@@ -12,7 +12,7 @@ from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import argument, option
-from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.cli.match import outcomes
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable, UsageError
@@ -31,9 +31,6 @@ StateFilter = Annotated[
     Literal["waiting", "linked", "refused", "dismissed"] | None, option("Only in this state.")
 ]
 
-LISTED = read_columns("refund.listed")
-CANDIDATES = read_columns("refund.candidates")
-LINKED = read_columns("refund.linked")
 _MEANINGS = {
     "reversed": "took the cashback of their purchase back",
     "kept": "left enough for the offer: nothing moved",
@@ -69,14 +66,14 @@ def list_(
     raw: options.Raw = False,
 ) -> None:
     """List refunds, how far they are and what became of them, the newest first."""
-    from cardoffers_cli.jobs.refunds.reading import refund_rows
+    from cardoffers_cli.jobs.refunds.reading import ListedRefund, refund_rows
 
     desk = Desk.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     rows, refunds = refund_rows(
         desk.job, institution, state=state, limit=most, everywhere=all_institutions
     )
-    desk.show(rows, Sheet("refunds", LISTED, rows), raw=raw)
+    desk.show(rows, Sheet.of(ListedRefund, "refunds", rows), raw=raw)
     if refunds > len(rows):
         desk.note(f"There are {counted(refunds, 'refund')}: --all for every one.")
 
@@ -93,7 +90,7 @@ def refunds(
     raw: options.Raw = False,
 ) -> None:
     """Show refunds, what they are of and what they took back, the newest first."""
-    from cardoffers_cli.jobs.refunds.reading import refund_rows
+    from cardoffers_cli.jobs.refunds.reading import ListedRefund, refund_rows
 
     desk = Desk.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
@@ -101,7 +98,9 @@ def refunds(
     rows, found = refund_rows(
         desk.job, institution, state=state, limit=most, everywhere=True, **span
     )
-    desk.show({"data": rows}, Sheet("refunds", LISTED, rows, totals_by=("currency",)), raw=raw)
+    desk.show(
+        {"data": rows}, Sheet.of(ListedRefund, "refunds", rows, totals_by=("currency",)), raw=raw
+    )
     if found > len(rows):
         desk.note("There is more: --all for every row.")
 
@@ -123,11 +122,11 @@ def suggest(
     ctx: typer.Context, *, institution: options.AskedInstitution = None, raw: options.Raw = False
 ) -> None:
     """Show the purchases that refunds without a reference may be of, best first."""
-    from cardoffers_cli.jobs.refunds.reading import suggestions
+    from cardoffers_cli.jobs.refunds.reading import Candidate, suggestions
 
     desk = Desk.of(ctx)
     rows = suggestions(desk.job, institution)
-    desk.show(rows, Sheet("candidates", CANDIDATES, rows), raw=raw)
+    desk.show(rows, Sheet.of(Candidate, "candidates", rows), raw=raw)
     if rows:
         desk.note(
             "Next: with `--format csv -o review.csv`, write a reason beside those that are right; "
@@ -154,7 +153,7 @@ def link(
     dry_run: options.DryRun = False,
 ) -> None:
     """Link a refund to its purchase, or those of a reviewed list. This is final."""
-    from cardoffers_cli.jobs.refunds.linking import Said, link_refund, link_refunds
+    from cardoffers_cli.jobs.refunds.linking import LinkedRefund, Said, link_refund, link_refunds
 
     desk = Desk.of(ctx)
     desk.writes({}, reads=[source] if source else [])
@@ -167,7 +166,7 @@ def link(
         failed = sum(not each.is_linked for each in told)
         why = f"Not linked: {failed:,} of {counted(len(told), 'refund')}." if failed else ""
         exit_code = WITH_FINDINGS if failed else 0
-        desk.show(told, Sheet("links", LINKED, told), exit_code=exit_code, why=why)
+        desk.show(told, Sheet.of(LinkedRefund, "links", told), exit_code=exit_code, why=why)
         return
     if not refund_ref or not transaction_ref or not reason:
         raise UsageError(
@@ -176,7 +175,7 @@ def link(
         )
     said = Said(refund_ref=refund_ref, transaction_ref=transaction_ref, reason=reason)
     done = link_refund(desk.job, institution, said, dry_run=dry_run)
-    desk.show(done, Sheet("links", LINKED, [done]))
+    desk.show(done, Sheet.of(LinkedRefund, "links", [done]))
 
 
 @app.command()
@@ -203,10 +202,12 @@ def applied(told: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _shown(found: "ShownRefund") -> Iterator[Block]:
+    from cardoffers_cli.jobs.refunds.reading import Candidate
+
     fields = {name: value for name, value in found.items() if name != "may_be_of"}
     yield Sheet.of_fields("refund", fields)
     if found.may_be_of:
-        yield Sheet("candidates", CANDIDATES, found.may_be_of, title="It may be of")
+        yield Sheet.of(Candidate, "candidates", found.may_be_of, title="It may be of")
 
 
 def _reviewed(source: Path) -> "list[Said]":

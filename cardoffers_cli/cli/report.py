@@ -12,24 +12,10 @@ from cardoffers_cli.cli.kernel.bars import bar
 from cardoffers_cli.cli.kernel.commands import Format, group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import option
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Column, Sheet, columns_of
 from cardoffers_cli.cli.refund import refunds
 from cardoffers_cli.cli.results import merchants, offers
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.files.report_columns import (
-    COUNTED_BY,
-    COUNTS,
-    CREDITED,
-    DAY_COUNTS,
-    ENTRIES_FIRST,
-    OWED,
-    REDEMPTIONS,
-    REDEMPTIONS_FIRST,
-    SETTLEMENT_SUMS,
-    SETTLEMENTS,
-    UNRESOLVED,
-    UNRESOLVED_FIRST,
-)
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.reports.reports import WholeReport
@@ -48,8 +34,6 @@ SettledBy = Literal["settlement", "institution"]
 
 
 _SUMMED = ("status", "currency")
-_REDEMPTIONS = Sheet("redemptions", REDEMPTIONS, (), totals_by=_SUMMED, first=REDEMPTIONS_FIRST)
-_ENTRIES = Sheet("settlements", SETTLEMENTS, (), totals_by=_SUMMED, first=ENTRIES_FIRST)
 StatusFilter = Annotated[Status | None, option("Only this state.", "--status")]
 
 
@@ -74,7 +58,7 @@ def redemptions(
     if by:
         show_counts(desk, by, filters, extent)
     else:
-        _show_pages(desk, _REDEMPTIONS, filters, extent)
+        _show_pages(desk, "redemptions", filters, extent)
 
 
 @app.command()
@@ -103,20 +87,21 @@ def settlements(
         return
     if settlement:
         filters["settlement"] = settlement
-    _show_pages(desk, _ENTRIES, filters, extent)
+    _show_pages(desk, "settlements", filters, extent)
 
 
 def _show_sums(desk: Desk, by: SettledBy, filters: Filters, extent: options.Extent) -> None:
     """Show settlements with their sums, or what is owed to each institution."""
     from cardoffers_cli.jobs.reports.reports import settlement_rows
+    from cardoffers_cli.services.settlements import Owed, Settlement
 
     extent.refuse_cursor("--by")
     if filters.pop("status"):
         raise UsageError("--by and --status exclude each other.", hint="Leave one out.")
     found = settlement_rows(desk.job, by, limit=extent.most + 1, **filters)
-    columns = SETTLEMENT_SUMS if by == "settlement" else OWED
+    shape = Settlement if by == "settlement" else Owed
     rows = found[: extent.most]
-    sheet = Sheet(f"by {by}", columns, rows, totals_by=("currency",))
+    sheet = Sheet.of(shape, f"by {by}", rows, totals_by=("currency",))
     desk.show({"by": by, "data": rows}, sheet, raw=extent.raw)
     if len(found) > len(rows):
         desk.note("There is more: --all for every row.")
@@ -135,6 +120,7 @@ def unresolved(
 ) -> None:
     """Show the merchant identifiers that are not in the catalogue."""
     from cardoffers_cli.jobs.reports.reports import unresolved_rows
+    from cardoffers_cli.services.reports import UnknownMerchant
 
     desk = Desk.of(ctx)
     filters = _filters(institution, None, from_at, to_at)
@@ -145,7 +131,7 @@ def unresolved(
         report_pages.show_unresolved(desk, filters, extent)
         return
     rows = unresolved_rows(desk.job, limit=extent.most, **filters)
-    sheet = Sheet("unresolved", UNRESOLVED, rows, totals_by=("currency",), first=UNRESOLVED_FIRST)
+    sheet = Sheet.of(UnknownMerchant, "unresolved", rows, totals_by=("currency",))
     desk.show({"data": rows}, sheet, raw=raw)
 
 
@@ -153,8 +139,8 @@ def _filters(institution: str | None, status: Status | None, from_at: Any, to_at
     return {"institution": institution, "status": status, "from_at": from_at, "to_at": to_at}
 
 
-def _show_pages(desk: Desk, sheet: Sheet, filters: Filters, extent: options.Extent) -> None:
-    """Show a report that comes in pages, or whole, as the sheet without its rows says."""
+def _show_pages(desk: Desk, report: str, filters: Filters, extent: options.Extent) -> None:
+    """Show a report that comes in pages, or whole."""
     from cardoffers_cli.jobs.reports.reports import report_page, whole_report
 
     if extent.all_rows:
@@ -162,24 +148,29 @@ def _show_pages(desk: Desk, sheet: Sheet, filters: Filters, extent: options.Exte
     if desk.format is Format.html and not filters.get("settlement"):
         from cardoffers_cli.cli import report_pages
 
-        report_pages.PAGES[sheet.name](desk, filters, extent)
+        report_pages.PAGES[report](desk, filters, extent)
     elif extent.all_rows:
-        whole = whole_report(sheet.name, desk.job, **filters)
-        desk.show({"data": whole.rows}, _filled(sheet, whole), raw=extent.raw)
+        whole = whole_report(report, desk.job, **filters)
+        desk.show({"data": whole.rows}, _filled(report, whole), raw=extent.raw)
     else:
         limit = extent.limit
-        page = report_page(sheet.name, desk.job, limit=limit, cursor=extent.cursor, **filters)
+        page = report_page(report, desk.job, limit=limit, cursor=extent.cursor, **filters)
         pagination = {"limit": limit, "next_cursor": page.next_cursor}
         envelope = {"data": page.rows, "pagination": pagination}
-        desk.show(envelope, _filled(sheet, page), raw=extent.raw)
+        desk.show(envelope, _filled(report, page), raw=extent.raw)
         if page.next_cursor:
             desk.note(f"There is more: --cursor {page.next_cursor}, or --all for every row.")
 
 
-def _filled(sheet: Sheet, page: "ReportPage | WholeReport") -> Sheet:
-    """Fill a sheet, with what was credited where there is anything to tell of it."""
-    columns = (*sheet.columns, *CREDITED) if page.is_reconciled else sheet.columns
-    return replace(sheet, columns=columns, rows=page.rows)
+def _filled(report: str, page: "ReportPage | WholeReport") -> Sheet:
+    """Return the sheet, with what was credited where there is anything to tell of it."""
+    from cardoffers_cli.services.reports import CREDITED, ExportedEntry, ExportedRedemption
+
+    shape = ExportedRedemption if report == "redemptions" else ExportedEntry
+    sheet = Sheet.of(shape, report, page.rows, totals_by=_SUMMED)
+    if not page.is_reconciled:
+        return sheet
+    return replace(sheet, columns=(*sheet.columns, *columns_of(shape, CREDITED)))
 
 
 app.command()(offers)
@@ -190,7 +181,6 @@ app.command()(funnel)
 
 BAR_WIDTH = 16
 _BAR = Column("bar", "redemptions")
-_NAMES = {"offer": "title", "merchant": "merchant_name"}
 
 
 def show_counts(
@@ -214,15 +204,17 @@ def show_counts(
 
 def _sheet(by: options.By, rows: "Sequence[RedemptionCount]", form: Format) -> Sheet:
     """Make the sheet; bars are for the eye, so only a table has them."""
-    name, group = f"redemptions by {by}", COUNTED_BY[by]
+    from cardoffers_cli.services.reports import COUNTED
+
     is_of_days = by == "day"
-    columns = (*group, *(DAY_COUNTS if is_of_days else COUNTS))
-    first = () if is_of_days else (_NAMES[by], "currency", "institution_payout_amount")
     quiet = "day" if is_of_days else ""
+    name = f"redemptions by {by}"
+    sheet = Sheet.of(COUNTED[by], name, rows, totals_by=("currency",), quiet=quiet)
     if form is not Format.table:
-        return Sheet(name, columns, rows, totals_by=("currency",), first=first, quiet=quiet)
+        return sheet
     most = max((row.redemptions for row in rows), default=0)
     drawn = [{**row, "bar": bar(row.redemptions, most, BAR_WIDTH)} for row in rows]
     title = "Redemptions by day: decided, and purchased" if is_of_days else f"Redemptions by {by}"
-    shown = (*columns[: len(group)], _BAR, *columns[len(group) :])
-    return Sheet(name, shown, drawn, title=title, first=first[:1], quiet=quiet)
+    at = [each.name for each in sheet.columns].index("redemptions")
+    shown = (*sheet.columns[:at], _BAR, *sheet.columns[at:])
+    return Sheet(name, shown, drawn, title=title, first=sheet.first[:1], quiet=quiet)

@@ -9,9 +9,8 @@ from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import option
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Sheet, columns_of
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.files.report_columns import MERCHANTS, OFFERS
 
 
 def offers(
@@ -30,6 +29,7 @@ def offers(
 ) -> None:
     """Show which offers work, and which end when."""
     from cardoffers_cli.jobs.reports.reports import offer_rows
+    from cardoffers_cli.services.offer_results import OfferResult
 
     desk = Desk.of(ctx)
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
@@ -40,7 +40,7 @@ def offers(
         show_offers(desk, filters, is_usual=is_usual)
         return
     found = offer_rows(desk.job, order=order, limit=extent.most, **filters)
-    _show(desk, "offers", OFFERS, found, extent)
+    _show(desk, "offers", OfferResult, found, extent)
 
 
 def merchants(
@@ -58,6 +58,7 @@ def merchants(
 ) -> None:
     """Show what each merchant funded."""
     from cardoffers_cli.jobs.reports.reports import merchant_rows
+    from cardoffers_cli.services.merchant_results import MerchantResult
 
     desk = Desk.of(ctx)
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
@@ -68,7 +69,7 @@ def merchants(
         show_merchants(desk, filters, is_usual=is_usual)
         return
     found = merchant_rows(desk.job, order=order, limit=extent.most, **filters)
-    _show(desk, "merchants", MERCHANTS, found, extent)
+    _show(desk, "merchants", MerchantResult, found, extent)
 
 
 def _window(
@@ -85,13 +86,14 @@ def _window(
 def _show(
     desk: Desk,
     name: str,
-    columns: tuple[Column, ...],
+    shape: type[Record],
     found: Sequence[Record],
     extent: options.Extent,
 ) -> None:
     """Show what the columns have of the rows, and say if there are more of them."""
-    names = {column.name for column in columns}
+    names = {column.name for column in columns_of(shape)}
     rows = [{key: value for key, value in row.items() if key in names} for row in found]
-    desk.show({"data": rows}, Sheet(name, columns, rows, totals_by=("currency",)), raw=extent.raw)
+    sheet = Sheet.of(shape, name, rows, totals_by=("currency",))
+    desk.show({"data": rows}, sheet, raw=extent.raw)
     if any(row[name] > extent.most for row in found):
         desk.note("There is more: --all for every row.")

@@ -5,30 +5,28 @@ import typer
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Yes
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.counting import counted
 
 app = group("How long things are kept, and the end of what is old enough.")
-
-KINDS = read_columns("retention.kinds")
 
 
 @app.command()
 def show(ctx: typer.Context) -> None:
     """Show what is kept, for how long, how much of it may go now, and what keeps the rest."""
-    from cardoffers_cli.jobs.retention import show_retention
+    from cardoffers_cli.jobs.retention import RetainedKind, show_retention
 
     desk = Desk.of(ctx)
     found = show_retention(desk.job)
     if all(each.days is None for each in found):
         desk.note("Everything is kept for ever: no age is set in [retention].")
-    desk.show(found, Sheet("kinds", KINDS, found))
+    desk.show(found, Sheet.of(RetainedKind, "kinds", found))
 
 
 @app.command()
 def run(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Delete files that are older than the age of their kind, for good, unless something keeps them."""  # noqa: E501  one line of help
-    from cardoffers_cli.jobs.retention import run_retention
+    from cardoffers_cli.jobs.retention import RetainedKind, run_retention
 
     desk = Desk.of(ctx)
     if not dry_run:
@@ -37,4 +35,4 @@ def run(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> Non
             items = counted(planned.deleted, "item")
             desk.ask(f"Delete {items}, {planned.bytes_deleted:,} bytes, for good?", yes=yes)
     done = run_retention(desk.job, dry_run=dry_run)
-    desk.show(done, Sheet("kinds", KINDS, done.kinds))
+    desk.show(done, Sheet.of(RetainedKind, "kinds", done.kinds))

@@ -11,7 +11,7 @@ import typer
 from cardoffers_cli.cli.kernel.commands import Format, group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Limit, argument, option
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.cli.nightly import (
     Log,
     MetricsFile,
@@ -23,10 +23,7 @@ from cardoffers_cli.cli.nightly import (
 
 app = group("Look at the nightly runs, and go on with one that did not end.")
 
-NIGHTS = read_columns("run.nights")
 _FIRST = ("night", "state", "files", "failed_files", "last_step")
-RUNS = read_columns("run.runs")
-ACCEPTED = read_columns("run.accepted")
 
 
 @app.command("list")
@@ -38,6 +35,7 @@ def list_(
 ) -> None:
     """List the nightly runs, the newest first."""
     from cardoffers_cli.jobs.night.history import list_nights, list_runs
+    from cardoffers_cli.services.nights import ListedNight, RunRecord
 
     desk = Desk.of(ctx)
     if desk.format is Format.html and not every:
@@ -49,9 +47,9 @@ def list_(
         return
     rows = list_runs(desk.job, limit) if every else list_nights(desk.job, limit)
     if every:
-        desk.show(rows, Sheet("runs", RUNS, rows, is_list=True))
+        desk.show(rows, Sheet.of(RunRecord, "runs", rows, is_list=True))
     else:
-        desk.show(rows, Sheet("runs", NIGHTS, rows, first=_FIRST, is_list=True))
+        desk.show(rows, Sheet.of(ListedNight, "runs", rows, first=_FIRST, is_list=True))
 
 
 @app.command()
@@ -119,8 +117,8 @@ def accept(
     dry_run: DryRun = False,
 ) -> None:
     """Accept a file that grew or changed after a nightly run took it: what came later stays unread."""  # noqa: E501  one line of help
-    from cardoffers_cli.jobs.storage.taken import accept_taken
+    from cardoffers_cli.jobs.storage.taken import ToldChange, accept_taken
 
     desk = Desk.of(ctx)
     found = accept_taken(desk.job, file, dry_run=dry_run)
-    desk.show(found, Sheet("accepted", ACCEPTED, [found]))
+    desk.show(found, Sheet.of(ToldChange, "accepted", [found]))

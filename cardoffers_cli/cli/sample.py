@@ -11,8 +11,6 @@ from cardoffers_cli.cli.kernel.commands import moment
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 
-COLUMNS = show.read_columns("sample.columns")
-
 
 def sample(
     ctx: typer.Context,
@@ -44,6 +42,7 @@ def sample(
 ) -> None:
     """Write realistic sample data: DIR/catalog, DIR/transactions and DIR/refunds."""
     from cardoffers_cli.files.samples.plan import Plan  # polars is heavy
+    from cardoffers_cli.jobs.sample import WrittenSample
     from cardoffers_cli.jobs.sample import sample as make
 
     desk = Desk.of(ctx)
@@ -67,4 +66,4 @@ def sample(
         for file in make(folder, plan, dry_run=dry_run):
             made.append(file)
             progress.advance(file["rows"])
-    desk.show(made, show.Sheet("files", COLUMNS, made))
+    desk.show(made, show.Sheet.of(WrittenSample, "files", made))

@@ -7,20 +7,20 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun
-from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet, Text
 from cardoffers_cli.domain.moments import format_moment
 
-COLUMNS = read_columns("settle.columns")
 FIRST = ("institution", "currency", "institution_payout_amount")
 
 
 def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Settle every ledger entry whose hold has ended: one settlement per institution and currency."""  # noqa: E501  one line of help
     from cardoffers_cli.jobs.settle import settle_due
+    from cardoffers_cli.pipeline.settle import MadeSettlement
 
     desk = Desk.of(ctx)
     report = settle_due(desk.job, dry_run=dry_run)
-    sheet = Sheet("settlements", COLUMNS, report["settlements"], first=FIRST)
+    sheet = Sheet.of(MadeSettlement, "settlements", report["settlements"], first=FIRST)
     desk.show(report, sheet, Text(list(_said(report))))
 
 

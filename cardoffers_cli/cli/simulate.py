@@ -9,9 +9,8 @@ import typer
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import argument, layout_for, layout_of
-from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 
-COLUMNS = read_columns("simulate.columns")
 REASONS = (Column("outcome"), Column("reason"), Column("purchases", kind="integer"))
 
 
@@ -39,6 +38,7 @@ def simulate(
     from cardoffers_cli.jobs.river.imports import ImportOptions
     from cardoffers_cli.jobs.river.intake import Outputs
     from cardoffers_cli.jobs.simulate import simulate_file
+    from cardoffers_cli.services.decisions import SimulatedPurchase
 
     desk = Desk.of(ctx, engine=engine)
     desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=[source])
@@ -63,7 +63,7 @@ def simulate(
     found = report.taken.report
     desk.show(
         report.document(),
-        Sheet("items", COLUMNS, report.items, title="Purchases"),
+        Sheet.of(SimulatedPurchase, "items", report.items, title="Purchases"),
         Sheet("reasons", REASONS, list(_reasons(report.items)), title="In all"),
         *blocks([found]),
         exit_code=0 if found.ok else 3,

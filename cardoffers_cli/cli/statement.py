@@ -10,7 +10,7 @@ from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import argument, option
-from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet, Text
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_brief
@@ -20,9 +20,6 @@ app = group("Statements: what institutions are owed for a month, closed and numb
 
 Number = Annotated[str, argument("NUMBER", "The statement, such as LARKMERE-2026-000010.")]
 
-LISTED = read_columns("statement.listed")
-CLOSED = read_columns("statement.closed")
-SETTLEMENTS = read_columns("statement.settlements")
 FIRST = ("number", "institution", "payable")
 
 
@@ -47,6 +44,7 @@ def close(
 ) -> None:
     """Close a month: what was settled by its end becomes a statement that never changes."""
     from cardoffers_cli.jobs.statements import closing
+    from cardoffers_cli.jobs.statements.closing import ClosedOne
 
     if every == (institution is not None):
         raise UsageError("Name one institution, or --all.", hint="Add -i INST, or --all.")
@@ -55,7 +53,7 @@ def close(
         rows = closing.close_all(desk.job, period, dry_run=dry_run)
         refused = [each for each in rows if each.state == "refused"]
         told = Text([f"{each.institution}: {each.hint}" for each in refused if each.hint])
-        sheet = Sheet("closed", CLOSED, rows)
+        sheet = Sheet.of(ClosedOne, "closed", rows)
         desk.show(rows, sheet, told, exit_code=WITH_FINDINGS if refused else 0)
         return
     made = closing.close_statement(desk.job, institution, period, dry_run=dry_run)
@@ -72,12 +70,13 @@ def list_(
     raw: options.Raw = False,
 ) -> None:
     """List statements, the newest period first."""
+    from cardoffers_cli.jobs.statements.closing import StatementTold
     from cardoffers_cli.jobs.statements.reading import statement_rows
 
     desk = Desk.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     rows, found = statement_rows(desk.job, institution, limit=most)
-    desk.show(rows, Sheet("statements", LISTED, rows, first=FIRST), raw=raw)
+    desk.show(rows, Sheet.of(StatementTold, "statements", rows, first=FIRST), raw=raw)
     if found > len(rows):
         desk.note(f"There are {counted(found, 'statement')}: --all for every one.")
 
@@ -86,13 +85,16 @@ def list_(
 def show_(ctx: typer.Context, number: Number) -> None:
     """Show a statement, and the settlements that it took."""
     from cardoffers_cli.jobs.statements.reading import show_statement
+    from cardoffers_cli.services.statements import StatedSettlement
 
     desk = Desk.of(ctx)
     found = show_statement(desk.job, number)
     fields = {name: value for name, value in found.items() if name != "settlements"}
     sheets = [Sheet.of_fields("statement", fields)]
     if found.settlements:
-        sheets.append(Sheet("settlements", SETTLEMENTS, found.settlements, title="Settlements"))
+        sheets.append(
+            Sheet.of(StatedSettlement, "settlements", found.settlements, title="Settlements")
+        )
     desk.show(found, *sheets)
 
 
@@ -118,7 +120,7 @@ def verify(
         raise UsageError("A number and -i exclude each other.", hint="Leave -i out.")
     desk = Desk.of(ctx)
     rows = verifying.verify(desk.job, number, institution)
-    show_verified(desk, rows, read_columns("statement.verified"))
+    show_verified(desk, rows, verifying.VerifiedStatement)
 
 
 def _closed(made: Mapping[str, Any]) -> Iterator[str]:

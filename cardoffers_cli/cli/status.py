@@ -12,7 +12,7 @@ import typer
 from cardoffers_cli.cli.kernel.bars import sparkline
 from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, columns_of
 from cardoffers_cli.cli.night_screen import findings_lines
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.night.history import LastNight
     from cardoffers_cli.jobs.status import StoreStatus
 
-INSTITUTIONS = read_columns("status.institutions")
-MONEY = read_columns("status.money")
-LOOP = read_columns("status.loop")
-DAYS = read_columns("status.days")
+DAYS = (
+    *(Column("institution"), Column("days", "a day"), Column("most", "most a day", "integer")),
+    Column("redemptions", "in all", "integer"),
+)
 RESUME = "cardoffers run resume"
 BY_A_NIGHT = {"cardoffers match", "cardoffers settle", "cardoffers webhook send"}
 """What a night does too, so that it is done by one that is gone on with."""
@@ -45,6 +45,9 @@ def status(ctx: typer.Context) -> None:
 
 
 def _blocks(found: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]:
+    from cardoffers_cli.jobs.status import LoopStatus
+    from cardoffers_cli.services.overview import InstitutionStatus
+
     if found.last_night:
         yield Text(list(_last_night(found, found.last_night)), title="The last nightly run")
     things = ("merchant", "offer", "cardholder", "link")
@@ -52,12 +55,21 @@ def _blocks(found: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]
     yield Text([f"{found.store} at {format_minute(found.as_of)}: {counts}."])
     if found.arrivals:
         yield Text([_expected(found.arrivals)])
-    yield Sheet("institutions", INSTITUTIONS, found.institutions, title="What came in")
+    yield Sheet.of(InstitutionStatus, "institutions", found.institutions, title="What came in")
     if found.institutions:
-        yield Sheet("money", MONEY, found.institutions, title="What it became: redemptions")
-    if found.money_loop:
         yield Sheet(
-            "money_loop", LOOP, found.money_loop, title="What was credited, closed and paid"
+            "money",
+            columns_of(
+                InstitutionStatus,
+                "institution currency pending pending_payout_amount settled settled_payout_amount"
+                " reversed",
+            ),
+            found.institutions,
+            title="What it became: redemptions",
+        )
+    if found.money_loop:
+        yield Sheet.of(
+            LoopStatus, "money_loop", found.money_loop, title="What was credited, closed and paid"
         )
     if days:
         yield Sheet("days", DAYS, list(_days(days)), title="Redemptions of the last 30 days")

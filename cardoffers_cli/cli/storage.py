@@ -11,7 +11,7 @@ from cardoffers_cli.cli.catalog import file_sheets
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, ErasureFile, Yes, argument, option
-from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
 
@@ -25,14 +25,7 @@ if TYPE_CHECKING:
 
 app = group("Look at, migrate, publish, export, back up, restore and recover the store.")
 
-RUNS = read_columns("storage.runs")
-BACKUP = read_columns("storage.backup")
-RESTORED = read_columns("storage.restored")
-RECOVERED = read_columns("storage.recovered")
-COMPACTED = read_columns("storage.compacted")
-MERGED = read_columns("storage.merged")
 MOVED = (Column("table_name", "table"), Column("row_count", "rows moved", kind="integer"))
-PARTS = read_columns("storage.parts")
 LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
 PLACES = (Column("place"), Column("rows", kind="integer"))
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
@@ -125,13 +118,14 @@ def backup(
 ) -> None:
     """Copy the store into a new file, checked and audited, with its checksum beside it."""
     from cardoffers_cli.jobs.storage import backup as backups
+    from cardoffers_cli.jobs.storage.backup import MadeBackup
 
     desk = Desk.of(ctx)
     with _steps(desk, "Backing up", backups.STEPS) as tell:
         made = backups.backup(desk.job, target, dry_run=dry_run, tell=tell)
     desk.show(
         made,
-        Sheet("backup", BACKUP, [made]),
+        Sheet.of(MadeBackup, "backup", [made]),
         Text([*_written(made), *_archive(made), *_kept(made), *_faults(made)]),
         exit_code=3 if made.faults else 0,
     )
@@ -148,6 +142,7 @@ def restore(
 ) -> None:
     """Put a backup in the place of the store, which is kept under another name."""
     from cardoffers_cli.jobs.storage import restore as restores
+    from cardoffers_cli.jobs.storage.restore import Restored
 
     desk = Desk.of(ctx)
     with _steps(desk, "Restoring", restores.STEPS) as tell:
@@ -156,7 +151,7 @@ def restore(
         )
     desk.show(
         done,
-        Sheet("restored", RESTORED, [done]),
+        Sheet.of(Restored, "restored", [done]),
         *_lost(done),
         Text([*_erased(done), *_archive(done), *_secrets(done), *_faults(done)]),
         exit_code=3 if done.faults or done.secrets_missing or done.erasures_unknown_since else 0,
@@ -167,12 +162,13 @@ def restore(
 def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Write the store anew without the room that nothing uses, and its history in fewer parts."""
     from cardoffers_cli.jobs.river import compact as compacts
+    from cardoffers_cli.jobs.river.compact import Compacted
 
     desk = Desk.of(ctx)
     with _steps(desk, "Compacting", compacts.STEPS) as tell:
         done = compacts.compact(desk.job, dry_run=dry_run, tell=tell)
     said = list(_written(done))
-    desk.show(done, Sheet("compacted", COMPACTED, [done]), *_merged(done), Text(said))
+    desk.show(done, Sheet.of(Compacted, "compacted", [done]), *_merged(done), Text(said))
 
 
 @app.command()
@@ -204,6 +200,7 @@ def export(
 def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Go on with a store that does not open since the power went: put the engine's log aside."""
     from cardoffers_cli.jobs.storage import recover as recovers
+    from cardoffers_cli.jobs.storage.recover import Recovered
 
     desk = Desk.of(ctx)
 
@@ -218,7 +215,7 @@ def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) ->
     said = ["Nothing was changed (--dry-run)."] if dry_run else []
     desk.show(
         done,
-        Sheet("recovered", RECOVERED, [done]),
+        Sheet.of(Recovered, "recovered", [done]),
         *_lost(done),
         Text([*said, *(f"The log is kept: {log}" for log in done.kept_logs), *_faults(done)]),
         exit_code=3 if done.faults else 0,
@@ -266,8 +263,10 @@ def _written(told: "MadeBackup | Compacted | Exported") -> Iterator[str]:
 
 
 def _lost(told: "Restored | Recovered | LostCommits") -> Iterator[Sheet | Text]:
+    from cardoffers_cli.services.overview import LastRun
+
     if told.lost_runs:
-        yield Sheet("lost", RUNS, told.lost_runs, title="Runs that were lost")
+        yield Sheet.of(LastRun, "lost", told.lost_runs, title="Runs that were lost")
     if told.next:
         yield Text(
             told.next, title="Run again, with the files of that nightly run put back from done/"
@@ -275,13 +274,19 @@ def _lost(told: "Restored | Recovered | LostCommits") -> Iterator[Sheet | Text]:
 
 
 def _parts(history: "ArchiveInfo | None") -> Iterator[Sheet]:
+    from cardoffers_cli.jobs.storage.stores import ArchivedTable
+
     if history:
-        yield Sheet("history", PARTS, history.tables, title=f"The history in {history.root}")
+        yield Sheet.of(
+            ArchivedTable, "history", history.tables, title=f"The history in {history.root}"
+        )
 
 
 def _merged(done: "Compacted | Exported") -> Iterator[Sheet]:
+    from cardoffers_cli.jobs.river.merge import MergedParts
+
     if done.merged:
-        yield Sheet("merged", MERGED, done.merged, title="Parts of the history, merged")
+        yield Sheet.of(MergedParts, "merged", done.merged, title="Parts of the history, merged")
 
 
 def _exported(done: "Exported") -> Iterator[str]:

@@ -6,10 +6,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution, argument
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
-
-EVENTS = read_columns("timeline.events")
-EXPECTED = read_columns("timeline.expected")
+from cardoffers_cli.cli.kernel.show import Sheet
 
 
 def timeline(
@@ -29,6 +26,7 @@ def timeline(
 ) -> None:
     """Show everything that happened, from the purchase to the money, and what comes next."""
     from cardoffers_cli.jobs.timeline import tell_timeline  # polars is heavy
+    from cardoffers_cli.services.timelines import ExpectedEvent, TimelineEvent
 
     desk = Desk.of(ctx)
     owner = desk.institution(institution, everywhere=everywhere)
@@ -37,6 +35,6 @@ def timeline(
         desk.note("Nothing more is expected.")
     desk.show(
         found,
-        Sheet("events", EVENTS, found.events),
-        Sheet("expected", EXPECTED, found.expected, title="Expected next"),
+        Sheet.of(TimelineEvent, "events", found.events),
+        Sheet.of(ExpectedEvent, "expected", found.expected, title="Expected next"),
     )

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.chunks import FileReading
     from cardoffers_cli.jobs.river.certificates import Certificate
 
-DIFFERENCES = show.read_columns("validate.differences")
 Asked = Annotated[
     str | None,
     institution_option(
@@ -144,14 +143,14 @@ def validate(
 
 def _compare(desk: Desk, certified: "Certificate", found: "Certificate") -> None:
     """Show where files are not as their certificate says; end with 3 if they are not."""
-    from cardoffers_cli.jobs.river.certificates import compare
+    from cardoffers_cli.jobs.river.certificates import CertificateDifference, compare
 
     told = compare(certified, found)
     if not told.same_rules:
         desk.note(f"The certificate was made by other rules, of version {certified.program}.")
     files = counted(len(certified.files), "file")
     verdict = "as certified" if told.ok else "not as certified"
-    rows = show.Sheet("differences", DIFFERENCES, told.differences)
+    rows = show.Sheet.of(CertificateDifference, "differences", told.differences)
     said = show.Text([f"{files}, certified at {format_minute(told.made_at)}: {verdict}."])
     desk.show(told, rows, said, exit_code=0 if told.ok else 3)
 

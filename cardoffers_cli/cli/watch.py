@@ -9,7 +9,7 @@ from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import argument, option
-from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.watching import figures_text, measured
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 app = group("What came in strangely, and what you say of it.")
 
 HIDDEN = ("institution_id", "subject", "import_id")
-FINDINGS = read_columns("watch.findings")
 Named = Annotated[str, argument("FINDING", "The finding: its id, a beginning of that, or latest.")]
 
 
@@ -38,11 +37,12 @@ def list_(
 ) -> None:
     """List what the watch found: open findings first, then the newest."""
     from cardoffers_cli.jobs.watch.findings import watch_rows
+    from cardoffers_cli.services.watch import WatchFinding
 
     desk = Desk.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     rows, findings = watch_rows(desk.job, institution, code=code, state=state, limit=most)
-    sheet = Sheet("findings", FINDINGS, [_row(each) for each in rows])
+    sheet = Sheet.of(WatchFinding, "findings", [_row(each) for each in rows])
     desk.show([_told(each) for each in rows], sheet, raw=raw)
     if findings > len(rows):
         desk.note(f"There are {counted(findings, 'finding')}: --all for every one.")

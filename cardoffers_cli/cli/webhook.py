@@ -14,7 +14,7 @@ from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.exits import stop_on_signals
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.progress import Progress
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
 from cardoffers_cli.cli.listen import listen
 from cardoffers_cli.cli.verify import verify
 from cardoffers_cli.domain.counting import counted
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 app = group("Send redemption events to institutions, and see what became of them.")
 
 
-EVENTS = read_columns("webhook.events")
-LOG = read_columns("webhook.log")
 SENT = (Column("events", kind="integer"), Column("meaning"))
-HELD = read_columns("webhook.held")
+HELD = (Column("institution"), Column("events", kind="integer"), Column("reason"), Column("next"))
 
 RedemptionId = Annotated[
     str,
@@ -180,6 +178,7 @@ def list_(
 ) -> None:
     """List events and how far they are, the newest first."""
     from cardoffers_cli.jobs.webhooks.events import list_events  # polars is heavy
+    from cardoffers_cli.services.webhooks import ListedEvent
 
     desk = Desk.of(ctx)
     filters: Mapping[str, Any] = {
@@ -194,7 +193,7 @@ def list_(
     shown = found if all_rows else found[:limit]
     if len(shown) < len(found):
         desk.note(f"There are more than {limit}: --limit or --all shows them.")
-    desk.show(shown, Sheet("events", EVENTS, shown))
+    desk.show(shown, Sheet.of(ListedEvent, "events", shown))
 
 
 @app.command("show")
@@ -313,10 +312,12 @@ def _sent(report: "SentEvents") -> Iterator[Block]:
 
 
 def _timeline(found: "EventTimeline") -> Sequence[Block]:
+    from cardoffers_cli.services.webhooks import LoggedAttempt
+
     lists = {"log", "headers"}
     fields = {name: value for name, value in found.items() if name not in lists}
     return (
-        Sheet("log", LOG, found.log, title="Attempts"),
+        Sheet.of(LoggedAttempt, "log", found.log, title="Attempts"),
         Sheet.of_fields("event", fields, "Event"),
         Sheet.of_fields("headers", found.headers or {}, "Headers of the last attempt"),
     )

@@ -8,7 +8,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
 from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution, argument, option
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, columns_of
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.nearest import did_you_mean
@@ -18,18 +18,15 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.why import DecidedNow, ListedWhy, PlainAnswer, Why
 
 
-ANSWERS = read_columns("why.answers")
 PLAIN = (Column("transaction_ref"), Column("status"), Column("locale"), Column("answer"))
-CHECKS = read_columns("why.checks")
-OFFERS = read_columns("why.offers")
-LISTS = (
-    ("documents", read_columns("why.documents"), "Closed on"),
-    ("refunds", read_columns("why.refunds"), "Refunds"),
-    ("rejects", read_columns("why.rejects"), "Rejected rows"),
-    ("duplicates", read_columns("why.duplicates"), "Came again"),
-    ("withdrawn", read_columns("why.withdrawn"), "Taken back with its file"),
-)
-"""What is told of where there is any: its columns, and its title."""
+LISTS = {
+    "documents": "Closed on",
+    "refunds": "Refunds",
+    "rejects": "Rejected rows",
+    "duplicates": "Came again",
+    "withdrawn": "Taken back with its file",
+}
+"""What is told of where there is any."""
 _FIELDS = {
     "purchase": "Purchase",
     "merchant_known": "Its merchant is known",
@@ -58,6 +55,8 @@ def why(
     ] = None,
 ) -> None:
     """Tell why a purchase did, or did not, redeem, with every check that was made."""
+    from cardoffers_cli.jobs.why import ListedWhy
+
     desk = Desk.of(ctx)
     desk.writes({}, reads=[file] if file else [])
     refs = _refs(ref, file, now=now, plain=plain, locale=locale)
@@ -68,7 +67,7 @@ def why(
         from cardoffers_cli.jobs.why import why_each  # polars is heavy
 
         found = why_each(refs, owner, desk.job, everywhere=everywhere)
-        desk.show(found, Sheet("why", ANSWERS, found), **_ending(found))
+        desk.show(found, Sheet.of(ListedWhy, "why", found), **_ending(found))
     else:
         _show_one(desk, refs[0], owner, now=now, everywhere=everywhere)
 
@@ -76,6 +75,7 @@ def why(
 def _refs(
     ref: str | None, file: str | None, *, now: bool, plain: bool, locale: str | None
 ) -> list[str]:
+
     if (ref is None) == (file is None):
         raise UsageError(
             "Name one reference, or a file of them.",
@@ -154,10 +154,14 @@ def _not_received(
 
 
 def _blocks(found: "Why") -> Iterator[Block]:
-    yield Sheet("why", ANSWERS, [found])
+    from cardoffers_cli.domain.outcomes import Check
+    from cardoffers_cli.jobs.why import ListedWhy
+    from cardoffers_cli.services.explanations import Evaluation
+
+    yield Sheet.of(ListedWhy, "why", [found])
     if found.checks:
         title = f"Every check of {found.offer_id}"
-        yield Sheet("checks", CHECKS, found.checks, title=title)
+        yield Sheet.of(Check, "checks", found.checks, title=title)
     yield from _terms(found)
     others = [
         {**each, "version": each.terms.version}
@@ -165,13 +169,14 @@ def _blocks(found: "Why") -> Iterator[Block]:
         if each.offer_id != found.offer_id
     ]
     if others:
-        yield Sheet("offers", OFFERS, others, title="The other offers")
+        columns = (*columns_of(Evaluation), Column("version", kind="integer", gives_way=1))
+        yield Sheet("offers", columns, others, title="The other offers")
     for name, title in _FIELDS.items():
         if fields := found.get(name):
             yield Sheet.of_fields(name, fields, title)
-    for name, columns, title in LISTS:
-        if found.get(name):
-            yield Sheet(name, columns, found[name], title=title)
+    for name, title in LISTS.items():
+        if rows := found.get(name):
+            yield Sheet.of(type(rows[0]), name, rows, title=title)
     if found.now:
         yield from _now(found.now)
 
@@ -185,8 +190,10 @@ def _terms(found: "Why") -> Iterator[Block]:
 
 
 def _now(again: "DecidedNow") -> Iterator[Block]:
+    from cardoffers_cli.domain.outcomes import Check
+
     fields = {name: again[name] for name in ("status", "reason", "headline", "offer_id")}
     fields["differs"] = ", ".join(again.differs) or "nothing"
     yield Sheet.of_fields("now", fields, "If it were decided now")
     if again.checks:
-        yield Sheet("checks_now", CHECKS, again.checks, title="Every check, now")
+        yield Sheet.of(Check, "checks_now", again.checks, title="Every check, now")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,27 +69,29 @@ class FunnelStep(Record):
 class PeopleStep(Record):
     """A step of the cardholders, in words, and the part of the step before that it is."""
 
-    step: str
+    step: str = shown("cardholders")
     count: int
-    share: Decimal | None
+    share: Decimal | None = shown("of the step before", "share")
 
 
-class VolumeStep(Record):
+class VolumeStep(Record, sheet="label count"):
     """How often something happened, with what it is called."""
 
     step: str
-    label: str
+    label: str = shown("what happened")
     count: int
 
 
 class Before(Record):
     """The count of the window before, and the change from it as a share of it."""
 
-    previous: int
-    change: Decimal | None
+    previous: int = shown("before")
+    change: Decimal | None = shown(kind="change")
 
 
-class ComparedStep(Before, FunnelStep):
+class ComparedStep(
+    Before, FunnelStep, sheet="step count conversion overall previous change conversion_of"
+):
     """A step of the funnel beside that of the window before."""
 
 
@@ -97,7 +99,7 @@ class ComparedPeople(Before, PeopleStep):
     """A step of the cardholders beside that of the window before."""
 
 
-class ComparedVolume(Before, VolumeStep):
+class ComparedVolume(Before, VolumeStep, sheet="label count previous change"):
     """How often something happened, beside how often it did before."""
 
 

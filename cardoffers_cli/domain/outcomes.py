@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.moments import format_length, format_minute
 from cardoffers_cli.domain.money import commission_amount, money_text, quantize
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -92,8 +92,8 @@ class Check(Record):
 
     check: str
     ok: bool | None
-    expected: Any
-    actual: Any
+    expected: Any = shown(gives_way=1)
+    actual: Any = shown(gives_way=1)
     detail: str
 
 

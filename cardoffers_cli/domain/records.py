@@ -7,6 +7,10 @@ sheet and the writer of JSON are, writes `row["amount"]`: a record is a mapping 
 field that is `if_any()` is left out of that mapping while it is None; others are there as null. A
 member that is called as a word of Python has a field with an underscore behind it, as `from_`.
 
+A sheet of records has a column for each field, of the kind that its type says. What else is said of
+a column stands with its field, as `shown`; which fields are columns, where these are not all in
+their order, and what people see first, as `sheet` and `first` of the class.
+
 A command begins by making the classes that it may need, so they share their methods: what
 `dataclass` would write and compile for each of them costs more than to read the module.
 """
@@ -21,7 +25,7 @@ from datetime import date
 from decimal import Decimal
 from functools import cache
 from inspect import get_annotations
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self, dataclass_transform
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Self, dataclass_transform
 from uuid import UUID
 
 from cardoffers_cli.domain.money import quantize
@@ -29,14 +33,41 @@ from cardoffers_cli.domain.money import quantize
 Amount = Decimal
 """Money, in the `currency` of the same record and with that currency's decimals."""
 
+Kind = Literal[
+    "text", "id", "integer", "money", "moment", "date", "flag", "number", "share", "change"
+]
+"""What a column holds: how it is written, and where it stands."""
+
 _IF_ANY = "if any"
-_SHOWN = (type(None), bool, int, float, Decimal, date, UUID)
+_SHOWN = "shown"
+_PLAIN = (type(None), bool, int, float, Decimal, date, UUID)
 """What a `repr` shows of a record: text may be a token, a secret or a name."""
 
 
-def if_any() -> Any:
+def shown(
+    title: str | None = None,
+    kind: Kind | None = None,
+    *,
+    gives_way: int = 0,
+    instead: tuple[str, ...] = (),
+    inside: Mapping[str, Any] | None = None,
+    default: Any = MISSING,
+) -> Any:
+    """Say what its type does not of the column of a field (`files/sheets.Column`).
+
+    A field that is a mapping has a column for each name `inside`, which is `shown` itself.
+    """
+    within = {name: each.metadata[_SHOWN] for name, each in (inside or {}).items()}
+    told: dict[str, Any] = {"title": title, "kind": kind, "gives_way": gives_way}
+    told.update(instead=instead, inside=within)
+    said = {name: value for name, value in told.items() if value}
+    return field(default=default, metadata={_SHOWN: said} if said else {})
+
+
+def if_any(title: str | None = None, kind: Kind | None = None, *, gives_way: int = 0) -> Any:
     """Return the default of a field that a record has only where there is something to tell."""
-    return field(default=None, metadata={_IF_ANY: True})
+    more = shown(title, kind, gives_way=gives_way).metadata
+    return field(default=None, metadata={**more, _IF_ANY: True})
 
 
 @cache
@@ -51,7 +82,9 @@ def _optional(shape: type[Record]) -> frozenset[str]:
     return frozenset(each.name for each in fields(shape) if _IF_ANY in each.metadata)  # type: ignore[arg-type]
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=False)
+@dataclass_transform(
+    frozen_default=True, kw_only_default=True, eq_default=False, field_specifiers=(shown,)
+)
 class Record(Mapping[str, Any]):
     """A frozen dataclass of named fields; equal to any mapping of the same fields and values."""
 
@@ -60,11 +93,15 @@ class Record(Mapping[str, Any]):
     _fields: ClassVar[Mapping[str, str]]
     """The field of each member that there may be, but of those that vary."""
 
-    def __init_subclass__(cls) -> None:
+    _sheet: ClassVar[tuple[str, str]] = ("", "")
+    """The columns of a sheet, where these are not all fields, and which people see first."""
+
+    def __init_subclass__(cls, *, sheet: str = "", first: str = "") -> None:
         super().__init_subclass__()
         dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
         cls._is_plain = not _optional(cls) and not any(name[-1] == "_" for name in _names(cls))
         cls._fields = {name.rstrip("_"): name for name in _names(cls)}
+        cls._sheet = (sheet or cls._sheet[0], first or cls._sheet[1])
 
     def __init__(self, **values: Any) -> None:
         names = _names(type(self))
@@ -171,7 +208,7 @@ class OpenRecord(Record):
 
 def _told(value: Any) -> str:
     """Write a value without any text that it may hold."""
-    if isinstance(value, (Record, *_SHOWN)):
+    if isinstance(value, (Record, *_PLAIN)):
         return repr(value)
     return f"<{type(value).__name__}>"
 
@@ -205,6 +242,21 @@ class Member(NamedTuple):
     is_nullable: bool
     is_optional: bool
     says: str | None
+
+
+def sheet_of(shape: type[Record]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return which columns a sheet of records has, none for all, and which people see first."""
+    columns, first = shape._sheet  # noqa: SLF001
+    return columns.split(), first.split()
+
+
+def shown_of(shape: type[Record]) -> Mapping[str, Mapping[str, Any]]:
+    """Return what is said of the column of each member of which anything is."""
+    return {
+        each.name.rstrip("_"): each.metadata[_SHOWN]
+        for each in fields(shape)  # type: ignore[arg-type]
+        if _SHOWN in each.metadata
+    }
 
 
 _TYPE = re.compile(

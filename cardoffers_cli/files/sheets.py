@@ -15,18 +15,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Literal, cast, get_args
+from functools import cache
+from typing import Any
 
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.money import MINOR_UNITS, quantize
+from cardoffers_cli.domain.records import Kind, Record, members_of, sheet_of, shown_of
 from cardoffers_cli.domain.sentences import percent
-from cardoffers_cli.files.tabulated import read_tables
 
-Kind = Literal[
-    "text", "id", "integer", "money", "moment", "date", "flag", "number", "share", "change"
-]
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
@@ -92,28 +90,48 @@ class Column:
         return text[:1].upper() + text[1:]
 
 
-def read_columns(name: str) -> tuple[Column, ...]:
-    """Return the columns of a sheet, as `columns.txt` has them under this name.
+_KINDS: Mapping[str, Kind] = {
+    "UUID": "id",
+    "int": "integer",
+    "Amount": "money",
+    "Decimal": "number",
+    "float": "number",
+    "datetime": "moment",
+    "date": "date",
+    "bool": "flag",
+}
+"""The kinds of columns by the types of fields; the others are text."""
 
-    A line is a column: its name, its kind, how soon it gives way, its title; what is left out, or
-    is `-`, is as usual. Behind a bar stand the columns that people are shown instead.
+
+def columns_of(shape: type[Record], names: str = "", **titles: str) -> tuple[Column, ...]:
+    """Return the columns of a sheet of records: those that are named, or as the class says.
+
+    `titles` stand in the place of those that the class says.
     """
-    return tuple(map(_read_column, read_tables("columns.txt")[name]))
+    found = _columns_of(shape)
+    chosen = [found[name] for name in names.split() or sheet_of(shape)[0] or found]
+    return tuple(replace(each, title=titles.get(each.name, each.title)) for each in chosen)
 
 
-def _read_column(line: str) -> Column:
-    told, _, instead = line.partition("|")
-    name, *rest = told.split()
-    kind, gives_way, *title = [*rest, *("text", "-")[len(rest) :]]
-    if kind not in get_args(Kind):
-        raise ValueError(line)
-    return Column(
-        name,
-        " ".join(title) or None,
-        cast("Kind", kind),
-        gives_way=0 if gives_way == "-" else int(gives_way),
-        instead=tuple(instead.split()),
-    )
+@cache
+def _columns_of(shape: type[Record]) -> Mapping[str, Column]:
+    """Return the column of each member of a record, and of what is inside of it, by its name."""
+    shown, found = shown_of(shape), dict[str, Column]()
+    for member in members_of(shape):
+        told = {"kind": _KINDS.get(member.kind, "text"), **shown.get(member.name, {})}
+        inside = told.pop("inside", {})
+        columns = {f"{member.name}.{name}": each for name, each in inside.items()}
+        found |= {
+            name: Column(name, **each) for name, each in (columns or {member.name: told}).items()
+        }
+    return found
+
+
+def on_days(columns: Iterable[Column]) -> Iterator[Column]:
+    """Yield the columns with days in the place of moments, and called so."""
+    for each in columns:
+        title = f"{each.heading.removesuffix(' at')} on"
+        yield replace(each, kind="date", title=title) if each.kind == "moment" else each
 
 
 @dataclass(frozen=True)
@@ -137,6 +155,16 @@ class Sheet:
     quiet: str = ""
     unit: str = ""
     is_list: bool = False
+
+    @classmethod
+    def of(cls, shape: type[Record], name: str, rows: Iterable[Row], **more: Any) -> Sheet:
+        """Make the sheet of records, as their class says what is shown, and what first."""
+        return cls(name, columns_of(shape), rows, **{"first": tuple(sheet_of(shape)[1]), **more})
+
+    @classmethod
+    def of_rows(cls, name: str, rows: Sequence[Any], **more: Any) -> Sheet:
+        """Make the sheet of records by the class of the first; of none there is nothing to show."""
+        return cls.of(type(rows[0]), name, rows, **more) if rows else cls(name, (), rows, **more)
 
     @classmethod
     def of_fields(cls, name: str, fields: Mapping[str, Any], title: str | None = None) -> Sheet:

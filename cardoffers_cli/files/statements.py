@@ -13,22 +13,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.files.exports import csv_cell
-from cardoffers_cli.files.sheets import Column, guarded_text, read_columns
+from cardoffers_cli.files.sheets import guarded_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-STATED = read_columns("statement.lines")
-"""The columns of the lines of a statement; the file has `value` behind them."""
-INVOICED = read_columns("invoice.lines")
-"""Those of an invoice."""
+    from cardoffers_cli.files.sheets import Column
+
 TAXES = ("tax_id", "tax_note")
 """What is said of tax: it comes from the catalogue, and nothing is computed of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SealedForm:
-    """How a file is made: its columns, what its head says, and its amounts before and behind.
+    """How a file is made: the columns of its lines, its head, and its amounts before and behind.
 
     The names are those that JSON has. Fields `passing` through stand in the head where there
     are any: so what has none has the bytes that it always had.
@@ -69,29 +67,6 @@ class SealedForm:
         cells = {"kind": kind, "currency": document["currency"], self.columns[-1].name: amount}
         texts = [cells.get(column.name, "") for column in self.columns]
         return ",".join(map(csv_cell, [*texts, value]))
-
-
-STATEMENT = SealedForm(
-    columns=STATED,
-    head=(
-        *("number", "institution_id", "from", "to", "previous_number", "previous_sha256"),
-        *("entries", "adjustments"),
-    ),
-    passing=TAXES,
-    before=("carried_in",),
-    behind=("carried_out", "payable"),
-)
-
-INVOICE = SealedForm(
-    columns=INVOICED,
-    head=(
-        *("number", "merchant_id", "merchant_name", "from", "to", "issued_on", "net_days"),
-        *("due_on", "amends", "previous_number", "previous_sha256"),
-    ),
-    passing=TAXES,
-    before=(),
-    behind=("amount",),
-)
 
 
 def taxes(document: Mapping[str, Any]) -> Mapping[str, str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.arriving import judge_deadlines
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.expectations import came_files, kept_calendars
 from cardoffers_cli.services.institutions import find_institution
@@ -33,7 +33,11 @@ _NEXT = timedelta(days=62)
 """Within which every expectation has another deadline."""
 
 
-class Arrival(Record):
+class Arrival(
+    Record,
+    sheet="institution due_at state pattern file refused why received_at expected due_on import_id"
+    " institution_id",
+):
     """A deadline of a file that is expected, its state, and the file that came for it.
 
     `expected` is the whole expectation, `pattern` how its file is called, `due_on` the day in its
@@ -41,18 +45,18 @@ class Arrival(Record):
     does not count, which is `refused`.
     """
 
-    institution_id: UUID
+    institution_id: UUID = shown(gives_way=7)
     institution: str
-    pattern: str
-    expected: str
-    due_on: date
-    due_at: datetime
+    pattern: str = shown("expected")
+    expected: str = shown("when", gives_way=4)
+    due_on: date = shown("day", gives_way=5)
+    due_at: datetime = shown("due at")
     state: str
     file: str | None
-    received_at: datetime | None
-    import_id: str | None
-    refused: str | None
-    why: str | None
+    received_at: datetime | None = shown("received at", gives_way=3)
+    import_id: str | None = shown(kind="id", gives_way=6)
+    refused: str | None = shown(gives_way=1)
+    why: str | None = shown(gives_way=2)
 
 
 class ArrivalCounts(Record):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.records import shown
 from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.credits import (
@@ -23,10 +24,14 @@ if TYPE_CHECKING:
     from cardoffers_cli.services.credits import CreditStatus
 
 
-class ListedCredit(SentCredit):
+class ListedCredit(
+    SentCredit,
+    sheet="institution credit_ref status amount currency credited_at redemption_id transaction_ref"
+    " failure_code received_at",
+):
     """A credited row as it was sent, in the shape of `credit list --format json`."""
 
-    institution: str
+    institution: str = shown(gives_way=6)
 
 
 class ShownCredit(ListedCredit, OwedCredit):

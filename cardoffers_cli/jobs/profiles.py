@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import FileUnusable, NotFound, UsageError
 from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.profiles.guessing import guess_layout
 from cardoffers_cli.files.profiles.loading import read_profile
@@ -42,7 +42,7 @@ class GuessedColumn(Record):
     column: str
     written: str
     sureness: str
-    why: str
+    why: str = shown(gives_way=1)
 
 
 class NewProfile(Record):
@@ -64,7 +64,7 @@ class CheckedField(Record):
     rows: int
     empty: int
     unreadable: int
-    example: str | None
+    example: str | None = shown(gives_way=1)
 
 
 class CheckedProfile(Record):
@@ -86,8 +86,8 @@ class ShownProfile(Record):
     name: str | None
     form: str
     encoding: str
-    fields_: Sequence[str]
-    digest: str
+    fields_: Sequence[str] = shown(gives_way=1)
+    digest: str = shown(gives_way=2)
 
 
 def new_profile(

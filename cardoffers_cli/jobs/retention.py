@@ -13,7 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.domain.retention import AGING, KINDS
 from cardoffers_cli.files.drop import MANIFEST, MARKER, REPORTS
 from cardoffers_cli.files.later import look_later
@@ -45,14 +45,14 @@ class RetainedKind(Record):
     """
 
     kind: str
-    what: str
+    what: str = shown(gives_way=3)
     days: int | None
     there: int | None
-    oldest_at: datetime | None
+    oldest_at: datetime | None = shown(gives_way=2)
     may_go: int
-    bytes_may_go: int
+    bytes_may_go: int = shown("bytes", gives_way=1)
     kept: int
-    because: str
+    because: str = shown(gives_way=4)
 
 
 class RetentionRun(Record):

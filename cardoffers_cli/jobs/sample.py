@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_INSTITUTIONS = 64
 
 
-class WrittenSample(Record):
+class WrittenSample(Record, sheet="file rows bytes"):
     """A file of a sample: its name below the folder, its rows and its size."""
 
     file: str

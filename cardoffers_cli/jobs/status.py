@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.jobs.arrivals import count_arrivals
 from cardoffers_cli.jobs.context.approvals import approval_moment
 from cardoffers_cli.jobs.context.reading import reading
@@ -37,10 +37,14 @@ class StatusHead(Record):
     as_of: datetime
 
 
-class LoopStatus(LoopTotals):
+class LoopStatus(
+    LoopTotals,
+    sheet="institution currency redemptions credited credited_amount stated_amount paid_amount"
+    " invoiced_amount",
+):
     """What was credited and closed, and what the bank paid of the statements."""
 
-    paid_amount: Amount | None
+    paid_amount: Amount | None = shown("paid")
 
 
 class StoreStatus(Overview, StatusHead):

@@ -77,7 +77,11 @@ class Why(MoneyTrail, Explanation, WhyHead):
     now: DecidedNow | None = if_any()
 
 
-class ListedWhy(MoneyTrail, Explanation):
+class ListedWhy(
+    MoneyTrail,
+    Explanation,
+    sheet="transaction_ref status reason headline offer_id merchant_id redemption_id",
+):
     """The answer to a reference of a list, with its money trail."""
 
     received_from: list[str]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import StoreDamaged
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.pipeline.handles import BothSides, Referred
 
 if TYPE_CHECKING:
@@ -31,42 +31,50 @@ CONTROL_TOTALS_DIFFER = "control_totals_differ"
 """The code of a run whose verdicts are not what there is (rules.md#reconciliation)."""
 
 
-class VerdictTotal(Record):
+class VerdictTotal(
+    Record,
+    sheet="code rows amount credited_amount currency oldest_days from_30_days from_60_days"
+    " redemptions credited_rows",
+):
     """What the verdicts of one code and currency come to.
 
     `amount` is the cashback of their redemptions or, of credited rows alone, what these moved;
     `credited_amount` what stands as credited. Ages are of findings, in days.
     """
 
-    code: str
+    code: str = shown("verdict")
     rows: int
     amount: Amount
-    currency: str
-    credited_amount: Amount
-    redemptions: int
-    credited_rows: int
-    oldest_days: int | None
-    from_30_days: int | None
-    from_60_days: int | None
+    currency: str = shown(gives_way=1)
+    credited_amount: Amount = shown("credited", gives_way=2)
+    redemptions: int = shown(gives_way=8)
+    credited_rows: int = shown("credited rows", gives_way=7)
+    oldest_days: int | None = shown("oldest, days", gives_way=4)
+    from_30_days: int | None = shown("from 30 days", gives_way=5)
+    from_60_days: int | None = shown("from 60 days", gives_way=6)
 
 
-class BankTotal(Record):
+class BankTotal(
+    Record,
+    sheet="code rows amount currency paid_amount oldest_days from_7_days from_30_days from_60_days"
+    " bank_entries",
+):
     """What the verdicts of the bank's side of one code and currency come to.
 
     `amount` is of the statements or, of entries of no payout, what these say; `paid_amount` what
     the bank booked and did not take back. Ages are of findings, in days.
     """
 
-    code: str
+    code: str = shown("verdict")
     rows: int
     amount: Amount
-    currency: str
-    paid_amount: Amount
-    bank_entries: int
-    oldest_days: int | None
-    from_7_days: int | None
-    from_30_days: int | None
-    from_60_days: int | None
+    currency: str = shown(gives_way=1)
+    paid_amount: Amount = shown("paid", gives_way=2)
+    bank_entries: int = shown("entries", gives_way=7)
+    oldest_days: int | None = shown("oldest, days", gives_way=4)
+    from_7_days: int | None = shown("from 7 days", gives_way=6)
+    from_30_days: int | None = shown("from 30 days", gives_way=6)
+    from_60_days: int | None = shown("from 60 days", gives_way=5)
 
 
 class SaidTotal(VerdictTotal):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,18 +19,22 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class MadeSettlement(Record):
+class MadeSettlement(
+    Record,
+    sheet="institution currency entries adjustments merchant_funded_amount commission_amount"
+    " institution_payout_amount settlement_id",
+):
     """A settlement that a run made; its sums are net of the adjustments."""
 
-    settlement_id: UUID
+    settlement_id: UUID = shown("settlement id", gives_way=1)
     institution_id: UUID
     institution: str
     currency: str
     entries: int
     adjustments: int
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
+    merchant_funded_amount: Amount = shown("merchants fund")
+    commission_amount: Amount = shown("commission")
+    institution_payout_amount: Amount = shown("payout")
     settled_at: datetime
 
 

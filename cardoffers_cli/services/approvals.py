@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.domain.approvals import LASTS, approval_id
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,27 +33,31 @@ class AskedApproval(Record):
 
     approval_id: UUID
     institution_id: UUID
-    institution: str
+    institution: str = shown(gives_way=2)
     number: int
     action: str
     subject: str
-    amount: Amount | None
-    currency: str | None
+    amount: Amount | None = shown(gives_way=1)
+    currency: str | None = shown(gives_way=1)
     details: Mapping[str, Any]
     digest: str
-    maker: str
-    requested_at: datetime
-    expires_at: datetime
+    maker: str = shown("asked by")
+    requested_at: datetime = shown("asked at", gives_way=4)
+    expires_at: datetime = shown("until", gives_way=3)
 
 
-class Approval(AskedApproval):
+class Approval(
+    AskedApproval,
+    sheet="approval_id institution action subject amount currency maker requested_at expires_at"
+    " state answered_by reason",
+):
     """A request that is in the store: how far it is, its answer, and its use."""
 
     state: str
     answer: str | None
-    answered_by: str | None
+    answered_by: str | None = shown("answered by", gives_way=5)
     answered_at: datetime | None
-    reason: str | None
+    reason: str | None = shown(gives_way=6)
     used_by: str | None
     used_at: datetime | None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,23 +23,23 @@ class FoundBankEntry(Record):
     are that were asked for.
     """
 
-    entry_id: UUID
+    entry_id: UUID = shown(gives_way=8)
     status: str
-    direction: str
-    number: str | None
-    institution: str | None
-    payment_id: str | None
+    direction: str = shown(gives_way=1)
+    number: str | None = shown("statement")
+    institution: str | None = shown(gives_way=2)
+    payment_id: str | None = shown("payment", gives_way=6)
     trace: str | None
     amount: Amount | None
     currency: str | None
-    booked_at: datetime | None
+    booked_at: datetime | None = shown("booked", gives_way=3)
     code: str | None
-    bank_ref: str | None
-    file: str
-    place: str
+    bank_ref: str | None = shown("reference", gives_way=5)
+    file: str = shown(gives_way=7)
+    place: str = shown(gives_way=7)
     received_at: datetime
-    message: str
-    counts: bool
+    message: str = shown(gives_way=7)
+    counts: bool = shown(gives_way=7)
     is_unknown: bool
     entries: int
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.money import quantize
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,20 +22,24 @@ if TYPE_CHECKING:
 _AMOUNTS = ("min_spend", "cashback_amount", "budget_amount")
 
 
-class ValueChange(Record):
+class ValueChange(
+    Record,
+    sheet="happened_at actor subject subject_id field old_value new_value institution by_run"
+    " run_id audit_no",
+):
     """One value that was changed, as text, by a run of somebody."""
 
-    audit_no: int
+    audit_no: int = shown("no", gives_way=5)
     happened_at: datetime
-    actor: str
-    by_run: str | None
-    run_id: UUID | None
-    institution: str | None
+    actor: str = shown(gives_way=1)
+    by_run: str | None = shown("by", gives_way=2)
+    run_id: UUID | None = shown(kind="text", gives_way=4)
+    institution: str | None = shown(gives_way=3)
     subject: str
     subject_id: str
     field: str
-    old_value: str | None
-    new_value: str | None
+    old_value: str | None = shown("old")
+    new_value: str | None = shown("new")
 
 
 class ChangeOfOffer(ValueChange):

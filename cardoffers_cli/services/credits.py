@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,18 +17,22 @@ if TYPE_CHECKING:
 CreditStatus = Literal["credited", "failed", "reversed"]
 
 
-class SentCredit(Record):
+class SentCredit(
+    Record,
+    sheet="credit_ref status amount currency credited_at failure_code redemption_id"
+    " transaction_ref received_at",
+):
     """A credited row as it was sent (rules.md#credited-files): what it names may not be there."""
 
-    credit_ref: str
+    credit_ref: str = shown("credit")
     status: str
     amount: Amount
-    currency: str
-    credited_at: datetime
-    redemption_id: UUID | None
-    transaction_ref: str | None
-    failure_code: str | None
-    received_at: datetime
+    currency: str = shown(gives_way=5)
+    credited_at: datetime = shown("credited at", gives_way=3)
+    redemption_id: UUID | None = shown(gives_way=2)
+    transaction_ref: str | None = shown("purchase", gives_way=1)
+    failure_code: str | None = shown("failure", gives_way=4)
+    received_at: datetime = shown("received at", gives_way=7)
 
 
 class FoundCredit(SentCredit):

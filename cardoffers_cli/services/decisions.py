@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cardoffers_cli.domain.outcomes import compared, nearest
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,10 @@ class OfferEvaluation(Record):
     actual: Annotated[Any, "What was there."]
 
 
-class SimulatedPurchase(Record):
+class SimulatedPurchase(
+    Record,
+    sheet="line transaction_ref reason offer_id currency institution_payout_amount",
+):
     """One purchase as `simulate` answers it: `match` or `no_match`, and the amounts of a match.
 
     There is one evaluation for each offer of the merchant that is in the program or linked, or
@@ -41,7 +44,7 @@ class SimulatedPurchase(Record):
     offer_id: str | None
     merchant_funded_amount: Amount | None
     commission_amount: Amount | None
-    institution_payout_amount: Amount | None
+    institution_payout_amount: Amount | None = shown("payout")
     currency: str
     evaluations: Sequence[OfferEvaluation]
 

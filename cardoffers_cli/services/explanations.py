@@ -21,7 +21,7 @@ from cardoffers_cli.domain.deliveries import delivery_of
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.near_refs import are_near, pattern, spellings
 from cardoffers_cli.domain.outcomes import NEAREST, Check, checks, compared, nearest
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.store.references import purchases_of_refs
 
@@ -55,10 +55,10 @@ class OfferTerms(Record):
     max_redemptions_per_cardholder: int | None
 
 
-class Evaluation(Record):
+class Evaluation(Record, sheet="offer_id outcome expected actual"):
     """What became of a purchase with an offer; what its check expected, and what was there."""
 
-    offer_id: str
+    offer_id: str = shown("offer")
     outcome: str
     expected: Any
     actual: Any
@@ -104,7 +104,7 @@ class ExplainedRedemption(Record):
     webhook_error: str | None
 
 
-class RejectedRow(Record):
+class RejectedRow(Record, sheet="file line column code message fix"):
     """One error of a row that was not accepted, and how to mend it."""
 
     file: str
@@ -118,7 +118,7 @@ class RejectedRow(Record):
     fix: str
 
 
-class RepeatedRow(Record):
+class RepeatedRow(Record, sheet="file line conflict imported_at"):
     """A row whose reference was known already; in `conflict` if it had other content."""
 
     file: str
@@ -129,40 +129,44 @@ class RepeatedRow(Record):
     conflict: bool
 
 
-class WithdrawnRow(Record):
+class WithdrawnRow(Record, sheet="file line imported_at withdrawn_at actor reason"):
     """A purchase that left with its file: when, who took that back, and why."""
 
     file: str
     import_id: UUID
-    imported_at: datetime
+    imported_at: datetime = shown("taken at", gives_way=1)
     line: int | None
-    withdrawn_at: datetime
-    actor: str
+    withdrawn_at: datetime = shown("taken back at")
+    actor: str = shown("by", gives_way=2)
     reason: str
 
 
-class ExplainedRefund(Record):
+class ExplainedRefund(
+    Record,
+    sheet="refund_ref transaction_ref kind amount currency refunded_at state outcome"
+    " purchase_amount net_after how moved_at",
+):
     """A refund, the purchase that it is of, and what it took back.
 
     `net_after` is what it left of the purchase; the offer had asked for `min_spend`.
     """
 
-    refund_ref: str
-    kind: str
+    refund_ref: str = shown("refund")
+    kind: str = shown(gives_way=8)
     amount: Amount
-    currency: str
-    refunded_at: datetime
+    currency: str = shown(gives_way=5)
+    refunded_at: datetime = shown("refunded at", gives_way=3)
     received_at: datetime
     original_transaction_ref: str | None
-    transaction_ref: str | None
+    transaction_ref: str | None = shown("purchase", gives_way=6)
     state: str
-    outcome: str | None
-    how: str | None
+    outcome: str | None = shown(gives_way=1)
+    how: str | None = shown(gives_way=7)
     actor: str | None
     reason: str | None
-    moved_at: datetime | None
-    purchase_amount: Amount | None
-    net_after: Amount | None
+    moved_at: datetime | None = shown("since", gives_way=9)
+    purchase_amount: Amount | None = shown("of purchase", gives_way=4)
+    net_after: Amount | None = shown("left of it", gives_way=2)
     redemption_id: UUID | None
     min_spend: Amount | None
     institution_payout_amount: Amount | None
@@ -195,9 +199,9 @@ class Explanation(Record):
     transaction_ref: str
     status: str
     reason: str
-    merchant_id: UUID | None = None
-    redemption_id: UUID | None = None
-    offer_id: str | None = None
+    merchant_id: UUID | None = shown(kind="text", gives_way=4, default=None)
+    redemption_id: UUID | None = shown(kind="text", gives_way=3, default=None)
+    offer_id: str | None = shown("offer", gives_way=2, default=None)
     evaluations: list[Evaluation] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     purchase: ExplainedPurchase | None = None

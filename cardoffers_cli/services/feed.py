@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cardoffers_cli.domain.locale import first_text
 from cardoffers_cli.domain.personal import MOST_POPULAR, PAST, WEIGHTS, reason
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -35,18 +35,22 @@ class ChosenOffer(Record):
     reason: str | None = if_any()
 
 
-class ShownOffer(Record):
+class ShownOffer(
+    Record,
+    sheet="id title description merchant_id min_spend cashback_amount currency starts_at"
+    " expires_at added",
+):
     """An offer as the contract shows it to a cardholder, who may have added it."""
 
     id: str
     title: str
-    description: str
-    merchant_id: UUID
-    min_spend: Amount
-    cashback_amount: Amount
-    currency: str
-    starts_at: datetime
-    expires_at: datetime
+    description: str = shown(gives_way=6)
+    merchant_id: UUID = shown(gives_way=5)
+    min_spend: Amount = shown("spend", gives_way=2)
+    cashback_amount: Amount = shown("cashback")
+    currency: str = shown(gives_way=3)
+    starts_at: datetime = shown(gives_way=4)
+    expires_at: datetime = shown(gives_way=1)
     added: Annotated[bool, "Whether the cardholder has added it."]
     reason: Annotated[str | None, "Only when personalize is true."] = if_any()
 

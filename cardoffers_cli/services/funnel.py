@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,27 +64,30 @@ class FunnelDay(Record):
     `redemptions` are those decided on the day, `purchase_day_redemptions` those of its purchases.
     """
 
-    day: str
-    widget_views: int
-    unique_cardholders: int
-    offer_impressions: int
-    offer_add_successes: int
-    redemptions: int
-    purchase_day_redemptions: int
+    day: str = shown(kind="date")
+    widget_views: int = shown("views")
+    unique_cardholders: int = shown("cardholders")
+    offer_impressions: int = shown("shown")
+    offer_add_successes: int = shown("added")
+    redemptions: int = shown("decided", gives_way=1)
+    purchase_day_redemptions: int = shown("purchased")
 
 
 class OfferSteps(Record):
     """What cardholders did with one offer."""
 
-    offer_id: str
-    title: str | None
-    merchant_name: str
-    offer_impressions: int
-    offer_add_successes: int
-    redemptions: int
+    offer_id: str = shown("offer id", "id", gives_way=2)
+    title: str | None = shown("offer")
+    merchant_name: str = shown("merchant", gives_way=1)
+    offer_impressions: int = shown("shown")
+    offer_add_successes: int = shown("added")
+    redemptions: int = shown("redemptions")
 
 
-class FunnelOffer(OfferSteps):
+class FunnelOffer(
+    OfferSteps,
+    sheet="offer_id title merchant_name offer_impressions offer_add_successes redemptions",
+):
     """The five counts of one offer; a view is of no single one, so two of them are None."""
 
     widget_views: None
@@ -94,14 +97,17 @@ class FunnelOffer(OfferSteps):
 class MerchantSteps(Record):
     """What cardholders did with the offers of one merchant."""
 
-    merchant_id: UUID
-    merchant_name: str
-    offer_impressions: int
-    offer_add_successes: int
-    redemptions: int
+    merchant_id: UUID = shown("merchant id", gives_way=1)
+    merchant_name: str = shown("merchant")
+    offer_impressions: int = shown("shown")
+    offer_add_successes: int = shown("added")
+    redemptions: int = shown("redemptions")
 
 
-class FunnelMerchant(MerchantSteps):
+class FunnelMerchant(
+    MerchantSteps,
+    sheet="merchant_id merchant_name offer_impressions offer_add_successes redemptions",
+):
     """The five counts of one merchant; a view is of no single one, so two of them are None."""
 
     widget_views: None
@@ -109,6 +115,12 @@ class FunnelMerchant(MerchantSteps):
 
 
 FunnelRow = FunnelDay | FunnelOffer | FunnelMerchant
+COUNTED: Mapping[By, type[FunnelRow]] = {
+    "day": FunnelDay,
+    "offer": FunnelOffer,
+    "merchant": FunnelMerchant,
+}
+"""What a funnel is counted by."""
 
 
 def count_funnel(store: Store, institution_id: UUID, window: Window) -> FunnelCounts:

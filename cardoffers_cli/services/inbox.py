@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class Message(Record):
+class Message(Record, sheet="created_at kind text read_at id"):
     """A message, under its public names; None while nobody has read it."""
 
     id: UUID
-    kind: str
+    kind: str = shown(gives_way=2)
     created_at: datetime
     text: str
-    read_at: datetime | None
+    read_at: datetime | None = shown(gives_way=1)
 
 
 class ReadMessage(Message):

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,18 +71,18 @@ class Invoice(InvoiceDraft):
     invoices: int
 
 
-class InvoiceLine(Record):
+class InvoiceLine(Record, first="created_at kind merchant_funded_amount"):
     """A line of an invoice or credit note."""
 
     kind: str
     created_at: datetime
-    redemption_id: UUID
-    offer_id: str
-    settled_at: datetime
+    redemption_id: UUID = shown(gives_way=1)
+    offer_id: str = shown(gives_way=2)
+    settled_at: datetime = shown(gives_way=3)
     currency: str
-    commission_amount: Amount
-    institution_payout_amount: Amount
-    merchant_funded_amount: Amount
+    commission_amount: Amount = shown("commission", gives_way=4)
+    institution_payout_amount: Amount = shown("payout", gives_way=3)
+    merchant_funded_amount: Amount = shown("funded")
 
 
 class LastOfSeries(Record):

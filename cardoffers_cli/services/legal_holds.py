@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class LegalHold(Record):
+class LegalHold(Record, sheet="institution cardholder_no reason set_at actor"):
     """A hold that stands, of one cardholder, or where `cardholder_no` is None of the institution.
 
     `set_at` is naive UTC.
@@ -22,10 +22,10 @@ class LegalHold(Record):
 
     institution: str
     institution_id: UUID
-    cardholder_no: int | None
-    reason: str
-    set_at: datetime
-    actor: str
+    cardholder_no: int | None = shown("cardholder")
+    reason: str = shown(gives_way=1)
+    set_at: datetime = shown(gives_way=2)
+    actor: str = shown(gives_way=3)
 
 
 def standing_holds(store: Store, institution_id: UUID | None = None) -> list[LegalHold]:

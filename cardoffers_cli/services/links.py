@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ class LinkedOffer(Record):
     `uses_left` is None where nothing limits them.
     """
 
-    cardholder_offer_id: UUID
+    cardholder_offer_id: UUID = shown(gives_way=5)
     offer_id: str
     offer_title: str | None
-    merchant_name: str
-    added_at: datetime
-    expires_at: datetime
+    merchant_name: str = shown(gives_way=3)
+    added_at: datetime = shown(gives_way=1)
+    expires_at: datetime = shown(gives_way=2)
     state: str
     uses: int
-    uses_left: int | None
+    uses_left: int | None = shown(gives_way=1)
 
 
 class StoredLink(LinkedOffer):
@@ -45,12 +45,16 @@ class StoredLink(LinkedOffer):
     instrument_token: str
 
 
-class HeldLink(LinkedOffer):
+class HeldLink(
+    LinkedOffer,
+    sheet="offer_id offer_title merchant_name state active uses uses_left added_at expires_at"
+    " cardholder_token_masked card_token_masked cardholder_offer_id",
+):
     """A link, masked; `active` says whether it counts towards `max_active_offers`."""
 
     active: bool
-    cardholder_token_masked: str
-    card_token_masked: str
+    cardholder_token_masked: str = shown(gives_way=4)
+    card_token_masked: str = shown(gives_way=4)
 
 
 def find_link(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,14 +44,17 @@ class WaitingSum(Record):
     amount: Amount
 
 
-class RedeemedByIdentifier(Record):
+class RedeemedByIdentifier(
+    Record,
+    sheet="institution redemptions reversed institution_payout_amount currency",
+):
     """What purchases of one identifier redeemed at an institution, net of what was reversed."""
 
     institution: str
     currency: str
     redemptions: int
     reversed: int
-    institution_payout_amount: Amount
+    institution_payout_amount: Amount = shown("payout")
 
 
 def find_identifier(

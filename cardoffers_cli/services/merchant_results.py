@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,31 +25,36 @@ class MerchantSums(Record):
     `merchants`, which come to `redemptions_in_all`, `reversed_in_all` and `funded_in_all`.
     """
 
-    merchant_id: UUID
-    merchant_name: str
-    category: str | None
+    merchant_id: UUID = shown("merchant id", gives_way=8)
+    merchant_name: str = shown("merchant")
+    category: str | None = shown(gives_way=7)
     currency: str
     redemptions: int
-    reversed: int
-    cardholders: int
-    spend_amount: Amount
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
-    reversed_amount: Amount
+    reversed: int = shown(gives_way=4)
+    cardholders: int = shown(gives_way=1)
+    spend_amount: Amount = shown("spend", gives_way=5)
+    merchant_funded_amount: Amount = shown("funded")
+    commission_amount: Amount = shown("commission", gives_way=2)
+    institution_payout_amount: Amount = shown("payout")
+    reversed_amount: Amount = shown("reversed, money", gives_way=6)
     merchants: int
     redemptions_in_all: int
     reversed_in_all: int
     funded_in_all: Amount
 
 
-class MerchantResult(MerchantSums):
+class MerchantResult(
+    MerchantSums,
+    sheet="merchant_name currency merchant_funded_amount commission_amount"
+    " institution_payout_amount redemptions reversed reversed_amount cardholders spend_amount"
+    " average_amount category merchant_id",
+):
     """What one merchant funded, and the mean purchase of what was not reversed, if anything.
 
     The mean is rounded half up: it is no money that anybody is owed.
     """
 
-    average_amount: Amount | None
+    average_amount: Amount | None = shown("average purchase", gives_way=3)
 
 
 def merchant_results(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 class NamedMerchant(Record):
     """A merchant; `category` is what it sells."""
 
-    merchant_id: UUID
+    merchant_id: UUID = shown(kind="text")
     name: str
-    category: str | None
+    category: str | None = shown(gives_way=2)
 
 
-class Merchant(NamedMerchant):
+class Merchant(NamedMerchant, sheet="name category identifiers merchant_id"):
     """A merchant with what purchases call it, each `type:identifier`; None of a new one.
 
     It pays an invoice within `net_days`, 30 where none are set; the tax fields stand on it.
     """
 
-    identifiers: Sequence[str] | None
-    net_days: int | None = if_any()
-    tax_id: str | None = if_any()
-    tax_note: str | None = if_any()
+    identifiers: Sequence[str] | None = shown(gives_way=1)
+    net_days: int | None = if_any("net days", gives_way=5)
+    tax_id: str | None = if_any("tax id", gives_way=4)
+    tax_note: str | None = if_any("tax note", gives_way=6)
 
 
 class IdentifiedMerchant(Record):

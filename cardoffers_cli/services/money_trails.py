@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,10 +47,10 @@ class DocumentLine(Record):
 
     kind: str
     number: str
-    line: str
-    amount: Amount
-    currency: str
-    closed_at: datetime
+    line: str = shown(gives_way=3)
+    amount: Amount = shown(gives_way=1)
+    currency: str = shown(gives_way=1)
+    closed_at: datetime = shown("closed at", gives_way=4)
 
 
 class ClosedLine(DocumentLine):
@@ -59,9 +59,9 @@ class ClosedLine(DocumentLine):
     With it is the bank's own code (rules.md#bank-verdicts).
     """
 
-    bank_state: str | None = if_any()
-    bank_code: str | None = if_any()
-    booked_at: datetime | None = if_any()
+    bank_state: str | None = if_any("the bank")
+    bank_code: str | None = if_any("code", gives_way=2)
+    booked_at: datetime | None = if_any("booked at", gives_way=5)
 
 
 class LineOfRedemption(DocumentLine):
@@ -86,11 +86,11 @@ class LoopTotals(Record):
 
     institution: str
     currency: str
-    redemptions: int | None
-    credited: int | None
-    credited_amount: Amount | None
-    stated_amount: Amount | None
-    invoiced_amount: Amount | None
+    redemptions: int | None = shown("reconciled", gives_way=2)
+    credited: int | None = shown("in order", gives_way=1)
+    credited_amount: Amount | None = shown("credited")
+    stated_amount: Amount | None = shown("on statements")
+    invoiced_amount: Amount | None = shown("on invoices", gives_way=3)
 
 
 def credits_of(

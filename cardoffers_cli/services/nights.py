@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.domain.records import OpenRecord, Record, if_any
+from cardoffers_cli.domain.records import OpenRecord, Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -121,7 +121,10 @@ class NightStep(Record):
     findings: Sequence[NightFinding]
 
 
-class CameIn(Record):
+class CameIn(
+    Record,
+    sheet="institution received accepted duplicates invalid redeemed settled adjustments",
+):
     """What a night took in of an institution and a currency, and what it became."""
 
     institution: str
@@ -129,18 +132,18 @@ class CameIn(Record):
     imports: int
     received: int
     accepted: int
-    duplicates: int
+    duplicates: int = shown(gives_way=2)
     invalid: int
-    amount_accepted: Amount
+    amount_accepted: Amount = shown("purchases", gives_way=1)
     redeemed: int
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
+    merchant_funded_amount: Amount = shown("merchants fund")
+    commission_amount: Amount = shown("commission", gives_way=2)
+    institution_payout_amount: Amount = shown("payout")
     settled: int
-    adjustments: int
+    adjustments: int = shown(gives_way=1)
     settled_merchant_funded_amount: Amount
     settled_commission_amount: Amount
-    settled_institution_payout_amount: Amount
+    settled_institution_payout_amount: Amount = shown("settled")
 
 
 class CameBack(Record):
@@ -162,21 +165,24 @@ class WaitingCount(Record):
     count: int
 
 
-class ListedNight(Record):
+class ListedNight(
+    Record,
+    sheet="run_id as_of status last_step files failed_files began_at ended_at night state",
+):
     """A night in a list; `status` says whether it has ended, `state` also whether it runs."""
 
     run_id: UUID
-    as_of: datetime
+    as_of: datetime = shown(gives_way=2)
     number: int
-    status: str
-    began_at: datetime
-    ended_at: datetime | None
+    status: str = shown("has ended", gives_way=6)
+    began_at: datetime = shown("began at", gives_way=5)
+    ended_at: datetime | None = shown("ended at", gives_way=3)
     steps: int
-    last_step: str | None
+    last_step: str | None = shown("last step", gives_way=1)
     files: int
-    failed_files: int
-    night: str
-    state: str
+    failed_files: int = shown("failed")
+    night: str = shown("run of")
+    state: str = shown("status")
 
 
 class PastNight(Record):
@@ -221,8 +227,8 @@ class RunRecord(Record):
     run_id: UUID
     kind: str
     as_of: datetime
-    actor: str
-    counts: Counts | None
+    actor: str = shown(gives_way=1)
+    counts: Counts | None = shown(gives_way=2)
 
 
 def night_name(as_of: datetime, number: int) -> str:

@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli.domain.budgets import Burn, band, outlook, planned_share, spent_share
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -28,19 +28,19 @@ class OfferSums(Record):
     for `spent_amount`, which is all that is spent of the budget now.
     """
 
-    offer_id: str
-    title: str | None
-    merchant_id: UUID
-    merchant_name: str
+    offer_id: str = shown("offer id", "id", gives_way=5)
+    title: str | None = shown("offer")
+    merchant_id: UUID = shown("merchant id", gives_way=19)
+    merchant_name: str = shown("merchant", gives_way=4)
     currency: str
     redemptions: int
-    reversed: int
-    cardholders: int
-    spend_amount: Amount
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
-    spent_amount: Amount
+    reversed: int = shown(gives_way=14)
+    cardholders: int = shown(gives_way=9)
+    spend_amount: Amount = shown("spend")
+    merchant_funded_amount: Amount = shown("cost", gives_way=3)
+    commission_amount: Amount = shown("commission", gives_way=12)
+    institution_payout_amount: Amount = shown("cashback", gives_way=11)
+    spent_amount: Amount = shown("spent in all", gives_way=13)
 
 
 class MeasuredOffer(OfferSums):
@@ -68,7 +68,13 @@ class MeasuredOffer(OfferSums):
     place: int
 
 
-class OfferResult(OfferSums):
+class OfferResult(
+    OfferSums,
+    sheet="title merchant_name currency spend_amount redemptions reversed cardholders"
+    " merchant_funded_amount commission_amount institution_payout_amount cashback_share"
+    " budget_amount spent_amount spent_share planned_share outlook ends_on ends_from ends_until"
+    " starts_at expires_at offer_id merchant_id",
+):
     """What one offer brought in a window, and how far its budget is now.
 
     `cashback_share` is the payout as a share of what was spent at the merchant. Of the budget:
@@ -78,17 +84,17 @@ class OfferResult(OfferSums):
     their budgets; `spend_in_all` and `cashback_in_all` are what they come to.
     """
 
-    cashback_share: Decimal | None
-    budget_amount: Amount | None
-    spent_share: Decimal | None
-    planned_share: Decimal | None
-    outlook: str
+    cashback_share: Decimal | None = shown("cashback per spend", "share", gives_way=7)
+    budget_amount: Amount | None = shown("budget in all", gives_way=10)
+    spent_share: Decimal | None = shown("spent", "share", gives_way=2)
+    planned_share: Decimal | None = shown("planned", "share", gives_way=8)
+    outlook: str = shown("budget", gives_way=1)
     state: str
-    ends_on: date | None
-    ends_from: date | None
-    ends_until: date | None
-    starts_at: datetime
-    expires_at: datetime
+    ends_on: date | None = shown("budget ends", gives_way=15)
+    ends_from: date | None = shown("at the earliest", gives_way=16)
+    ends_until: date | None = shown("at the latest", gives_way=17)
+    starts_at: datetime = shown("starts", gives_way=18)
+    expires_at: datetime = shown("offer ends", gives_way=6)
     offers: int
     redeemed: int
     spent_offers: int

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,31 +26,35 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-class ProgramOffer(Record):
+class ProgramOffer(
+    Record,
+    sheet="position id title merchant_name state currency min_spend cashback_amount budget_amount"
+    " reserved_amount left_amount redemptions links segments starts_at expires_at",
+):
     """An offer of a program: its terms, its state and its uptake.
 
     The budget is the offer's in all programs: so much of it is reserved, and left (None: no
     budget). Segments are those that it is for, none for everybody.
     """
 
-    position: int
+    position: int = shown("no")
     id: str
     title: str | None
     merchant_id: UUID
-    merchant_name: str
+    merchant_name: str = shown(gives_way=5)
     state: str
-    segments: Sequence[str]
-    currency: str
-    min_spend: Amount
-    cashback_amount: Amount
+    segments: Sequence[str] = shown(gives_way=5)
+    currency: str = shown(gives_way=3)
+    min_spend: Amount = shown(gives_way=4)
+    cashback_amount: Amount = shown(gives_way=4)
     merchant_funded_amount: Amount
-    budget_amount: Amount | None
-    reserved_amount: Amount
-    left_amount: Amount | None
-    redemptions: int
-    links: int
-    starts_at: datetime
-    expires_at: datetime
+    budget_amount: Amount | None = shown("budget", gives_way=2)
+    reserved_amount: Amount = shown("reserved", gives_way=2)
+    left_amount: Amount | None = shown("left")
+    redemptions: int = shown(gives_way=1)
+    links: int = shown(gives_way=1)
+    starts_at: datetime = shown(gives_way=6)
+    expires_at: datetime = shown(gives_way=6)
 
 
 class OfferText(Record):
@@ -68,10 +72,14 @@ class OfferUptake(Record):
     position: int
     links: int
     redemptions: int
-    reserved_amount: Decimal
+    reserved_amount: Decimal = shown(kind="money")
 
 
-class OfferVersion(Record):
+class OfferVersion(
+    Record,
+    sheet="version since min_spend cashback_amount commission_rate budget_amount starts_at"
+    " expires_at max_redemptions_per_cardholder merchant_id",
+):
     """Terms of an offer, as they count from `since`; amounts are in the offer's currency."""
 
     version: int
@@ -79,10 +87,10 @@ class OfferVersion(Record):
     imported_at: datetime | None
     run_id: UUID | None
     merchant_id: UUID
-    min_spend: Decimal
-    cashback_amount: Decimal
+    min_spend: Decimal = shown(kind="money")
+    cashback_amount: Decimal = shown(kind="money")
     commission_rate: Decimal
-    budget_amount: Decimal | None
+    budget_amount: Decimal | None = shown(kind="money")
     starts_at: datetime
     expires_at: datetime
     max_redemptions_per_cardholder: int | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class InstitutionStatus(Record):
+class InstitutionStatus(Record, sheet="institution plan links imports purchases last_import_at"):
     """What came in from an institution, and its redemptions by state; `amount` is of purchases."""
 
     institution: str
@@ -27,9 +27,9 @@ class InstitutionStatus(Record):
     pending: int
     settled: int
     reversed: int
-    pending_payout_amount: Amount
-    settled_payout_amount: Amount
-    last_import_at: datetime | None
+    pending_payout_amount: Amount = shown("to settle")
+    settled_payout_amount: Amount = shown("payout")
+    last_import_at: datetime | None = shown("last import")
     last_purchase_at: datetime | None
 
 
@@ -73,13 +73,13 @@ class WebhookTotals(Record):
     webhooks_exhausted_error: str | None
 
 
-class LastRun(Record):
+class LastRun(Record, sheet="run_no kind as_of run_id"):
     """The newest run of a kind."""
 
     kind: str
-    run_no: int
-    run_id: UUID
-    as_of: datetime
+    run_no: int = shown("run")
+    run_id: UUID = shown(gives_way=1)
+    as_of: datetime = shown(kind="text")
 
 
 class InstitutionsStatus(Record):

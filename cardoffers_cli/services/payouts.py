@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -58,25 +58,25 @@ class PayoutState(Record):
     also there by itself, as `withdrawn`, where these are asked for.
     """
 
-    number: str
+    number: str = shown("statement")
     institution: str
     state: str
     amount: Amount
     currency: str
-    paid_amount: Amount
-    bank_code: str | None
-    booked_at: datetime | None
-    age_days: int
-    payment_id: str | None
-    form: str | None
-    account: str | None
-    due_on: date | None
-    exported_at: datetime | None
-    closed_at: datetime
-    attempt: int | None
-    kept_amount: Amount
+    paid_amount: Amount = shown("paid", gives_way=2)
+    bank_code: str | None = shown("code")
+    booked_at: datetime | None = shown("booked", gives_way=8)
+    age_days: int = shown("days", gives_way=4)
+    payment_id: str | None = shown("payment", gives_way=9)
+    form: str | None = shown(gives_way=5)
+    account: str | None = shown(gives_way=6)
+    due_on: date | None = shown("due", gives_way=5)
+    exported_at: datetime | None = shown("exported", gives_way=7)
+    closed_at: datetime = shown("closed", gives_way=9)
+    attempt: int | None = shown(gives_way=10)
+    kept_amount: Amount = shown("not returned", gives_way=10)
     came_back: bool
-    withdrawn_reason: str | None
+    withdrawn_reason: str | None = shown("withdrawn because", gives_way=10)
 
 
 def payable_statement(store: Store, number: str) -> PayableStatement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,19 +28,19 @@ class ListedFinding(Record):
     payout of ours is of no institution.
     """
 
-    finding_id: UUID
-    code: str
-    redemption_id: UUID | None
-    transaction_ref: str | None
-    credit_ref: str | None
+    finding_id: UUID = shown("finding")
+    code: str = shown("verdict")
+    redemption_id: UUID | None = shown("redemption", gives_way=5)
+    transaction_ref: str | None = shown("purchase", gives_way=1)
+    credit_ref: str | None = shown("credited row", gives_way=6)
     amount: Amount | None
-    credited_amount: Amount
-    currency: str
-    age_days: int
+    credited_amount: Amount = shown("credited", gives_way=2)
+    currency: str = shown(gives_way=4)
+    age_days: int = shown("days", gives_way=3)
     state: str
-    institution: str | None
-    bank_code: str | None = if_any()
-    paid_as: str | None = if_any()
+    institution: str | None = shown(gives_way=7)
+    bank_code: str | None = if_any("bank code", gives_way=9)
+    paid_as: str | None = if_any("paid as", gives_way=8)
 
 
 class FoundFinding(ListedFinding):
@@ -62,18 +62,21 @@ class FoundFinding(ListedFinding):
     findings: int
 
 
-class CreditedRow(Record):
+class CreditedRow(
+    Record,
+    sheet="credit_ref status amount currency credited_at failure_code received_at file line",
+):
     """A credited row as it came, and where from."""
 
-    credit_ref: str
+    credit_ref: str = shown("credited row")
     status: str
     amount: Amount
-    currency: str
-    credited_at: datetime
-    received_at: datetime
-    failure_code: str | None
-    file: str | None
-    line: int | None
+    currency: str = shown(gives_way=4)
+    credited_at: datetime = shown("credited at", gives_way=1)
+    received_at: datetime = shown("received at", gives_way=6)
+    failure_code: str | None = shown("failure", gives_way=2)
+    file: str | None = shown(gives_way=3)
+    line: int | None = shown(gives_way=5)
 
 
 class OpenFindings(Record):

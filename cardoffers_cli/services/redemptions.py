@@ -70,7 +70,7 @@ class ShownRedemption(Record):
     cardholder_token_masked: str
 
 
-class StateMove(Record):
+class StateMove(Record, sheet="moved_at status actor reason"):
     """A change of the state of a redemption: by whom, and why, if that was said."""
 
     status: str

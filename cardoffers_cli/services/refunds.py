@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,17 +26,17 @@ SETTINGS = ("refund_window_days", "refund_auto_link", "clawback_days")
 class RefundProgress(Record):
     """How far a refund is, and what it took back."""
 
-    refund_ref: str
-    kind: str
+    refund_ref: str = shown("refund")
+    kind: str = shown(gives_way=9)
     amount: Amount
-    currency: str
-    refunded_at: datetime
-    original_transaction_ref: str | None
-    transaction_ref: str | None
+    currency: str = shown(gives_way=5)
+    refunded_at: datetime = shown("refunded at", gives_way=3)
+    original_transaction_ref: str | None = shown("names", gives_way=8)
+    transaction_ref: str | None = shown("purchase")
     state: str
-    outcome: str | None
-    net_after: Amount | None
-    redemption_id: UUID | None
+    outcome: str | None = shown(gives_way=1)
+    net_after: Amount | None = shown("left of it", gives_way=2)
+    redemption_id: UUID | None = shown(gives_way=12)
 
 
 class FoundRefund(RefundProgress):
@@ -70,18 +70,18 @@ class ReceivedRefund(Record):
 class FoundCandidate(Record):
     """A purchase that a refund without a reference may be of; rank 1 is the best."""
 
-    refund_ref: str
-    transaction_ref: str
+    refund_ref: str = shown("refund")
+    transaction_ref: str = shown("purchase")
     rank: int
-    equal_amount: bool
-    same_instrument: bool
-    lag_days: int
+    equal_amount: bool = shown("equal amount", gives_way=1)
+    same_instrument: bool = shown("same instrument", gives_way=1)
+    lag_days: int = shown("days", gives_way=2)
     remaining: Amount
-    amount: Amount
-    purchase_amount: Amount
-    currency: str
-    refunded_at: datetime
-    transacted_at: datetime
+    amount: Amount = shown(gives_way=3)
+    purchase_amount: Amount = shown("of purchase", gives_way=4)
+    currency: str = shown(gives_way=5)
+    refunded_at: datetime = shown("refunded at", gives_way=6)
+    transacted_at: datetime = shown("purchased at", gives_way=7)
 
 
 class SettingChange(Record):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from cardoffers_cli.domain.cursors import decode_cursor, encode_cursor
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,85 +67,110 @@ class OfferNamed(TypedDict):
 class Redemption(Record):
     """A redemption, as the HTTP contract tells it (rules.md#masking)."""
 
-    id: UUID
-    created_at: datetime
+    id: UUID = shown("redemption id", gives_way=12)
+    created_at: datetime = shown("decided at", gives_way=9)
     status: str
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
+    merchant_funded_amount: Amount = shown("merchant funds", gives_way=3)
+    commission_amount: Amount = shown("commission", gives_way=5)
+    institution_payout_amount: Amount = shown("payout")
     currency: str
-    offer: OfferNamed
+    offer: OfferNamed = shown(
+        inside={
+            "id": shown("offer id", "id", gives_way=10),
+            "title": shown("offer", gives_way=8),
+            "merchant_name": shown("merchant"),
+        }
+    )
     cardholder_token_masked: Annotated[
         str, "The first and the last 4 characters around an ellipsis."
-    ]
-    institution: Annotated[str, "Its slug."]
-    transaction_ref: str
+    ] = shown("cardholder", gives_way=1)
+    institution: Annotated[str, "Its slug."] = shown(gives_way=4)
+    transaction_ref: str = shown("reference")
 
 
-class ExportedRedemption(Redemption):
+class ExportedRedemption(
+    Redemption,
+    sheet="id created_at institution status currency merchant_funded_amount"
+    " institution_payout_amount offer.id offer.title offer.merchant_name cardholder_token_masked"
+    " transaction_ref purchase_amount transacted_at commission_amount merchant_id",
+    first="offer.merchant_name currency institution_payout_amount purchase_amount transacted_at"
+    " status institution offer.title merchant_funded_amount commission_amount created_at",
+):
     """A redemption, with its purchase and its merchant beside it.
 
     Behind these stands what the last reconciliation said of it (rules.md#verdicts), and when a row
     last credited it; where there is any.
     """
 
-    purchase_amount: Amount
-    transacted_at: datetime
-    merchant_id: UUID
-    verdict: str | None = if_any()
-    credited_amount: Amount | None = if_any()
-    credited_at: datetime | None = if_any()
+    purchase_amount: Amount = shown("purchase", gives_way=2)
+    transacted_at: datetime = shown("purchased at", gives_way=6)
+    merchant_id: UUID = shown("merchant id", gives_way=11)
+    verdict: str | None = if_any("credited", gives_way=5)
+    credited_amount: Amount | None = if_any("amount credited", gives_way=13)
+    credited_at: datetime | None = if_any("credited at", gives_way=14)
 
 
 class LedgerEntry(Record):
     """A ledger entry; what did not happen yet is None."""
 
-    id: UUID
-    redemption_id: UUID
-    offer_id: str
-    merchant_id: UUID
-    transaction_ref: str
+    id: UUID = shown("entry id", gives_way=17)
+    redemption_id: UUID = shown("redemption id", gives_way=14)
+    offer_id: str = shown("offer id", "id", gives_way=13)
+    merchant_id: UUID = shown("merchant id", gives_way=16)
+    transaction_ref: str = shown("reference")
     currency: str
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
+    merchant_funded_amount: Amount = shown("merchant funds", gives_way=1)
+    commission_amount: Amount = shown("commission", gives_way=4)
+    institution_payout_amount: Amount = shown("payout")
     status: str
-    created_at: datetime
-    settles_at: datetime
-    settled_at: datetime | None
-    reversed_at: datetime | None
-    reversal_reason: str | None
-    settlement_id: UUID | None
-    institution: Annotated[str, "Its slug."]
+    created_at: datetime = shown("decided at", gives_way=10)
+    settles_at: datetime = shown("due at", gives_way=5)
+    settled_at: datetime | None = shown("settled at", gives_way=9)
+    reversed_at: datetime | None = shown("reversed at", gives_way=12)
+    reversal_reason: str | None = shown("reason of reversal", gives_way=8)
+    settlement_id: UUID | None = shown("settlement id", gives_way=15)
+    institution: Annotated[str, "Its slug."] = shown(gives_way=3)
 
 
-class ExportedEntry(LedgerEntry):
+class ExportedEntry(
+    LedgerEntry,
+    sheet="id redemption_id institution offer_id merchant_id transaction_ref currency"
+    " merchant_funded_amount commission_amount institution_payout_amount status created_at"
+    " settles_at settled_at reversed_at reversal_reason settlement_id merchant_name offer_title"
+    " purchase_amount transacted_at",
+    first="merchant_name currency institution_payout_amount status institution purchase_amount"
+    " transacted_at offer_title merchant_funded_amount commission_amount settles_at settled_at",
+):
     """A ledger entry, with its purchase, its offer and its merchant beside it."""
 
-    merchant_name: str
-    offer_title: str | None
-    purchase_amount: Amount
-    transacted_at: datetime
+    merchant_name: str = shown("merchant")
+    offer_title: str | None = shown("offer", gives_way=11)
+    purchase_amount: Amount = shown("purchase", gives_way=2)
+    transacted_at: datetime = shown("purchased at", gives_way=6)
 
 
-class UnknownMerchant(Record):
+class UnknownMerchant(
+    Record,
+    first="merchant_descriptor merchant_identifier currency amount purchases cardholders"
+    " institution merchant_identifier_type",
+):
     """Purchases of one institution whose merchant nobody knows, by identifier and currency.
 
     `merchant_descriptor` is the text that most often came with it, of so many `descriptors`.
     """
 
     institution: str
-    merchant_identifier_type: str | None
-    merchant_identifier: str | None
-    merchant_id: UUID | None
+    merchant_identifier_type: str | None = shown("kind", gives_way=1)
+    merchant_identifier: str | None = shown("identifier")
+    merchant_id: UUID | None = shown("merchant id", gives_way=6)
     currency: str
     purchases: int
     amount: Amount
-    cardholders: int
-    first_seen_at: datetime
-    last_seen_at: datetime
-    merchant_descriptor: str | None
-    descriptors: int
+    cardholders: int = shown(gives_way=2)
+    first_seen_at: datetime = shown("first seen", gives_way=4)
+    last_seen_at: datetime = shown("last seen", gives_way=3)
+    merchant_descriptor: str | None = shown("descriptor")
+    descriptors: int = shown(gives_way=5)
 
 
 class UnknownTotal(Record):
@@ -162,53 +187,65 @@ class DayCount(Record):
     """Redemptions decided on a day (UTC) and, as `purchase_day_…`, those of its purchases."""
 
     day: date
-    redemptions: int
-    reversed: int
+    redemptions: int = shown("decided")
+    reversed: int = shown(gives_way=3)
     currency: str
-    merchant_funded_amount: Amount
-    institution_payout_amount: Amount
-    purchase_day_redemptions: int
-    purchase_day_payout_amount: Amount
+    merchant_funded_amount: Amount = shown("merchants fund", gives_way=1)
+    institution_payout_amount: Amount = shown("payout")
+    purchase_day_redemptions: int = shown("purchased")
+    purchase_day_payout_amount: Amount = shown("payout of these", gives_way=2)
 
 
-class OfferCount(Record):
+class OfferCount(Record, first="title currency institution_payout_amount"):
     """Redemptions of one offer in one currency."""
 
-    offer_id: str
-    title: str | None
-    merchant_name: str
-    redemptions: int
-    reversed: int
+    offer_id: str = shown("offer id", "id", gives_way=4)
+    title: str | None = shown("offer")
+    merchant_name: str = shown("merchant", gives_way=2)
+    redemptions: int = shown("count")
+    reversed: int = shown(gives_way=3)
     currency: str
-    merchant_funded_amount: Amount
-    institution_payout_amount: Amount
+    merchant_funded_amount: Amount = shown("merchants fund", gives_way=1)
+    institution_payout_amount: Amount = shown("payout")
 
 
-class MerchantCount(Record):
+class MerchantCount(Record, first="merchant_name currency institution_payout_amount"):
     """Redemptions at one merchant in one currency."""
 
-    merchant_id: UUID
-    merchant_name: str
-    redemptions: int
-    reversed: int
+    merchant_id: UUID = shown("merchant id", gives_way=4)
+    merchant_name: str = shown("merchant")
+    redemptions: int = shown("count")
+    reversed: int = shown(gives_way=3)
     currency: str
-    merchant_funded_amount: Amount
-    institution_payout_amount: Amount
+    merchant_funded_amount: Amount = shown("merchants fund", gives_way=1)
+    institution_payout_amount: Amount = shown("payout")
 
 
 RedemptionCount = DayCount | OfferCount | MerchantCount
+COUNTED: Mapping[By, type[RedemptionCount]] = {
+    "day": DayCount,
+    "offer": OfferCount,
+    "merchant": MerchantCount,
+}
+"""What redemptions are counted by."""
+CREDITED = "verdict credited_amount credited_at"
+"""The fields of a redemption that was held against credited rows."""
 
 
-class EntryTotal(Record):
+class EntryTotal(
+    Record,
+    sheet="institution currency institution_payout_amount status entries merchant_funded_amount"
+    " commission_amount",
+):
     """What the ledger entries of one institution, currency and state come to."""
 
     institution: str
     currency: str
-    status: str
+    status: str = shown("state")
     entries: int
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
+    merchant_funded_amount: Amount = shown("merchants fund")
+    commission_amount: Amount = shown("commission")
+    institution_payout_amount: Amount = shown("payout")
 
 
 @dataclass(frozen=True, kw_only=True)

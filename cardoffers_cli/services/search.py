@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.store.references import purchases_of_refs
 
@@ -104,36 +104,43 @@ class Wanted:
         return self.redemption_id is not None and self.state is None and not self.is_of_a_purchase
 
 
-class FoundPurchase(Record):
+class FoundPurchase(
+    Record,
+    sheet="kind transaction_ref state transacted_at amount currency merchant_name"
+    " merchant_identifier cardholder_token_masked redemption_id received_at file line",
+    first="day amount reason merchant_name transaction_ref currency",
+):
     """A purchase that was found. `reason` is its state, where nobody knows a nearer one.
 
     Of one that redeemed, `verdict` says whether it was credited, and `statement` and `invoice` on
     which it stands, with what the bank said of the first; where there is any.
     """
 
-    kind: str
-    transaction_ref: str
-    state: str
-    transacted_at: datetime
-    received_at: datetime
+    kind: str = shown(gives_way=7)
+    transaction_ref: str = shown("reference")
+    state: str = shown(gives_way=8)
+    transacted_at: datetime = shown("purchased at", gives_way=3)
+    received_at: datetime = shown("received at", gives_way=10)
     amount: Amount
-    currency: str
-    merchant_name: str | None
-    merchant_identifier: str | None
-    merchant_descriptor: str | None
-    redemption_id: UUID | None
-    file: str | None
-    line: int | None
-    cardholder_token_masked: str
-    card_token_masked: str | None
+    currency: str = shown(gives_way=2)
+    merchant_name: str | None = shown(
+        "merchant", instead=("merchant_descriptor", "merchant_identifier")
+    )
+    merchant_identifier: str | None = shown("identifier", gives_way=9)
+    merchant_descriptor: str | None = shown("descriptor", gives_way=6)
+    redemption_id: UUID | None = shown(gives_way=12)
+    file: str | None = shown(gives_way=11)
+    line: int | None = shown(gives_way=11)
+    cardholder_token_masked: str = shown("cardholder", gives_way=4)
+    card_token_masked: str | None = shown("card", gives_way=5)
     reason: str
     day: date
-    institution: str
-    verdict: str | None = if_any()
-    credited_amount: Amount | None = if_any()
-    statement: str | None = if_any()
-    bank_state: str | None = if_any()
-    invoice: str | None = if_any()
+    institution: str = shown(gives_way=1)
+    verdict: str | None = if_any("credited", gives_way=14)
+    credited_amount: Amount | None = if_any("amount credited", gives_way=15)
+    statement: str | None = if_any(gives_way=16)
+    bank_state: str | None = if_any("the bank", gives_way=18)
+    invoice: str | None = if_any(gives_way=17)
 
 
 class FoundRow(Record):
@@ -145,7 +152,7 @@ class FoundRow(Record):
     received_at: datetime
     file: str
     line: int
-    code: str | None = if_any()
+    code: str | None = if_any(gives_way=13)
     reason: str
     day: date
     institution: str

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,17 +20,20 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class SecurityEntry(Record):
+class SecurityEntry(
+    Record,
+    sheet="entry_no happened_at institution event actor details key_id event_id",
+):
     """An event of the security log; what `details` holds is its own."""
 
-    entry_no: int
-    event_id: UUID
+    entry_no: int = shown("no")
+    event_id: UUID = shown(gives_way=5)
     happened_at: datetime
-    institution: str | None
-    key_id: UUID | None
+    institution: str | None = shown(gives_way=1)
+    key_id: UUID | None = shown(gives_way=4)
     event: str
-    actor: str
-    details: Mapping[str, Any]
+    actor: str = shown(gives_way=2)
+    details: Mapping[str, Any] = shown(gives_way=3)
 
 
 class ChainFault(Record):

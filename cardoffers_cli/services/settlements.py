@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -20,18 +20,22 @@ if TYPE_CHECKING:
 Order = Literal["newest", "largest"]
 
 
-class Settlement(Record):
+class Settlement(
+    Record,
+    sheet="institution currency institution_payout_amount settled_at entries adjustments"
+    " merchant_funded_amount commission_amount settlement_id",
+):
     """A settlement: so many ledger entries and adjustments, and their amounts, net of these."""
 
     institution: str
     currency: str
-    settled_at: datetime
+    settled_at: datetime = shown("settled at", gives_way=2)
     entries: int
-    adjustments: int
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
-    settlement_id: UUID
+    adjustments: int = shown(gives_way=4)
+    merchant_funded_amount: Amount = shown("merchants fund", gives_way=1)
+    commission_amount: Amount = shown("commission", gives_way=3)
+    institution_payout_amount: Amount = shown("payout")
+    settlement_id: UUID = shown("settlement id", gives_way=5)
 
 
 class ListedSettlement(Settlement):
@@ -40,7 +44,12 @@ class ListedSettlement(Settlement):
     settlements: int
 
 
-class Owed(Record):
+class Owed(
+    Record,
+    sheet="institution currency institution_payout_amount pending_payout_amount next_settles_at"
+    " settlements entries adjustments merchant_funded_amount commission_amount"
+    " open_adjustment_amount",
+):
     """What one institution is owed in one currency, and what is still to come.
 
     Settlements are those of the window. What is on hold (`pending…`) and what is to be deducted
@@ -49,31 +58,31 @@ class Owed(Record):
 
     institution: str
     currency: str
-    settlements: int
-    entries: int
-    adjustments: int
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
+    settlements: int = shown(gives_way=1)
+    entries: int = shown(gives_way=4)
+    adjustments: int = shown(gives_way=7)
+    merchant_funded_amount: Amount = shown("merchants fund", gives_way=2)
+    commission_amount: Amount = shown("commission", gives_way=5)
+    institution_payout_amount: Amount = shown("owed")
     pending: int
-    pending_payout_amount: Amount
-    next_settles_at: datetime | None
+    pending_payout_amount: Amount = shown("on hold")
+    next_settles_at: datetime | None = shown("next due", gives_way=3)
     last_settles_at: datetime | None
     open_adjustments: int
-    open_adjustment_amount: Amount
+    open_adjustment_amount: Amount = shown("to be deducted", gives_way=6)
 
 
-class DueEntries(Record):
+class DueEntries(Record, sheet="day institution currency institution_payout_amount entries"):
     """Entries on hold of one institution and currency that are due on a day (UTC).
 
     `rows` is how many such rows there are in all.
     """
 
-    day: date
+    day: date = shown("due on")
     institution: str
     currency: str
     entries: int
-    institution_payout_amount: Amount
+    institution_payout_amount: Amount = shown("payout")
     rows: int
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,31 +57,34 @@ class Statement(Record):
     statements: int
 
 
-class StatementLine(Record):
+class StatementLine(Record, first="created_at kind institution_payout_amount"):
     """A line of a statement: an entry that was settled, or the adjustment of one."""
 
     kind: str
     created_at: datetime
-    redemption_id: UUID
-    offer_id: str
-    merchant_id: UUID
-    settlement_id: UUID
-    settled_at: datetime
+    redemption_id: UUID = shown(gives_way=1)
+    offer_id: str = shown(gives_way=2)
+    merchant_id: UUID = shown(gives_way=4)
+    settlement_id: UUID = shown(gives_way=5)
+    settled_at: datetime = shown(gives_way=3)
     currency: str
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
+    merchant_funded_amount: Amount = shown("funded", gives_way=3)
+    commission_amount: Amount = shown("commission", gives_way=4)
+    institution_payout_amount: Amount = shown("payout")
 
 
-class StatedSettlement(Record):
+class StatedSettlement(
+    Record,
+    sheet="settled_at entries adjustments institution_payout_amount currency settlement_id",
+):
     """A settlement that a statement took; `entries` and `adjustments` are counts of its lines."""
 
     settled_at: datetime
     currency: str
-    entries: int
-    adjustments: int
-    institution_payout_amount: Amount
-    settlement_id: UUID
+    entries: int = shown(gives_way=2)
+    adjustments: int = shown(gives_way=2)
+    institution_payout_amount: Amount = shown("payout")
+    settlement_id: UUID = shown(gives_way=3)
 
 
 def list_statements(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.merchant_weights import EVEN, WEIGHTS
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +34,13 @@ _STEPS = (
 MOST_ROWS = 1_000_000
 
 
-class Suggestion(Record):
+class Suggestion(
+    Record,
+    sheet="merchant_identifier_type merchant_identifier merchant_descriptor merchant_name"
+    " probability purchases amount cashback currency cardholders cardholders_in_common links"
+    " cluster known_as spelling words_in_common rarest_word leading_characters"
+    " leading_characters_of_any mcc category first_seen_at last_seen_at merchant_id facts",
+):
     """A merchant that an unknown identifier may be of, what speaks for it, what hangs on it.
 
     One row per identifier, merchant and currency. `known_as` is the merchant's name that fits best,
@@ -46,46 +52,50 @@ class Suggestion(Record):
     evidence does.
     """
 
-    merchant_identifier_type: str
-    merchant_identifier: str
-    merchant_descriptor: str
-    merchant_id: UUID
-    merchant_name: str
-    known_as: str
+    merchant_identifier_type: str = shown("type", gives_way=6)
+    merchant_identifier: str = shown("identifier")
+    merchant_descriptor: str = shown("descriptor", gives_way=1)
+    merchant_id: UUID = shown(gives_way=13)
+    merchant_name: str = shown("merchant")
+    known_as: str = shown("known as", gives_way=10)
     probability: Decimal
-    purchases: int
+    purchases: int = shown(gives_way=2)
     amount: Amount
-    currency: str
-    cashback: Amount | None
-    cardholders: int
-    cardholders_in_common: int
-    links: int
-    mcc: str | None
-    category: str | None
-    spelling: Decimal
-    words_in_common: Decimal
-    rarest_word: Decimal
-    leading_characters: int
-    leading_characters_of_any: int
-    cluster: int
-    first_seen_at: datetime
-    last_seen_at: datetime
-    facts: str
+    currency: str = shown(gives_way=3)
+    cashback: Amount | None = shown("would pay", gives_way=1)
+    cardholders: int = shown(gives_way=7)
+    cardholders_in_common: int = shown("in common", gives_way=4)
+    links: int = shown(gives_way=3)
+    mcc: str | None = shown(gives_way=11)
+    category: str | None = shown(gives_way=11)
+    spelling: Decimal = shown(gives_way=8)
+    words_in_common: Decimal = shown("words in common", gives_way=9)
+    rarest_word: Decimal = shown("rarest word", gives_way=9)
+    leading_characters: int = shown("leading", gives_way=8)
+    leading_characters_of_any: int = shown("of any", gives_way=9)
+    cluster: int = shown(gives_way=2)
+    first_seen_at: datetime = shown("first seen at", gives_way=12)
+    last_seen_at: datetime = shown("last seen at", gives_way=12)
+    facts: str = shown(gives_way=14)
 
 
-class RatedPair(Record):
+class RatedPair(
+    Record,
+    sheet="merchant_identifier_type merchant_identifier descriptor merchant_name probability"
+    " known_as spelling words_in_common rarest_word merchant_id",
+):
     """The likeliest merchant of an identifier and a text that were given, as of a suggestion."""
 
-    merchant_identifier_type: str
-    merchant_identifier: str
+    merchant_identifier_type: str = shown("type", gives_way=6)
+    merchant_identifier: str = shown("identifier")
     descriptor: str
-    merchant_id: UUID
-    merchant_name: str
-    known_as: str
+    merchant_id: UUID = shown(gives_way=7)
+    merchant_name: str = shown("merchant")
+    known_as: str = shown("known as", gives_way=5)
     probability: Decimal
-    spelling: Decimal
-    words_in_common: Decimal
-    rarest_word: Decimal
+    spelling: Decimal = shown(gives_way=3)
+    words_in_common: Decimal = shown("words in common", gives_way=4)
+    rarest_word: Decimal = shown("rarest word", gives_way=4)
 
 
 def compare(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from cardoffers_cli.domain.moments import format_length
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.store.references import purchases_of_refs
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _DERIVED_VERSION = 8
 _OF_MANY = {"settlement", "import"}
 
 
-class TimelineEvent(Record):
+class TimelineEvent(Record, sheet="happened_at gap event detail amount currency times actor"):
     """What happened at a moment, so many `times` at once, with the time since the event before.
 
     `amount` is of them together. `gap_s` are seconds, and `gap` the same for the eye.
@@ -43,12 +43,12 @@ class TimelineEvent(Record):
     happened_at: datetime
     event: str
     detail: str | None
-    actor: str | None
-    currency: str | None
-    amount: Amount | None
-    times: int
+    actor: str | None = shown(gives_way=1)
+    currency: str | None = shown(gives_way=4)
+    amount: Amount | None = shown(gives_way=3)
+    times: int = shown(gives_way=5)
     gap_s: int | None
-    gap: str | None
+    gap: str | None = shown(gives_way=2)
 
 
 class ExpectedEvent(Record):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.domain.watching import read_figures
 
 if TYPE_CHECKING:
@@ -26,26 +26,29 @@ if TYPE_CHECKING:
 WatchState = Literal["open", "accepted", "resolved"]
 
 
-class WatchFinding(Record):
+class WatchFinding(
+    Record,
+    sheet="finding_id institution code about about_on figures state found_at closed_by reason",
+):
     """A finding of the watch, in the shape of `watch list --format json`.
 
     `about` names its subject as people know it; `figures` are exact; `import_id` is of its file.
     """
 
-    finding_id: UUID
+    finding_id: UUID = shown("finding")
     institution_id: UUID
-    institution: str
+    institution: str = shown(gives_way=3)
     code: str
     subject: str
     import_id: UUID | None
-    about: str
-    about_on: date
-    figures: Mapping[str, Any]
-    found_at: datetime
+    about: str = shown("of")
+    about_on: date = shown("on", gives_way=1)
+    figures: Mapping[str, Any] = shown(gives_way=2)
+    found_at: datetime = shown("found at", gives_way=4)
     state: str
     closed_at: datetime | None
-    closed_by: str | None
-    reason: str | None
+    closed_by: str | None = shown("closed by", gives_way=5)
+    reason: str | None = shown(gives_way=6)
 
 
 class CountedWatchFinding(WatchFinding):

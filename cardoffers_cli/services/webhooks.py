@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.domain.signing import signature_headers
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ class EventProgress(Record):
     """How far one event of a redemption is."""
 
     redemption_id: UUID
-    event: str
-    institution: str
-    offer_id: str
-    occurred_at: datetime
+    event: str = shown(gives_way=7)
+    institution: str = shown(gives_way=3)
+    offer_id: str = shown("offer", gives_way=4)
+    occurred_at: datetime = shown(gives_way=5)
     state: str
     attempts: int
-    next_attempt_at: datetime | None
+    next_attempt_at: datetime | None = shown("next attempt", gives_way=1)
 
 
 class StoredEvent(EventProgress):
@@ -49,28 +49,35 @@ class StoredEvent(EventProgress):
     other_event: str | None
 
 
-class ListedEvent(EventProgress):
+class ListedEvent(
+    EventProgress,
+    sheet="redemption_id institution offer_id occurred_at state attempts next_attempt_at"
+    " last_attempt_at last_http_status last_error event",
+):
     """An event of a list, with what became of its last attempt."""
 
-    last_attempt_at: datetime | None
-    last_http_status: int | None
-    last_error: str | None
+    last_attempt_at: datetime | None = shown("last attempt", gives_way=6)
+    last_http_status: int | None = shown("status", gives_way=2)
+    last_error: str | None = shown("error", gives_way=2)
 
 
-class LoggedAttempt(Record):
+class LoggedAttempt(
+    Record,
+    sheet="number started_at http_status error duration_ms manual next_attempt_at",
+):
     """One attempt to send an event; `manual` is outside of the schedule.
 
     `delay_ms` is the delay before the next one, jitter and Retry-After included.
     """
 
-    number: int
+    number: int = shown("no")
     started_at: datetime
-    http_status: int | None
+    http_status: int | None = shown("status")
     error: str | None
-    duration_ms: int | None
+    duration_ms: int | None = shown("ms")
     manual: bool
     delay_ms: int | None
-    next_attempt_at: datetime | None
+    next_attempt_at: datetime | None = shown("next attempt")
 
 
 class EventTimeline(EventProgress):

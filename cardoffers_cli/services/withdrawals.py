@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, Refused
 from cardoffers_cli.domain.moments import format_minute
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
@@ -47,29 +47,33 @@ _HINTS = {
 }
 
 
-class ListedFile(Record):
+class ListedFile(
+    Record,
+    sheet="import_id institution file sha256 kind_of_rows imported_at imported_by accepted"
+    " amount_accepted currency redeemed settled told state withdrawn_at withdrawn_by reason",
+):
     """A file with what it brought: how many redemptions stand, settled, were sent as webhooks.
 
     Of one that is held nothing was taken. `files` says how many there are that were asked for.
     """
 
-    import_id: UUID | None
-    institution: str
+    import_id: UUID | None = shown("import")
+    institution: str = shown(gives_way=4)
     file: str
-    sha256: str
-    kind_of_rows: str | None
-    imported_at: datetime
-    imported_by: str
-    accepted: int
-    amount_accepted: Amount
-    currency: str
-    redeemed: int
-    settled: int
-    told: int
+    sha256: str = shown("digest", gives_way=12)
+    kind_of_rows: str | None = shown("kind", gives_way=8)
+    imported_at: datetime = shown("taken at", gives_way=2)
+    imported_by: str = shown("by", gives_way=9)
+    accepted: int = shown("rows")
+    amount_accepted: Amount = shown("sum")
+    currency: str = shown(gives_way=5)
+    redeemed: int = shown(gives_way=3)
+    settled: int = shown(gives_way=6)
+    told: int = shown(gives_way=7)
     state: str
-    withdrawn_at: datetime | None
-    withdrawn_by: str | None
-    reason: str | None
+    withdrawn_at: datetime | None = shown("withdrawn at", gives_way=10)
+    withdrawn_by: str | None = shown("withdrawn by", gives_way=11)
+    reason: str | None = shown(gives_way=1)
     files: int
 
 

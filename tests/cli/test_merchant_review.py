@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.cli.merchant_answers import SUGGESTED
+from cardoffers_cli.cli.merchant_answers import suggested as sheet_of
 from cardoffers_cli.cli.merchant_review import Review
-from cardoffers_cli.files.sheets import Sheet
 from cardoffers_cli.files.workbooks import write_xlsx
 from cardoffers_cli.jobs.catalogue.answers import accept
 from cardoffers_cli.jobs.context.clock import Clock
@@ -151,7 +150,7 @@ def test_a_list_may_be_filled_in_as_a_workbook(
     rows = [{**suggested[0], "reason": "same till"}, {**suggested[1], "reason": None}]
     filled = tmp_path / "filled.xlsx"
     with filled.open("wb") as out:
-        write_xlsx([Sheet("suggestions", SUGGESTED, rows)], out)
+        write_xlsx([sheet_of("suggestions", rows)], out)
     ended = in_a_pipe(["merchant", "accept", "--from", filled, "--store", job.path])
     assert 0 == ended.exit_code, ended
     assert [("101", "accepted", "Luna Books", "same till")] == found(job, ANSWERS)

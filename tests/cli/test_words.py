@@ -54,7 +54,7 @@ def unsaid(text: str) -> list[str]:
 
 
 def phrases(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the literals of a module that hold a blank and are no docstrings, with their lines."""
+    """Yield each literal that holds a blank, with its line; no docstrings, and no columns."""
     tree = ast.parse(path.read_text())
     parents = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = {
@@ -64,9 +64,15 @@ def phrases(path: Path) -> Iterator[tuple[int, str]]:
         for statement in node.body
         if isinstance(statement, ast.Expr)
     }
+    names = {
+        id(each.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for each in node.keywords
+    }
     for node in ast.walk(tree):
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if is_text and id(node) not in docstrings and " " in node.value.strip():
+        if is_text and id(node) not in docstrings | names and " " in node.value.strip():
             yield node.lineno, node.value
 
 

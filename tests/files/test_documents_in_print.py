@@ -19,6 +19,9 @@ from browser import NAMES, QUIET, WRONG_FIGURES, rendered
 from cardoffers_cli.files.html.invoice import invoice_page
 from cardoffers_cli.files.html.pages import write_page
 from cardoffers_cli.files.html.statement import statement_page
+from cardoffers_cli.files.sheets import Sheet
+from cardoffers_cli.services.invoices import InvoiceLine
+from cardoffers_cli.services.statements import StatedSettlement, StatementLine
 from sizes import at_the_gate
 from tables import NOON, uid
 
@@ -71,7 +74,11 @@ def a_statement() -> Page:
         "closed_at": TO,
         "actor": "tester",
     }
-    return statement_page(statement, [], lines())
+    return statement_page(
+        statement,
+        Sheet.of(StatedSettlement, "settlements", []),
+        Sheet.of(StatementLine, "lines", lines()),
+    )
 
 
 def an_invoice() -> Page:
@@ -88,7 +95,7 @@ def an_invoice() -> Page:
         "net_days": 30,
         "due_on": TO.date(),
     }
-    return invoice_page(invoice, lines(), closed_at=TO)
+    return invoice_page(invoice, Sheet.of(InvoiceLine, "lines", lines()), closed_at=TO)
 
 
 def a_credit_note() -> Page:
@@ -97,7 +104,8 @@ def a_credit_note() -> Page:
     more = {"merchant_id": uid("bakery"), "merchant_name": "Bakery", "line_count": 1234}
     owed = {"amount": Decimal("-123456.75"), "net_days": 30}
     days = {"issued_on": TO.date(), "due_on": TO.date()}
-    return invoice_page({**head, **more, **owed, **days}, lines(), closed_at=TO)
+    sheet = Sheet.of(InvoiceLine, "lines", lines())
+    return invoice_page({**head, **more, **owed, **days}, sheet, closed_at=TO)
 
 
 @pytest.mark.parametrize(

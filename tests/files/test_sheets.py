@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import pytest
 
-from cardoffers_cli.files import sheets
-from cardoffers_cli.files.sheets import Column, Sheet, read_columns
-from cardoffers_cli.files.tabulated import read_tables
+from cardoffers_cli.domain.records import Amount, Record, if_any, shown
+from cardoffers_cli.files.sheets import Column, Sheet, columns_of, on_days
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date, datetime
+    from uuid import UUID
 
 COLUMNS = (
     Column("offer_id", kind="id"),
@@ -109,29 +108,52 @@ def test_where_nothing_is_left_out_nothing_is_said(rows: list[Any], quiet: str) 
     assert (rows, "") == (list(told), said)
 
 
-def test_every_table_of_columns_is_asked_for_and_can_be_read() -> None:
-    product = Path(sheets.__file__).parent.parent
-    source = "".join(file.read_text("utf-8") for file in product.rglob("*.py"))
-    asked = set(re.findall(r'read_columns\("([^"]+)"\)', source))
-
-    assert asked == set(read_tables("columns.txt"))
-    assert all(column.name for name in asked for column in read_columns(name))
+class Named(TypedDict):
+    title: str
 
 
-LINES = [
-    ("status", Column("status")),
-    ("payout money", Column("payout", kind="money")),
-    ("day date 3", Column("day", kind="date", gives_way=3)),
-    ("by_run text - made by", Column("by_run", "made by")),
-    ("name text - who | mail token", Column("name", "who", instead=("mail", "token"))),
-]
+class Paid(Record, sheet="paid_at offer.title amount", first="amount"):
+    id: UUID = shown("payment id", gives_way=2)
+    currency: str
+    amount: Amount = shown("paid", gives_way=1)
+    paid_at: datetime = shown("paid at")
+    offer: Named = shown(inside={"title": shown("offer", instead=("id",))})
+    tries: int
+    is_known: bool
+    day: date
+    rate: Decimal | None = shown(kind="share")
+    place: str | None = if_any("where", gives_way=3)
 
 
-@pytest.mark.parametrize(("line", "expected"), LINES)
-def test_a_line_is_a_column(line: str, expected: Column) -> None:
-    assert expected == sheets._read_column(line)
+@pytest.mark.parametrize(
+    ("expected", "column"),
+    [
+        (Column("id", "payment id", "id", gives_way=2), "id"),
+        (Column("currency"), "currency"),
+        (Column("amount", "paid", "money", gives_way=1), "amount"),
+        (Column("paid_at", "paid at", "moment"), "paid_at"),
+        (Column("offer.title", "offer", instead=("id",)), "offer.title"),
+        (Column("tries", kind="integer"), "tries"),
+        (Column("is_known", kind="flag"), "is_known"),
+        (Column("day", kind="date"), "day"),
+        (Column("rate", kind="share"), "rate"),
+        (Column("place", "where", gives_way=3), "place"),
+    ],
+)
+def test_a_column_is_as_its_field_says(expected: Column, column: str) -> None:
+    assert (expected,) == columns_of(Paid, column)
 
 
-def test_a_kind_that_is_none_is_found() -> None:
-    with pytest.raises(ValueError, match="payout coins"):
-        sheets._read_column("payout coins")
+def test_a_sheet_has_the_columns_that_its_record_says() -> None:
+    of_class = Sheet.of(Paid, "paid", [])
+    assert ("paid_at offer.title amount".split(), ("amount",)) == (names(of_class), of_class.first)
+    assert ["when", "amount"] == [
+        column.heading for column in columns_of(Paid, "paid_at amount", paid_at="when", amount="")
+    ]
+    assert [] == names(Sheet.of_rows("paid", []))
+
+
+def test_a_page_may_tell_days_in_place_of_moments() -> None:
+    assert [Column("paid_at", "paid on", "date"), Column("tries", kind="integer")] == [
+        *on_days(columns_of(Paid, "paid_at tries"))
+    ]

@@ -20,7 +20,6 @@ from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
 from cardoffers_cli.domain.periods import Period
 from cardoffers_cli.files.exports import csv_lines
 from cardoffers_cli.files.sheets import Sheet
-from cardoffers_cli.files.statements import STATED
 from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.settle import settle_due
@@ -30,6 +29,7 @@ from cardoffers_cli.jobs.statements.verifying import verify
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.redemptions import reverse_redemption
+from cardoffers_cli.services.statements import StatementLine
 from cardoffers_cli.store.audits import audits, offending
 from settled import redeem_in
 from sizes import FULL, at_the_gate, tries
@@ -329,7 +329,7 @@ def test_the_files_of_a_statement_say_the_same(made: Job, tmp_path: Path) -> Non
     rows = list(csv.DictReader(io.StringIO(files[f"{closed.number}.csv"].decode())))
     lines = [row for row in rows if row["redemption_id"]]
     # what a line says is the same in both, and each file adds up
-    sheet = Sheet("lines", STATED, document["lines"])
+    sheet = Sheet.of(StatementLine, "lines", document["lines"])
     kept = files[f"{closed.number}.csv"].decode().splitlines()
     assert [f"{line.rstrip()}," for line in csv_lines(sheet)][1:] == [
         line for line in kept if line.startswith(("entry,", "adjustment,"))

@@ -20,13 +20,13 @@ from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.visible import controls_visible, visible
 from cardoffers_cli.files.exports import OWNER_ONLY, csv_lines, replacing, write_parquet
-from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Row, Sheet, columns_of
 from cardoffers_cli.files.workbooks import write_xlsx
 
 if TYPE_CHECKING:
     from cardoffers_cli.files.html.pages import Page
 
-__all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "read_columns", "show"]
+__all__ = ["Block", "Column", "Row", "Sheet", "Style", "Text", "columns_of", "show"]
 
 
 def format_of(path: Path) -> Format:

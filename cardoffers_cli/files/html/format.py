@@ -11,15 +11,18 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.files.html.pages import Page, Section
 from cardoffers_cli.files.html.tables import Advice, PrintedCommand, State
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.files.schemas.formats import FieldFormat, FileFormat
 
-COLUMNS = read_columns("schema.columns")
-FINDINGS = read_columns("schema.findings")
+COLUMNS = (
+    *(Column("column"), Column("needed"), Column("holds"), Column("example", gives_way=2)),
+    Column("findings", gives_way=1),
+)
+FINDINGS = (Column("code"), Column("level"), Column("meaning"), Column("fix", "how to fix it"))
 _FEW_WORDS = 10
 _TONES = {"error": "alarm", "warning": "warn"}
 

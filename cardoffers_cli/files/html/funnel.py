@@ -10,8 +10,7 @@ from cardoffers_cli.domain.sentences import compared, date_text, percent
 from cardoffers_cli.files.html.days import drawn_by_day, periods
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import beside
-from cardoffers_cli.files.report_columns import BEFORE, FUNNEL_BY, PEOPLE, VOLUMES
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +21,13 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.sheets import Rows
 
 MOST_OFFERS = 50
-_BY_DAY = read_columns("page.funnel.by_day")
+_BY_DAY = (
+    *(Column("label", "day"), Column("purchase_day_redemptions", "redemptions", "integer")),
+    Column("widget_views", "views", "integer"),
+    Column("unique_cardholders", "cardholders who viewed", "integer"),
+    Column("offer_impressions", "offers shown", "integer"),
+    Column("offer_add_successes", "offers added", "integer"),
+)
 _FIRST = ("title", "merchant_name", "redemptions", "offer_add_successes", "offer_impressions")
 
 
@@ -86,7 +91,7 @@ def people_sections(found: Found) -> Iterator[Section]:
             title="Cardholders",
             lines=lines,
             pictures=[_steps(rows)],
-            sheet=Sheet("people", (*PEOPLE, *BEFORE), rows, title="Cardholders, step by step"),
+            sheet=Sheet.of_rows("people", rows, title="Cardholders, step by step"),
         )
     happened = [
         row
@@ -103,7 +108,7 @@ def people_sections(found: Found) -> Iterator[Section]:
                 "Each line counts another thing, so none is a part of another.",
                 before if any(row["previous"] for row in happened) else "",
             ],
-            sheet=Sheet("volumes", (*VOLUMES, *BEFORE), happened),
+            sheet=Sheet.of_rows("volumes", happened),
         )
 
 
@@ -143,7 +148,7 @@ def _by(by: str, counted_by: Rows, asked: Asked) -> Section:
     return Section(
         title=f"By {by}",
         lines=["How often offers were shown, added and redeemed, whoever did it."],
-        sheet=Sheet(f"{by}s", FUNNEL_BY[by], first("redemptions"), first=_FIRST),
+        sheet=Sheet.of_rows(f"{by}s", first("redemptions"), first=_FIRST),
         order="most redeemed",
         orders={
             "most added": first("offer_add_successes"),

@@ -11,7 +11,7 @@ from cardoffers_cli.domain.sentences import amount_text, date_text, is_unusual, 
 from cardoffers_cli.files.html.pages import Section
 from cardoffers_cli.files.html.pictures import Point, columns
 from cardoffers_cli.files.html.tables import State
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,10 @@ _UNUSUAL = (
     "A count is unusual if it is less than half or more than twice the mean of the seven before"
     " it, and chance alone would not explain it."
 )
-_NIGHTS = read_columns("page.history.nights")
+_NIGHTS = (
+    *(Column("night"), Column("payouts", "payout"), Column("redeemed", "redemptions", "integer")),
+    *(Column("accepted", "purchases taken", "integer"), Column("mark", "unusual")),
+)
 
 
 def night_text(name: str) -> str:

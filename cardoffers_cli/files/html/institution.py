@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
@@ -15,15 +16,12 @@ from cardoffers_cli.files.html.pages import Page, Section
 from cardoffers_cli.files.html.settlements import facts, headline, owed_section
 from cardoffers_cli.files.html.tables import Link
 from cardoffers_cli.files.html.unknown import unknown_sections
-from cardoffers_cli.files.report_columns import SETTLEMENT_SUMS
 from cardoffers_cli.files.sheets import Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MOST_ROWS = 10
-_SETTLEMENTS = tuple(each for each in SETTLEMENT_SUMS if each.name != "institution")
-_FIRST = ("settled_at",)
 
 
 def institution_page(
@@ -64,9 +62,11 @@ def _money(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
     if len(found["owed"]) > 1:
         yield owed_section(found["owed"])
     if settlements:
+        sheet = Sheet.of_rows("settlements", settlements, first=("settled_at",))
+        columns = tuple(each for each in sheet.columns if each.name != "institution")
         yield Section(
             title="Settlements, newest first",
-            sheet=Sheet("settlements", _SETTLEMENTS, settlements, first=_FIRST),
+            sheet=replace(sheet, columns=columns),
             in_all=settlements[0]["settlements"],
             more=asked.command("settlements", "--by settlement", file="settlements.csv"),
         )

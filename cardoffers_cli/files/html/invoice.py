@@ -10,18 +10,14 @@ from cardoffers_cli.domain.periods import Period
 from cardoffers_cli.domain.sentences import amount_text, date_text
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.sheets import Sheet
-from cardoffers_cli.files.statements import INVOICED, taxes
+from cardoffers_cli.files.statements import taxes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from cardoffers_cli.files.sheets import Rows
 
-_FIRST = ("created_at", "kind", "merchant_funded_amount")
-
-
-def invoice_page(invoice: Mapping[str, Any], lines: Rows, *, closed_at: datetime) -> Page:
+def invoice_page(invoice: Mapping[str, Any], lines: Sheet, *, closed_at: datetime) -> Page:
     """Return the page of an invoice; it has the first of many lines."""
     number, is_note = invoice["number"], invoice["amends"] is not None
     head = {
@@ -39,7 +35,6 @@ def invoice_page(invoice: Mapping[str, Any], lines: Rows, *, closed_at: datetime
         "number before it": invoice["previous_number"] or "none",
         "SHA-256 of that": invoice["previous_sha256"] or "none",
     }
-    sheet = Sheet("lines", INVOICED, lines, first=_FIRST)
     more = f"cardoffers invoice export {number} -o {number}.csv"
     return Page(
         title=f"{'Credit note' if is_note else 'Invoice'} {number}",
@@ -52,7 +47,7 @@ def invoice_page(invoice: Mapping[str, Any], lines: Rows, *, closed_at: datetime
         ],
         sections=[
             Section(title="The document", sheet=Sheet.of_fields("invoice", head), is_whole=True),
-            Section(title="Lines", sheet=sheet, in_all=invoice["line_count"], more=more),
+            Section(title="Lines", sheet=lines, in_all=invoice["line_count"], more=more),
         ],
         notes=[
             "What a merchant funds of a redemption is the cashback and the commission on it.",

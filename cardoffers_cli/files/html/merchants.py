@@ -11,7 +11,6 @@ from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.files.html.days import firsts
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Picture, beside, pictured
-from cardoffers_cli.files.report_columns import MERCHANTS
 from cardoffers_cli.files.sheets import Sheet
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def merchant_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Secti
         yield Section(
             title=f"Merchants in {currency}",
             pictures=_pictures(orders["funded"], currency),
-            sheet=Sheet("merchants", MERCHANTS, orders["funded"]),
+            sheet=Sheet.of_rows("merchants", orders["funded"]),
             order="most funded",
             orders={name: orders[each] for each, name in _ORDERS.items() if each in orders},
             in_all=first["merchants"],

@@ -25,7 +25,7 @@ from cardoffers_cli.files.html.waiting import (
     webhooks_that_wait,
     what_else_waits,
 )
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,8 +40,13 @@ _TONES = {
     "warning": State("warning", "warn"),
     "note": State("note", ""),
 }
-_FINDINGS = read_columns("page.night.findings")
-_FILES = read_columns("page.night.files")
+_FINDINGS = (Column("level"), Column("message", "what happened"), Column("next", "what to do"))
+_FILES = (
+    *(Column("file"), Column("kind_of_rows", "of"), Column("state")),
+    *(Column("received", "rows", "integer"), Column("accepted", "taken", "integer")),
+    *(Column("invalid", "rejected", "integer"), Column("duplicates", "known already", "integer")),
+    *(Column("amount_accepted", "amount taken", "money"), Column("why")),
+)
 _FILE_STATES = {
     "imported": State("taken", "good"),
     "failed": State("failed", "alarm"),
@@ -50,7 +55,16 @@ _FILE_STATES = {
     "gone": State("gone before it was read", "warn"),
 }
 _PARTIAL = State("taken in part", "warn")
-_INSTITUTIONS = read_columns("page.night.institutions")
+_INSTITUTIONS = (
+    *(Column("name", "institution"), Column("currency")),
+    Column("institution_payout_amount", "payout", "money"),
+    Column("redeemed", "redemptions", "integer"),
+    Column("settled_institution_payout_amount", "settled", "money"),
+    *(Column("received", "rows", "integer"), Column("accepted", "taken", "integer")),
+    Column("invalid", "rejected", "integer"),
+    Column("merchant_funded_amount", "merchants fund", "money"),
+    Column("commission_amount", "commission", "money"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)

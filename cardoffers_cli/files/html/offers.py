@@ -13,7 +13,7 @@ from cardoffers_cli.files.html.days import firsts
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Bar, Picture, bars, beside, pictured
 from cardoffers_cli.files.html.tables import State
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +27,14 @@ MOST_ROWS = 50
 """Offers in one order of a table at most."""
 _AHEAD = Decimal("0.1")
 _LISTED = 3
-_COLUMNS = read_columns("page.offers.columns")
+_COLUMNS = (
+    *(Column("title", "offer"), Column("currency"), Column("spend_amount", "spend", "money")),
+    *(Column("redemptions", kind="integer"), Column("merchant_funded_amount", "cost", "money")),
+    Column("cashback_share", "cashback per spend", "share"),
+    *(Column("spent_share", "of its budget", "share"), Column("ends", "budget ends")),
+    *(Column("expires_on", "offer ends", "date"), Column("merchant_name", "merchant")),
+    Column("offer_id", "offer id", "id"),
+)
 _ORDERS = {"spend": "most spend", "redemptions": "most redeemed", "ends": "first to end"}
 _MEANS = (
     (

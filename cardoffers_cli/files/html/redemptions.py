@@ -10,8 +10,7 @@ from cardoffers_cli.domain.sentences import amounts_text
 from cardoffers_cli.files.html.days import drawn_by_day, periods, summed
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import beside, pictured
-from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Sheet, columns_of, on_days
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,10 +28,21 @@ _TWICE = (
 )
 _PICTURED = 3
 """Currencies whose money has a picture."""
-_NEWEST = read_columns("page.redemptions.newest")
-_CREDITED = read_columns("page.redemptions.credited")
+_NEWEST = (
+    *("offer.merchant_name", "currency", "institution_payout_amount", "status", "purchase_amount"),
+    *("transacted_at", "created_at", "institution", "cardholder_token_masked", "transaction_ref"),
+    "id",
+)
+_CREDITED = ("verdict", "credited_amount", "credited_at")
 """What is told where any redemption of the page has it."""
-_BY_DAY = read_columns("page.redemptions.by_day")
+_BY_DAY = (
+    *(Column("label", "day"), Column("currency")),
+    Column("purchase_day_payout_amount", "payout, by purchase", "money"),
+    Column("purchase_day_redemptions", "redemptions, by purchase", "integer"),
+    Column("institution_payout_amount", "payout, by decision", "money"),
+    Column("redemptions", "redemptions, by decision", "integer"),
+    Column("reversed", "of these reversed since", "integer"),
+)
 
 
 def redemptions_page(found: Mapping[str, Any], asked: Asked) -> Page:
@@ -43,8 +53,9 @@ def redemptions_page(found: Mapping[str, Any], asked: Asked) -> Page:
     if merchants := found["merchants"]:
         sections.append(counts_section("merchant", merchants, title="Most redeemed merchants"))
     if rows:
-        told = (each for each in _CREDITED if any(each.name in row for row in rows))
-        sheet = Sheet("redemptions", (*_NEWEST, *told), rows)
+        told = (each for each in _CREDITED if any(each in row for row in rows))
+        columns = columns_of(type(rows[0]), " ".join([*_NEWEST, *told]), status="state")
+        sheet = Sheet("redemptions", tuple(on_days(columns)), rows)
         more = asked.command("redemptions", file="redemptions.csv")
         sections.append(
             Section(title="Redemptions, newest first", sheet=sheet, in_all=in_all, more=more)
@@ -144,6 +155,5 @@ def counts_section(
     ]
     subtitle = "Redemptions, and their payout."
     drawn = beside(f"Redemptions by {by}", figures, subtitle=subtitle)
-    first = ("title" if by == "offer" else "merchant_name", "currency", "institution_payout_amount")
-    sheet = Sheet("counts", (*COUNTED_BY[by], *COUNTS), rows, title=f"By {by}", first=first)
+    sheet = Sheet.of_rows("counts", rows, title=f"By {by}")
     return Section(title=title, pictures=pictured(drawn), sheet=sheet, in_all=in_all, more=more)

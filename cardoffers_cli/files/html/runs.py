@@ -17,7 +17,7 @@ from cardoffers_cli.files.html.history import (
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import line
 from cardoffers_cli.files.html.tables import Link, State
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -30,7 +30,13 @@ MOST_NIGHTS = 400
 _DRAWN = 60
 _LATELY = 30
 _NAMED = 5
-_COLUMNS = read_columns("page.runs.columns")
+_COLUMNS = (
+    *(Column("night"), Column("state"), Column("payouts", "payout")),
+    *(Column("redeemed", "redemptions", "integer"), Column("settled_payouts", "settled")),
+    *(Column("files", kind="integer"), Column("failed_files", "failed", "integer")),
+    *(Column("received", "rows", "integer"), Column("invalid", "rejected", "integer")),
+    Column("seconds", kind="number"),
+)
 
 
 def runs_page(history: Rows, as_of: datetime, *, in_all: int, pages: Collection[str]) -> Page:

@@ -9,8 +9,7 @@ from cardoffers_cli.domain.sentences import amounts_text, date_text, listed
 from cardoffers_cli.files.html.days import summed
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import beside, pictured
-from cardoffers_cli.files.report_columns import DUE, OWED, SETTLEMENT_SUMS, TOTALS
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Sheet, columns_of, on_days
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,7 +19,10 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.sheets import Rows
 
 _FEW = 3
-_ENTRIES = read_columns("page.settlements.entries")
+_ENTRIES = (
+    "merchant_name currency institution_payout_amount status settles_at purchase_amount"
+    " transacted_at institution transaction_ref settlement_id redemption_id"
+)
 
 
 def settlements_page(found: Mapping[str, Any], asked: Asked) -> Page:
@@ -88,14 +90,14 @@ def _sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
         file, by = "settlements.csv", "--by settlement"
         yield Section(
             title="Settlements",
-            sheet=Sheet("settlements", SETTLEMENT_SUMS, settlements),
+            sheet=Sheet.of_rows("settlements", settlements),
             order="newest first",
             orders={"largest first": found["largest"]},
             in_all=settlements[0]["settlements"],
             more=asked.command("settlements", by, file=file, by_status=False),
         )
     if due:
-        sheet = Sheet("due", DUE, due)
+        sheet = Sheet.of_rows("due", due)
         yield Section(title="On hold, by the day it is due", sheet=sheet, in_all=due[0]["rows"])
     yield from entries_sections(found, asked)
 
@@ -111,7 +113,7 @@ def owed_section(owed: Rows) -> Section:
         ]
         figures = [(name, f"{amount:,}", amount) for name, amount in amounts]
         pictures.append(beside(f"Owed in {currency}, by institution", figures))
-    sheet = Sheet("owed", OWED, owed)
+    sheet = Sheet.of_rows("owed", owed)
     return Section(title="Owed, by institution", pictures=pictured(*pictures), sheet=sheet)
 
 
@@ -120,11 +122,12 @@ def entries_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section
     totals, rows = found["totals"], found["rows"]
     if not totals:
         return
-    yield Section(title="Ledger entries, by state", sheet=Sheet("totals", TOTALS, totals))
+    columns = columns_of(type(rows[0]), _ENTRIES, status="state") if rows else ()
+    yield Section(title="Ledger entries, by state", sheet=Sheet.of_rows("totals", totals))
     yield Section(
         title="Ledger entries, newest first",
         lines=["The entries of one settlement: report settlements --settlement and its id."],
-        sheet=Sheet("entries", _ENTRIES, rows, title="Ledger entries"),
+        sheet=Sheet("entries", tuple(on_days(columns)), rows, title="Ledger entries"),
         in_all=sum(row["entries"] for row in totals),
         more=asked.command("settlements", file="entries.csv"),
     )

@@ -9,16 +9,12 @@ from cardoffers_cli.domain.moments import format_brief
 from cardoffers_cli.domain.periods import Period
 from cardoffers_cli.domain.sentences import amount_text
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.sheets import Sheet, read_columns
-from cardoffers_cli.files.statements import STATED, taxes
+from cardoffers_cli.files.sheets import Sheet
+from cardoffers_cli.files.statements import taxes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cardoffers_cli.files.sheets import Rows
-
-_SETTLEMENTS = read_columns("statement.settlements")
-_FIRST = ("created_at", "kind", "institution_payout_amount")
 _NOTES = (
     "Carried in + entries + adjustments = payable + carried out.",
     "What is below zero is not asked back: it is deducted from the next statement.",
@@ -27,7 +23,7 @@ _NOTES = (
 )
 
 
-def statement_page(statement: Mapping[str, Any], settlements: Rows, lines: Rows) -> Page:
+def statement_page(statement: Mapping[str, Any], settlements: Sheet, lines: Sheet) -> Page:
     """Return the page of a statement; it has the first of many lines."""
     return Page(
         title=f"Statement {statement['number']}",
@@ -68,7 +64,7 @@ def _facts(statement: Mapping[str, Any]) -> Iterator[Fact]:
         yield Fact.of(name.replace("_", " "), amount_text(statement[name], currency), note)
 
 
-def _sections(statement: Mapping[str, Any], settlements: Rows, lines: Rows) -> Iterator[Section]:
+def _sections(statement: Mapping[str, Any], settlements: Sheet, lines: Sheet) -> Iterator[Section]:
     head = {
         "number": statement["number"],
         "institution": statement["institution"],
@@ -81,13 +77,12 @@ def _sections(statement: Mapping[str, Any], settlements: Rows, lines: Rows) -> I
         "SHA-256 of that": statement["previous_sha256"] or "none",
     }
     yield Section(title="The statement", sheet=Sheet.of_fields("statement", head), is_whole=True)
-    if settlements:
-        sheet = Sheet("settlements", _SETTLEMENTS, settlements)
-        yield Section(title="Settlements on it", sheet=sheet)
+    if settlements.rows:
+        yield Section(title="Settlements on it", sheet=settlements)
     number = statement["number"]
     yield Section(
         title="Lines",
-        sheet=Sheet("lines", STATED, lines, first=_FIRST),
+        sheet=lines,
         in_all=statement["entry_count"] + statement["adjustment_count"],
         more=f"cardoffers statement export {number} -o {number}.csv",
     )

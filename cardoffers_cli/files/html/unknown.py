@@ -9,7 +9,7 @@ from cardoffers_cli.domain.sentences import amount_text, amounts_text
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Picture, beside, pictured
 from cardoffers_cli.files.html.validation import rejects_section
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +29,14 @@ _WAIT = (
     " redeems."
 )
 _ORDERS = {"purchases": "most purchases", "last seen": "last seen first"}
-_COLUMNS = read_columns("page.unknown.columns")
+_COLUMNS = (
+    *(Column("name", "descriptor or identifier"), Column("currency")),
+    *(Column("amount", kind="money"), Column("purchases", kind="integer")),
+    *(Column("cardholders", kind="integer"), Column("first_seen", "first seen", "date")),
+    *(Column("last_seen", "last seen", "date"), Column("institution")),
+    *(Column("merchant_identifier", "identifier"), Column("kind")),
+    Column("merchant_id", "merchant id", "id"),
+)
 
 
 def unknown_page(found: Mapping[str, Any], asked: Asked) -> Page:

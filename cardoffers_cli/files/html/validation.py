@@ -15,8 +15,7 @@ from cardoffers_cli.domain.findings import CODES, FILE_CODES
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import whole
 from cardoffers_cli.files.html.tables import Advice, PrintedCommand, State
-from cardoffers_cli.files.report_columns import REJECTS
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Sheet
 from cardoffers_cli.files.verdicts import verdict_of
 
 if TYPE_CHECKING:
@@ -27,7 +26,15 @@ if TYPE_CHECKING:
 
 _LINES = 10
 _OF_COLUMNS = {"column_unknown", "column_ignored"}
-_FINDINGS = read_columns("page.validation.findings")
+_REJECTS = (
+    *(Column("meaning", "what is wrong"), Column("errors", kind="integer")),
+    *(Column("rows", kind="integer"), Column("files", kind="integer"), Column("institution")),
+)
+_FINDINGS = (
+    *(Column("meaning", "what is wrong"), Column("rows", kind="integer")),
+    *(Column("lines", "on lines"), Column("fix", "how to fix it"), Column("state", "level")),
+    Column("more"),
+)
 _STATES = {"error": State("error", "alarm"), "warning": State("warning", "warn")}
 
 
@@ -148,5 +155,5 @@ def rejects_section(
         return
     ordered = sorted(rows, key=lambda row: (-row["errors"], row["code"], row["institution"]))
     named = [{**row, "meaning": Advice(meaning(row["code"]))} for row in ordered[:_MOST]]
-    sheet = Sheet("rejects", REJECTS, named)
+    sheet = Sheet("rejects", _REJECTS, named)
     yield Section(title="Rows that were not taken", lines=lines, sheet=sheet, in_all=len(ordered))

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.files.html.offers import MOST_ROWS, ending_soon, when_it_ends
 from cardoffers_cli.files.html.pages import Section
 from cardoffers_cli.files.html.tables import PrintedCommand
-from cardoffers_cli.files.report_columns import BUDGETS
-from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +16,21 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.files.sheets import Rows
 
-_DELIVERIES = read_columns("page.waiting.deliveries")
-_WAITING = read_columns("page.waiting.waiting")
+_BUDGETS = (
+    *(Column("title", "offer"), Column("currency"), Column("left_amount", "left", "money")),
+    *(Column("budget_amount", "budget", "money"), Column("spent_share", "spent", "share")),
+    *(Column("outlook", "ends"), Column("merchant_funded_amount", "cost in 30 days", "money")),
+    *(Column("merchant_name", "merchant"), Column("offer_id", "offer id", "id")),
+)
+_DELIVERIES = (
+    *(Column("institution"), Column("due", "to be sent", "integer")),
+    Column("failed", "failed, tried again", "integer"),
+    *(Column("exhausted", "given up", "integer"), Column("stopped", kind="integer")),
+    *(Column("delivered", kind="integer"), Column("next", "what to do")),
+)
+_WAITING = (
+    *(Column("waits", "what waits"), Column("count", kind="integer"), Column("next", "what to do")),
+)
 _RATE = (
     "At the rate of the last 28 days; in brackets, at that of the quickest and of the slowest of"
     " those four weeks."
@@ -46,7 +58,7 @@ def budgets_that_end(offers: Rows, now: datetime) -> Iterator[Section]:
         yield Section(
             title="Budgets that end within 14 days",
             lines=[_RATE],
-            sheet=Sheet("budgets", BUDGETS, rows),
+            sheet=Sheet("budgets", _BUDGETS, rows),
             in_all=len(ending),
             more="cardoffers report offers --order ends -o offers.html",
         )

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.moments import format_minute
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.jobs.catalogue.rows import check_is_new, find_merchant, write_row
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.runs import run_record
@@ -53,17 +53,21 @@ class Reviewed(Record):
     reason: str
 
 
-class AnsweredIdentifier(Record):
+class AnsweredIdentifier(
+    Record,
+    sheet="merchant_identifier_type merchant_identifier merchant_name answer code message reason"
+    " merchant_id",
+):
     """What became of an identifier that a person answered; `code` says why nothing did."""
 
-    merchant_identifier_type: str
-    merchant_identifier: str
-    merchant_id: UUID
-    merchant_name: str
+    merchant_identifier_type: str = shown("type", gives_way=2)
+    merchant_identifier: str = shown("identifier")
+    merchant_id: UUID = shown(gives_way=4)
+    merchant_name: str = shown("merchant")
     answer: str | None
     code: str | None
-    message: str | None
-    reason: str
+    message: str | None = shown(gives_way=1)
+    reason: str = shown(gives_way=3)
     dry_run: bool
 
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import CATALOGUE_CODES
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.catalogue_kinds import KINDS
@@ -56,7 +56,7 @@ _STREAMED: Mapping[str, Any] = {
 """Kinds that come by the million, and hold the tokens of cardholders."""
 
 
-class CatalogueFinding(Record):
+class CatalogueFinding(Record, sheet="level code rows lines"):
     """The findings of one code in one file of the catalogue, and how to fix them."""
 
     code: str
@@ -64,10 +64,10 @@ class CatalogueFinding(Record):
     rows: int
     lines: Sequence[int]
     messages: Sequence[str]
-    fix: str
+    fix: str = shown(gives_way=1)
 
 
-class FileImport(Record):
+class FileImport(Record, sheet="file received new changed same rejected"):
     """What one file of the catalogue came to, in rows, and its findings.
 
     `waiting_purchases` is of a file of offers: how many its changes concern.

@@ -14,7 +14,7 @@ from cardoffers_cli.domain.card_forms import declared_lengths, lengths_text, rea
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue.accounts import GivenAccount, change_account
 from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar, change_calendar
@@ -53,7 +53,12 @@ if TYPE_CHECKING:
 _KIND = "institutions"
 
 
-class ShownInstitution(Record):
+class ShownInstitution(
+    Record,
+    sheet="slug institution_id name plan currency languages max_active_offers widget_limit"
+    " settlement_hold_days webhook_url require_marker refund_window_days refund_auto_link"
+    " clawback_days hold_short approvals approval_limit webhook_events credit_days",
+):
     """An institution with its program, under the names its catalogue file has.
 
     `minor_unit` is the decimals of its currency.
@@ -71,14 +76,14 @@ class ShownInstitution(Record):
     settlement_hold_days: int
     webhook_url: str | None
     require_marker: bool
-    refund_window_days: int
-    refund_auto_link: str
-    clawback_days: int | None
-    webhook_events: str
-    approvals: str
-    approval_limit: Amount | None
-    credit_days: int
-    hold_short: str
+    refund_window_days: int = shown("refund window", gives_way=3)
+    refund_auto_link: str = shown("refunds link", gives_way=2)
+    clawback_days: int | None = shown("clawback", gives_way=1)
+    webhook_events: str = shown("events", gives_way=6)
+    approvals: str = shown(gives_way=5)
+    approval_limit: Amount | None = shown("limit", "number", gives_way=4)
+    credit_days: int = shown("credit days", gives_way=7)
+    hold_short: str = shown("hold short", gives_way=8)
     tax_id: str | None = if_any()
     tax_note: str | None = if_any()
     numbers: str | None = if_any()

@@ -21,7 +21,7 @@ from cardoffers_cli.domain.keys import (
     prefix_of,
 )
 from cardoffers_cli.domain.moments import a_year_after, format_minute, format_moment
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.keys.security import catch_up
 from cardoffers_cli.services import keys, security_log
@@ -84,23 +84,27 @@ class RotatedKey(GrantedKey):
     dry_run: bool
 
 
-class KnownKey(Record):
+class KnownKey(
+    Record,
+    sheet="institution name key_masked scopes state created_at ends_at last_used_at expires_at"
+    " rotated_at replaced_by revoked_at key_id",
+):
     """What is known of one key, which is never the key: it is shown masked."""
 
     key_id: UUID
     institution: str
     name: str
-    key_masked: str
-    scopes: Sequence[str]
+    key_masked: str = shown("key")
+    scopes: Sequence[str] = shown(gives_way=1)
     is_legacy: bool
     state: str
-    created_at: datetime
-    expires_at: datetime | None
-    ends_at: datetime | None
-    last_used_at: datetime | None
-    rotated_at: datetime | None
-    replaced_by: UUID | None
-    revoked_at: datetime | None
+    created_at: datetime = shown(gives_way=5)
+    expires_at: datetime | None = shown(gives_way=6)
+    ends_at: datetime | None = shown(gives_way=2)
+    last_used_at: datetime | None = shown(gives_way=3)
+    rotated_at: datetime | None = shown(gives_way=7)
+    replaced_by: UUID | None = shown(kind="text", gives_way=8)
+    revoked_at: datetime | None = shown(gives_way=7)
 
 
 class RevokedKey(KnownKey):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import inbox, key_notices, security_log
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class GivenNotice(Record):
+class GivenNotice(Record, sheet="institution name prefix notice ends_at key_id"):
     """A notice that one key is about to end, with the text that its institution was sent."""
 
-    key_id: UUID
+    key_id: UUID = shown(gives_way=2)
     institution: str
     name: str
-    prefix: str
+    prefix: str = shown(gives_way=1)
     notice: str
     ends_at: datetime
     text: str

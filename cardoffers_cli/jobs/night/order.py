@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.services.nights import NightFinding
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ class Order:
     metrics_file: Path | None = None
 
 
-class ToldStep(Record):
+class ToldStep(Record, sheet="name status started_at seconds counts"):
     """A step as the result tells it; who looks on hears its findings with it. Times are real."""
 
-    name: str
+    name: str = shown("step")
     status: str
-    started_at: datetime
+    started_at: datetime = shown(gives_way=1)
     seconds: float
-    counts: Counts
+    counts: Counts = shown(gives_way=2)
     findings: Sequence[NightFinding] | None = if_any()
 
 

@@ -11,10 +11,9 @@ from dataclasses import replace
 from itertools import tee
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from cardoffers_cli.domain.funnel import conversions
+from cardoffers_cli.domain.funnel import FunnelStep, conversions
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
-from cardoffers_cli.files.report_columns import FUNNEL, REDEMPTIONS, SETTLEMENTS
 from cardoffers_cli.files.sheets import Sheet
 from cardoffers_cli.jobs.night.order import Done
 from cardoffers_cli.jobs.reports.funnel import count_window, window_of
@@ -22,7 +21,7 @@ from cardoffers_cli.jobs.reports.reports import REPORTS
 from cardoffers_cli.lasting import make_folder
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import list_institutions
-from cardoffers_cli.services.reports import Filters
+from cardoffers_cli.services.reports import ExportedEntry, ExportedRedemption, Filters
 from cardoffers_cli.store import layout
 
 if TYPE_CHECKING:
@@ -38,7 +37,11 @@ if TYPE_CHECKING:
 _AT_A_TIME = 50_000
 """Rows of a page, which is all of a report on most nights."""
 
-_COLUMNS = {"redemptions": REDEMPTIONS, "settlements": SETTLEMENTS, "funnel": FUNNEL}
+_SHAPES: Mapping[str, type[Record]] = {
+    "redemptions": ExportedRedemption,
+    "settlements": ExportedEntry,
+    "funnel": FunnelStep,
+}
 
 
 def reports_folder(store: Path, name: str) -> Path:
@@ -48,7 +51,7 @@ def reports_folder(store: Path, name: str) -> Path:
 
 def report_files(slug: str) -> list[str]:
     """Return the names of the files of an institution's reports."""
-    return [f"{slug}-{report}.{form}" for report in _COLUMNS for form in ("csv", "parquet")]
+    return [f"{slug}-{report}.{form}" for report in _SHAPES for form in ("csv", "parquet")]
 
 
 def write_reports(work: Work) -> Done:
@@ -64,8 +67,8 @@ def write_reports(work: Work) -> Done:
         slug = institution.slug
         work.onlooker.moves(slug, number, len(institutions))
         found = _read(work, institution.id)
-        for report, columns in _COLUMNS.items():
-            sheet = Sheet(f"{slug}-{report}", columns, found[report])
+        for report, shape in _SHAPES.items():
+            sheet = Sheet.of(shape, f"{slug}-{report}", found[report])
             files += _write(folder, sheet, work.job.settings.mode)
     return Done(counts={"folder": str(folder), "files": files})
 

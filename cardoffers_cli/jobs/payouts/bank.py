@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
 from cardoffers_cli.domain.findings import BANK_CODES
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.files.bank.answers import open_bank_file
 from cardoffers_cli.files.bank.entries import BankFinding
 from cardoffers_cli.jobs.context.runs import run_record
@@ -42,7 +42,7 @@ class BankFindings(Record):
     entries: int
     places: Sequence[str]
     message: str
-    fix: str
+    fix: str = shown(gives_way=1)
 
 
 class TakenBankFile(Record):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.bank_codes import meaning_of
 from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.records import shown
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.bank import FoundBankEntry, list_entries
 from cardoffers_cli.services.institutions import find_institution
@@ -17,16 +18,25 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
 
 
-class ListedPayout(PayoutState):
+class ListedPayout(
+    PayoutState,
+    sheet="number institution state amount currency paid_amount bank_code meaning age_days form"
+    " account due_on exported_at booked_at payment_id closed_at attempt kept_amount"
+    " withdrawn_reason",
+):
     """What is paid of a statement, and what the bank means by its code."""
 
-    meaning: str | None
+    meaning: str | None = shown(gives_way=3)
 
 
-class ListedBankEntry(FoundBankEntry):
+class ListedBankEntry(
+    FoundBankEntry,
+    sheet="status direction number institution amount currency booked_at code meaning bank_ref"
+    " payment_id file place message counts entry_id",
+):
     """What a bank said of one payment, and what it means by its code."""
 
-    meaning: str | None
+    meaning: str | None = shown(gives_way=4)
 
 
 class ShownPayout(ListedPayout):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ NOTE = "note"
 _MOST_STRAYS = 20
 
 
-class PickedUp(Record):
+class PickedUp(Record, sheet="institution file state size_bytes drop_name"):
     """A file at a place, or that was there.
 
     `state` is fetched (into the drop folder, as `drop_name`), new (a dry run fetches nothing),
@@ -25,17 +25,17 @@ class PickedUp(Record):
     run), imported, and then removed, moved, kept, replaced or gone.
     """
 
-    institution: str
+    institution: str = shown(gives_way=2)
     file: str
-    size_bytes: int | None
+    size_bytes: int | None = shown("bytes", gives_way=3)
     state: str
-    drop_name: str | None
+    drop_name: str | None = shown("in the drop folder", gives_way=1)
 
 
-class PickupFinding(Record):
+class PickupFinding(Record, sheet="level message next code"):
     """What somebody should know; `next` is the next command, or what to do."""
 
-    code: str
+    code: str = shown(gives_way=1)
     level: str
     message: str
     next: str | None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import Refused
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.files.table_folders import write_tables
 from cardoffers_cli.services.cardholders import CardholderUnknown, find_cardholder
 from cardoffers_cli.services.institutions import find_institution
@@ -27,7 +27,7 @@ class ExportedTable(Record):
     """How many rows of a cardholder one table has, and the file that they are in."""
 
     file: str
-    table_name: str
+    table_name: str = shown("table")
     rows: int
 
 

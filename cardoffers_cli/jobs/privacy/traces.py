@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _BACKUP = ".checksum"
 
 
-class Trace(Record):
+class Trace(Record, sheet="why file"):
     """A file, and why it is named.
 
     `holds_token`; `copy_of_before`, of the store as it was; `list_not_beside`, a copy beside which

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.jobs.refunds.apply import settle_claims
@@ -52,20 +52,24 @@ class Said(Record):
     reason: str
 
 
-class LinkedRefund(Record):
+class LinkedRefund(
+    Record,
+    sheet="refund_ref transaction_ref is_linked outcome code amount net_after currency message"
+    " redemption_id reason",
+):
     """What became of a refund that a person linked; `code` says why it was not."""
 
-    refund_ref: str
-    transaction_ref: str
-    is_linked: bool
-    code: str | None
-    message: str | None
-    outcome: str | None
-    amount: Amount | None
-    net_after: Amount | None
-    currency: str | None
-    redemption_id: UUID | None
-    reason: str
+    refund_ref: str = shown("refund")
+    transaction_ref: str = shown("purchase")
+    is_linked: bool = shown("linked", gives_way=1)
+    code: str | None = shown(gives_way=2)
+    message: str | None = shown(gives_way=6)
+    outcome: str | None = shown(gives_way=2)
+    amount: Amount | None = shown(gives_way=3)
+    net_after: Amount | None = shown("left of it", gives_way=4)
+    currency: str | None = shown(gives_way=5)
+    redemption_id: UUID | None = shown(gives_way=12)
+    reason: str = shown(gives_way=7)
     dry_run: bool
 
 

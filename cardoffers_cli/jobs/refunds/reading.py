@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.records import shown
 from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.pipeline.refund import find_candidates, find_open
@@ -29,15 +30,19 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class ListedRefund(RefundProgress):
+class ListedRefund(
+    RefundProgress,
+    sheet="institution refund_ref kind amount currency refunded_at original_transaction_ref"
+    " transaction_ref state outcome net_after redemption_id candidates exact_candidates",
+):
     """How far a refund is, in the shape of `refund list --format json`.
 
     One that waits and has no reference has `candidates`; `exact_candidates` have its amount.
     """
 
-    institution: str
-    candidates: int | None
-    exact_candidates: int | None
+    institution: str = shown(gives_way=6)
+    candidates: int | None = shown(gives_way=4)
+    exact_candidates: int | None = shown("exact", gives_way=7)
 
 
 class Candidate(FoundCandidate):
@@ -46,7 +51,7 @@ class Candidate(FoundCandidate):
     Who reviews a list writes a `reason` beside the one that is right.
     """
 
-    reason: str | None
+    reason: str | None = shown(gives_way=8)
 
 
 class ShownRefund(ReceivedRefund, ListedRefund):

@@ -16,7 +16,7 @@ from cardoffers_cli import __version__
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.domain.money import MINOR_UNITS
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.domain.row_kinds import BY_NAME
 from cardoffers_cli.files.schemas.formats import rules_digest
 from cardoffers_cli.files.sources import open_input
@@ -65,7 +65,7 @@ class CertificateDifference(Record):
 
     file: str
     what: str
-    certificate: str | None
+    certificate: str | None = shown("certified")
     now: str | None
 
 

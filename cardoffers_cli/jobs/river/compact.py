@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.parts import small
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.files.disks import check_room
 from cardoffers_cli.jobs.river.merge import MergedParts, merge, mergeable, sweep
 from cardoffers_cli.store import copying, erasures
@@ -34,15 +34,15 @@ def _nobody(step: str) -> None:
     """Tell nobody."""
 
 
-class Compacted(Record):
+class Compacted(Record, sheet="store size_bytes_before size_bytes"):
     """A store that was written anew, and the parts of its archive that were merged before.
 
     How small it would be, a dry run does not know.
     """
 
     store: str
-    size_bytes_before: int
-    size_bytes: int | None
+    size_bytes_before: int = shown("bytes before")
+    size_bytes: int | None = shown("bytes")
     merged: Sequence[MergedParts]
     dry_run: bool
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.archive.archive import Archive, archive_of
 from cardoffers_cli.archive.parts import due, total
 from cardoffers_cli.domain.errors import CardoffersError
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.jobs.context.runs import commit_id, commit_run, start_run
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.leftovers import is_alive
@@ -38,12 +38,12 @@ class MergedParts(Record):
     they became, None while that is not known.
     """
 
-    table_name: str
-    parts_before: int
+    table_name: str = shown("table")
+    parts_before: int = shown("parts before")
     parts: int
-    row_count: int
-    size_bytes_before: int
-    size_bytes: int | None
+    row_count: int = shown("rows written", gives_way=1)
+    size_bytes_before: int = shown("bytes before", gives_way=2)
+    size_bytes: int | None = shown("bytes", gives_way=2)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,16 +14,22 @@ from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.moments import format_brief
 from cardoffers_cli.domain.money import money_text, quantize
 from cardoffers_cli.domain.periods import Period
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.domain.sentences import listed
-from cardoffers_cli.files.statements import STATEMENT
+from cardoffers_cli.files.sheets import columns_of
+from cardoffers_cli.files.statements import TAXES, SealedForm
 from cardoffers_cli.jobs.context.approvals import ON, approvable, require_approval
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import latest_clock, run_record
 from cardoffers_cli.services import statements
 from cardoffers_cli.services.institutions import find_institution, list_institutions
 from cardoffers_cli.services.reconciliation import open_findings
-from cardoffers_cli.services.statements import Statement, find_statement, list_statements
+from cardoffers_cli.services.statements import (
+    Statement,
+    StatementLine,
+    find_statement,
+    list_statements,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +44,16 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 KIND = "statement_close"
+STATEMENT = SealedForm(
+    columns=columns_of(StatementLine),
+    head=(
+        *("number", "institution_id", "from", "to", "previous_number", "previous_sha256"),
+        *("entries", "adjustments"),
+    ),
+    passing=TAXES,
+    before=("carried_in",),
+    behind=("carried_out", "payable"),
+)
 
 
 class StatedAmounts(Record):
@@ -51,27 +67,31 @@ class StatedAmounts(Record):
     institution_id: UUID
     institution: str
     currency: str
-    from_: datetime
-    to: datetime
-    carried_in: Amount
-    entries: Amount
-    adjustments: Amount
-    carried_out: Amount
+    from_: datetime = shown(gives_way=2)
+    to: datetime = shown(gives_way=3)
+    carried_in: Amount = shown(gives_way=6)
+    entries: Amount = shown("settled", gives_way=5)
+    adjustments: Amount = shown("taken back", gives_way=5)
+    carried_out: Amount = shown(gives_way=6)
     payable: Amount
-    entry_count: int
-    adjustment_count: int
+    entry_count: int = shown("entries", gives_way=4)
+    adjustment_count: int = shown("reversed", gives_way=6)
     pending_count: int
     pending: Amount
     previous_number: str | None
 
 
-class StatementTold(StatedAmounts):
+class StatementTold(
+    StatedAmounts,
+    sheet="number institution from to entry_count entries adjustment_count adjustments carried_in"
+    " carried_out payable currency closed_at sha256",
+):
     """A statement, in the shape of `statement close --format json`; tax fields as they were."""
 
     number: str
-    sha256: str
+    sha256: str = shown(gives_way=9)
     previous_sha256: str | None
-    closed_at: datetime
+    closed_at: datetime = shown(gives_way=7)
     actor: str
     tax_id: str | None = if_any()
     tax_note: str | None = if_any()
@@ -89,7 +109,7 @@ class Preview(StatedAmounts):
     number: str | None
 
 
-class ClosedOne(Record):
+class ClosedOne(Record, sheet="institution period state number payable currency message"):
     """What became of one institution where all were closed.
 
     The state is closed, closed_before or refused; `code`, `message` and `hint` say why.

@@ -14,10 +14,11 @@ from cardoffers_cli.files.html.invoice import invoice_page
 from cardoffers_cli.files.html.pages import MOST_ROWS, write_page
 from cardoffers_cli.files.html.statement import statement_page
 from cardoffers_cli.files.sheets import Sheet
-from cardoffers_cli.files.statements import INVOICE, INVOICED, STATED, STATEMENT
 from cardoffers_cli.files.workbooks import write_xlsx
 from cardoffers_cli.jobs.statements import closing, invoicing
 from cardoffers_cli.services import invoices, statements
+from cardoffers_cli.services.invoices import InvoiceLine
+from cardoffers_cli.services.statements import StatedSettlement, StatementLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from cardoffers_cli.files.html.pages import Page
-    from cardoffers_cli.files.sheets import Column
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.invoices import Invoice
     from cardoffers_cli.services.statements import Statement
@@ -46,7 +46,7 @@ class WrittenForm(Record):
 class OpenDocument(ABC):
     """A statement or invoice with the store that its lines are read of, in its forms."""
 
-    columns: tuple[Column, ...]
+    line: type[Record]
     noun: str
 
     @property
@@ -77,7 +77,7 @@ class OpenDocument(ABC):
         elif form == "html":
             write_page(self.page(), out)
         else:
-            lines = Sheet("lines", self.columns, self.lines())
+            lines = Sheet.of(self.line, "lines", self.lines())
             write_xlsx([Sheet.of_fields(self.noun, self.told), lines], out)
 
 
@@ -87,7 +87,7 @@ class OpenStatement(OpenDocument):
 
     store: Store
     statement: Statement
-    columns = STATED
+    line = StatementLine
     noun = "statement"
 
     @property
@@ -99,12 +99,16 @@ class OpenStatement(OpenDocument):
 
     def csv(self) -> Iterator[bytes]:  # noqa: D102
         of = self.statement.institution_id, self.statement.statement_no
-        return STATEMENT.pieces(self.told, statements.csv_lines(self.store, *of))
+        return closing.STATEMENT.pieces(self.told, statements.csv_lines(self.store, *of))
 
     def page(self) -> Page:  # noqa: D102
         settlements = statements.settlements_of(self.store, self.statement)
         lines = statements.first_lines(self.store, self.statement, limit=MOST_ROWS)
-        return statement_page(self.told, settlements, lines)
+        return statement_page(
+            self.told,
+            Sheet.of(StatedSettlement, "settlements", settlements),
+            Sheet.of(StatementLine, "lines", lines),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +117,7 @@ class OpenInvoice(OpenDocument):
 
     store: Store
     invoice: Invoice
-    columns = INVOICED
+    line = InvoiceLine
     noun = "invoice"
 
     @property
@@ -124,11 +128,12 @@ class OpenInvoice(OpenDocument):
         return invoices.all_lines(self.store, self.invoice)
 
     def csv(self) -> Iterator[bytes]:  # noqa: D102
-        return INVOICE.pieces(self.told, invoices.csv_lines_of(self.store, self.invoice))
+        return invoicing.INVOICE.pieces(self.told, invoices.csv_lines_of(self.store, self.invoice))
 
     def page(self) -> Page:  # noqa: D102
         lines = invoices.first_lines(self.store, self.invoice, limit=MOST_ROWS)
-        return invoice_page(self.told, lines, closed_at=self.invoice.closed_at)
+        sheet = Sheet.of(InvoiceLine, "lines", lines)
+        return invoice_page(self.told, sheet, closed_at=self.invoice.closed_at)
 
 
 @contextmanager

@@ -11,12 +11,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.periods import Period
-from cardoffers_cli.domain.records import Record, if_any
-from cardoffers_cli.files.statements import INVOICE
+from cardoffers_cli.domain.records import Record, if_any, shown
+from cardoffers_cli.files.sheets import columns_of
+from cardoffers_cli.files.statements import TAXES, SealedForm
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.jobs.statements.closing import SaidOf, refuse_unless_next
 from cardoffers_cli.services import invoices
-from cardoffers_cli.services.invoices import list_invoices, list_periods
+from cardoffers_cli.services.invoices import InvoiceLine, list_invoices, list_periods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +31,16 @@ if TYPE_CHECKING:
 
 INVOICES, CREDIT_NOTES = "INV", "CN"
 """The series of numbers."""
+INVOICE = SealedForm(
+    columns=columns_of(InvoiceLine),
+    head=(
+        *("number", "merchant_id", "merchant_name", "from", "to", "issued_on", "net_days"),
+        *("due_on", "amends", "previous_number", "previous_sha256"),
+    ),
+    passing=TAXES,
+    before=(),
+    behind=("amount",),
+)
 _SAID = SaidOf(
     of_whom="of invoices",
     close="cardoffers invoice close --period {}",
@@ -37,22 +48,26 @@ _SAID = SaidOf(
 )
 
 
-class InvoiceTold(Record):
+class InvoiceTold(
+    Record,
+    sheet="number merchant_name from to amount currency issued_on due_on amends line_count"
+    " merchant_id sha256",
+):
     """An invoice, or a credit note where it `amends` one, in the shape of `invoice list`."""
 
     number: str
-    merchant_id: UUID
-    merchant_name: str
+    merchant_id: UUID = shown(gives_way=5)
+    merchant_name: str = shown("merchant")
     currency: str
-    from_: datetime
-    to: datetime
+    from_: datetime = shown(gives_way=3)
+    to: datetime = shown(gives_way=3)
     amends: str | None
-    line_count: int
+    line_count: int = shown("lines", gives_way=4)
     amount: Amount
-    issued_on: date
+    issued_on: date = shown("issued", gives_way=2)
     net_days: int
-    due_on: date
-    sha256: str
+    due_on: date = shown("due", gives_way=1)
+    sha256: str = shown(gives_way=6)
     previous_number: str | None
     previous_sha256: str | None
     tax_id: str | None = if_any()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.money import money_text
 from cardoffers_cli.domain.periods import Period
-from cardoffers_cli.domain.records import Record
-from cardoffers_cli.files.statements import INVOICE, STATEMENT
+from cardoffers_cli.domain.records import Record, shown
+from cardoffers_cli.jobs.statements import closing, invoicing
 from cardoffers_cli.services import invoices
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.statements import (
@@ -34,7 +34,7 @@ class VerifiedInvoice(Record):
     """An invoice or credit note that was held against the ledger, as a `VerifiedStatement`."""
 
     number: str
-    merchant_name: str
+    merchant_name: str = shown("merchant")
     period: str
     ok: bool
     differences: Sequence[str]
@@ -81,7 +81,7 @@ def _pairs(found: Sequence[Statement]) -> Iterator[tuple[Statement | None, State
 
 def _verified(store: Store, statement: Statement, before: Statement | None) -> VerifiedStatement:
     lines = csv_lines(store, statement.institution_id, statement.statement_no)
-    sha256 = STATEMENT.digest(
+    sha256 = closing.STATEMENT.digest(
         {**statement, "from": statement.from_at, "to": statement.to_at}, lines
     )
     differences = [
@@ -169,7 +169,7 @@ def _now(store: Store, of_period: Sequence[Invoice]) -> Now:
     for draft, (key, of_draft) in zip(drafts, lines, strict=True):
         invoice = known.get(key)
         told = {**invoice, "from": invoice.from_at, "to": invoice.to_at} if invoice else None
-        sha256 = INVOICE.digest(told, of_draft) if told else ""
+        sha256 = invoicing.INVOICE.digest(told, of_draft) if told else ""
         now[key] = draft.line_count, draft.amount, sha256
     return now
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.files.digests import digest_of
 from cardoffers_cli.files.disks import check_room
 from cardoffers_cli.files.private import new_private_file
@@ -70,7 +70,7 @@ class Checksum:
     secrets_sha256: str | None = None
 
 
-class MadeBackup(Record):
+class MadeBackup(Record, sheet="backup size_bytes run_no schema_version sha256"):
     """A backup, with what its checksum says of it (`Checksum`).
 
     `history` is the folder that is not in the copy, `secrets` the file with the signing secrets,
@@ -80,10 +80,10 @@ class MadeBackup(Record):
 
     backup: str
     form: str
-    sha256: str | None
-    size_bytes: int
-    schema_version: int
-    run_no: int
+    sha256: str | None = shown(gives_way=2)
+    size_bytes: int = shown("bytes")
+    schema_version: int = shown("schema", gives_way=1)
+    run_no: int = shown("up to run")
     run_id: str | None
     security_head: str
     made_at: str

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.jobs.storage.taken import look_at, unanswered, watched
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
@@ -76,10 +76,10 @@ SELDOM = frozenset(
 class Audit(Record):
     """One question to the store: how many rows offend, and one of them."""
 
-    name: str
+    name: str = shown("audit")
     ok: bool
     rows: int
-    example: Mapping[str, Any] | None
+    example: Mapping[str, Any] | None = shown(gives_way=1)
 
 
 class DoctorReport(Record):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.files.disks import check_room
 from cardoffers_cli.jobs.storage.backup import faults_of
 from cardoffers_cli.jobs.storage.doctor import Audit, examine
@@ -42,7 +42,7 @@ PUT_ASIDE = "log_put_aside"
 """The kind of the line that the journal gets where commits went with the log."""
 
 
-class Recovered(Record):
+class Recovered(Record, sheet="store blocks_mended log_bytes log_bytes_used run_no lost"):
     """A store that was mended, and what is lost by it.
 
     So many blocks were mended, and so many bytes of the log, which is kept in `kept_logs`, could be
@@ -51,12 +51,12 @@ class Recovered(Record):
     """
 
     store: str
-    blocks_mended: int
-    log_bytes: int
-    log_bytes_used: int
+    blocks_mended: int = shown("blocks fixed", gives_way=1)
+    log_bytes: int = shown("bytes of log")
+    log_bytes_used: int = shown("of these read")
     kept_logs: Sequence[str]
-    run_no: int
-    lost: int
+    run_no: int = shown("at run")
+    lost: int = shown("runs lost")
     lost_runs: Sequence[Mapping[str, Any]]
     nights: Sequence[str]
     next: Sequence[str]

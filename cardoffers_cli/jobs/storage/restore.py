@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, Refused, StoreVersion
 from cardoffers_cli.domain.moments import parse_moment
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.files.digests import copy_with_digest, digest_of
 from cardoffers_cli.files.disks import check_room
 from cardoffers_cli.jobs.context.erasures import erase_again, missing_erasures
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 STEPS = ("copy", "erase", "audit", "swap")
 
 
-class Restored(Record):
+class Restored(Record, sheet="store backup run_no kept_aside"):
     """A store that a backup took the place of, up to its run `run_no`, and what is lost by it.
 
     `next` are the commands that run the lost nights again, `kept_aside` is the store of before.
@@ -71,8 +71,8 @@ class Restored(Record):
 
     store: str
     backup: str
-    run_no: int
-    kept_aside: str | None
+    run_no: int = shown("at run")
+    kept_aside: str | None = shown("before it")
     lost_runs: Sequence[Mapping[str, Any]]
     nights: Sequence[str]
     next: Sequence[str]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.parts import TABLES
 from cardoffers_cli.domain.errors import Refused, StoreBusy
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import snapshot_path
@@ -68,10 +68,10 @@ class ArchivedTable(Record):
     `parts_left` counts those that were merged into others, whose folders are still there.
     """
 
-    table_name: str
+    table_name: str = shown("table")
     parts: int
-    row_count: int
-    parts_left: int
+    row_count: int = shown("rows")
+    parts_left: int = shown("parts left", gives_way=1)
 
 
 class ArchiveInfo(Record):

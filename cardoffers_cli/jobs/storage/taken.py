@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.files.later import Later, content_sha256, later_stamp, look_later
 from cardoffers_cli.files.processed import KEPT_IN, Processed
 from cardoffers_cli.jobs.context.runs import run_record
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class ToldChange(Record):
+class ToldChange(Record, sheet="file change first_line last_line rows path"):
     """What became of a file after it was taken, with the lines that were not read, if known."""
 
     file: str
-    path: str
+    path: str = shown(gives_way=1)
     change: str
     first_line: int | None
     last_line: int | None

@@ -10,7 +10,7 @@ from decimal import Decimal
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.documents import JsonFault, parse
 from cardoffers_cli.jobs.context.clock import real_now
@@ -25,7 +25,11 @@ _AMOUNT = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,10})?", re.ASCII)
 _SHOWN = ("event", "redemption_id", "institution_id", "offer_id", "occurred_at", "reason")
 
 
-class Heard(Record):
+class Heard(
+    Record,
+    sheet="number received_at event redemption_id institution_payout_amount amount reason"
+    " cardholder_token_masked copy verified faults status path",
+):
     """One request that came, and what may be shown of its event; None of what it did not have.
 
     `verified` is None where nothing is verified; `copy` counts the same event of one redemption.
@@ -34,20 +38,20 @@ class Heard(Record):
 
     number: int
     received_at: datetime
-    path: str
+    path: str = shown(gives_way=3)
     verified: bool | None
-    faults: Sequence[str]
+    faults: Sequence[str] = shown(gives_way=1)
     status: int
     copy: int
-    event: str | None
+    event: str | None = shown(gives_way=4)
     redemption_id: str | None
     institution_id: str | None
     offer_id: str | None
     occurred_at: str | None
-    cardholder_token_masked: str | None
-    institution_payout_amount: Decimal | None
-    amount: Decimal | None
-    reason: str | None
+    cardholder_token_masked: str | None = shown("cardholder", gives_way=2)
+    institution_payout_amount: Decimal | None = shown("amount")
+    amount: Decimal | None = shown("back", gives_way=2)
+    reason: str | None = shown(gives_way=3)
 
 
 @dataclass(frozen=True, kw_only=True)
