@@ -1,6 +1,7 @@
 """Every record has the columns of each statement that it is read by; a test binds them all.
 
-Where a statement is run for a record is found in the source: `store.records(Shape, "address")`.
+Where a statement is run for a record is found in the source: `store.records(Shape, "address")`,
+and `question(app, "name", "address", Shape)`.
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ def readings(house: House) -> Iterator[Reading]:
                     args=[shape, ast.Constant(value=str() as address), *_],
                 ) if name in READERS:
                     yield own_name(source, named[id(shape)]), address
+                case ast.Call(
+                    func=ast.Name(id="question"),
+                    args=[ast.Starred(ast.Tuple(elts=[_, _, ast.Constant(value=address), shape]))]
+                    | [_, _, ast.Constant(value=address), shape],
+                ):
+                    yield named[id(shape)], str(address)
 
 
 def own_name(source: Module, dotted: str) -> str:
@@ -211,6 +218,11 @@ def test_a_record_of_other_columns_is_found(expected: set[str], sql: str) -> Non
 
 def test_a_statement_that_is_read_as_a_record_is_found() -> None:
     code = "class Day(Record):\n    day: date\ndef days(store):\n    return store.{}(Day, 'a/b:c')"
+    asked = "from cardoffers_cli.services.days import Day\nquestion({})"
+    for words in ("app, 'days', 'a/b:c', Day", "*(app, 'days', 'a/b:c', Day), data=False"):
+        source = module("cli/report.py", asked.format(words))
+        expected = ("cardoffers_cli.services.days.Day", "a/b:c")
+        assert [expected] == list(readings({source.dotted: source}))
     for name in sorted(READERS):
         source = module("services/days.py", code.format(name))
         expected = ("cardoffers_cli.services.days.Day", "a/b:c")

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.jobs.context.job import Job
+from cardoffers_cli.jobs.context.reading import read_rows
 from cardoffers_cli.jobs.context.runs import write_run
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.storage.stores import init
+from cardoffers_cli.services.withdrawals import ListedFile
 from cardoffers_cli.settings import Settings
 from cardoffers_cli.store.lock import store_lock
 from tables import NOON, Row, given, read, select, snapshot
@@ -226,6 +228,14 @@ def kept(made: Job, *but: str) -> dict[str, list[tuple[Any, ...]]]:
     """Return every row of the store of a job, except of the tables named."""
     with made.store(read_only=True) as store:
         return snapshot(store, *but)
+
+
+def file_rows(
+    made: Job, institution: str | None = None, period: str | None = None
+) -> list[ListedFile]:
+    """Return the files that `file list` shows."""
+    asked = {"institution": institution, "period": period, "limit": 9}
+    return read_rows(made, ListedFile, "services/withdrawals:listed", **asked)
 
 
 def found(made: Job, sql: str) -> list[tuple[Any, ...]]:

@@ -8,45 +8,36 @@ from cardoffers_cli.cli.importing import taken_line
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
-    All,
     AnyInstitution,
     DryRun,
-    Extent,
-    Limit,
-    Raw,
     Yes,
     argument,
     option,
 )
-from cardoffers_cli.cli.kernel.show import Sheet, Text
+from cardoffers_cli.cli.kernel.questions import question
+from cardoffers_cli.cli.kernel.show import Text
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.money import money_text
+from cardoffers_cli.services.withdrawals import ListedFile
 
 app = group("Files that were taken or are held: list them, take one back, release one.")
 
 
-@app.command("list")
-def list_(
-    ctx: typer.Context,
-    *,
-    institution: AnyInstitution = None,
-    period: Annotated[
-        str | None, option("Only those taken in a month: 2026-10, or last-month.", metavar="MONTH")
-    ] = None,
-    limit: Limit = 100,
-    all_rows: All = False,
-    raw: Raw = False,
-) -> None:
-    """List the files that were taken or are held, and what came of them, the newest first."""
-    from cardoffers_cli.jobs.files import file_rows
-    from cardoffers_cli.services.withdrawals import ListedFile
-
-    desk = Desk.of(ctx)
-    most = Extent(limit=limit, all_rows=all_rows).most
-    rows = file_rows(desk.job, institution, period=period, limit=most)
-    desk.show(rows, Sheet.of(ListedFile, "files", rows), raw=raw)
-    if rows and rows[0].files > len(rows):
-        desk.note(f"There are {counted(rows[0].files, 'file')}: --all for every one.")
+question(
+    *(app, "list", "services/withdrawals:listed", ListedFile),
+    says="List the files that were taken or are held, and what came of them, the newest first.",
+    asks="institution period limit all_rows raw",
+    period=(
+        Annotated[
+            str | None,
+            option("Only those taken in a month: 2026-10, or last-month.", metavar="MONTH"),
+        ],
+        None,
+    ),
+    sheet="files",
+    data=False,
+    counts="file",
+)
 
 
 @app.command()

@@ -1,31 +1,28 @@
 """`cardoffers inbox`: what an institution's team was told."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Institution, argument, option
+from cardoffers_cli.cli.kernel.questions import question
 from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.services.inbox import Message
 
 app = group("List and read the messages to an institution's team.")
 
 
-@app.command("list")
-def list_(
-    ctx: typer.Context,
-    *,
-    institution: Institution,
-    unread: Annotated[bool, option("Only what nobody has read.", "--unread")] = False,
-) -> None:
-    """List the messages, the newest first."""
-    from cardoffers_cli.jobs.inbox import list_messages
-
-    desk = Desk.of(ctx)
-    _show(desk, list_messages(desk.job, institution, unread_only=unread))
+question(
+    *(app, "list", "services/inbox:messages", Message),
+    says="List the messages, the newest first.",
+    asks="one_institution unread_only",
+    unread_only=(Annotated[bool, option("Only what nobody has read.", "--unread")], False),
+    sheet="messages",
+    data=False,
+)
 
 
 @app.command()
@@ -45,10 +42,5 @@ def read(
     if all_unread == (message_id is not None):
         raise UsageError("Name one message, or --all.", hint="`cardoffers inbox list` has the ids.")
     desk = Desk.of(ctx)
-    _show(desk, read_messages(desk.job, institution, message_id, dry_run=dry_run))
-
-
-def _show(desk: Desk, messages: Sequence[Mapping[str, Any]]) -> None:
-    from cardoffers_cli.services.inbox import Message
-
-    desk.show(messages, Sheet.of(Message, "messages", messages))
+    told = read_messages(desk.job, institution, message_id, dry_run=dry_run)
+    desk.show(told, Sheet.of(Message, "messages", told))

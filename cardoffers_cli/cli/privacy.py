@@ -9,18 +9,19 @@ import typer
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
-    AnyInstitution,
     DryRun,
     ErasureFile,
     Institution,
     Yes,
     option,
 )
+from cardoffers_cli.cli.kernel.questions import question
 from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_minute
+from cardoffers_cli.services.legal_holds import LegalHold
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.privacy.erase import Erased
@@ -80,15 +81,12 @@ def hold(
     desk.show(done)
 
 
-@app.command()
-def holds(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
-    """List the legal holds that stand: of institutions, and of cardholders by number."""
-    from cardoffers_cli.jobs.privacy.hold import list_holds
-    from cardoffers_cli.services.legal_holds import LegalHold
-
-    desk = Desk.of(ctx)
-    found = list_holds(desk.job, institution)
-    desk.show(found, Sheet.of(LegalHold, "holds", found))
+question(
+    *(app, "holds", "services/legal_holds:standing", LegalHold),
+    says="List the legal holds that stand: of institutions, and of cardholders by number.",
+    asks="institution",
+    data=False,
+)
 
 
 @app.command()

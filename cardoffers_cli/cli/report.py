@@ -12,10 +12,12 @@ from cardoffers_cli.cli.kernel.bars import bar
 from cardoffers_cli.cli.kernel.commands import Format, group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import option
+from cardoffers_cli.cli.kernel.questions import question
 from cardoffers_cli.cli.kernel.show import Column, Sheet, columns_of
 from cardoffers_cli.cli.refund import refunds
 from cardoffers_cli.cli.results import merchants, offers
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.services.reports import UnknownMerchant
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.reports.reports import WholeReport
@@ -107,32 +109,21 @@ def _show_sums(desk: Desk, by: SettledBy, filters: Filters, extent: options.Exte
         desk.note("There is more: --all for every row.")
 
 
-@app.command()
-def unresolved(
-    ctx: typer.Context,
-    *,
-    institution: options.AnyInstitution = None,
-    from_at: options.From = None,
-    to_at: options.To = None,
-    limit: options.Limit = 100,
-    all_rows: options.All = False,
-    raw: options.Raw = False,
-) -> None:
-    """Show the merchant identifiers that are not in the catalogue."""
-    from cardoffers_cli.jobs.reports.reports import unresolved_rows
-    from cardoffers_cli.services.reports import UnknownMerchant
+def _unresolved_page(desk: Desk, **asked: Any) -> None:
+    from cardoffers_cli.cli import report_pages
 
-    desk = Desk.of(ctx)
-    filters = _filters(institution, None, from_at, to_at)
-    extent = options.Extent(limit=limit, all_rows=all_rows)
-    if desk.format is Format.html:
-        from cardoffers_cli.cli import report_pages
+    extent = options.Extent(limit=asked.pop("limit"), all_rows=asked.pop("all_rows"))
+    report_pages.show_unresolved(desk, asked, extent)
 
-        report_pages.show_unresolved(desk, filters, extent)
-        return
-    rows = unresolved_rows(desk.job, limit=extent.most, **filters)
-    sheet = Sheet.of(UnknownMerchant, "unresolved", rows, totals_by=("currency",))
-    desk.show({"data": rows}, sheet, raw=raw)
+
+question(
+    *(app, "unresolved", "services/reports:unresolved", UnknownMerchant),
+    says="Show the merchant identifiers that are not in the catalogue.",
+    asks="institution from_at to_at limit all_rows raw",
+    totals_by="currency",
+    page=_unresolved_page,
+    fixed={"order": "purchases", "each_currency": False},
+)
 
 
 def _filters(institution: str | None, status: Status | None, from_at: Any, to_at: Any) -> Filters:

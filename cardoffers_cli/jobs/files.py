@@ -5,21 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.periods import Period
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.masking import without_cards
-from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import finish_run, start_run
 from cardoffers_cli.services.counts import recount
 from cardoffers_cli.services.ids import whole_id
-from cardoffers_cli.services.institutions import find_institution, institution_of
+from cardoffers_cli.services.institutions import institution_of
 from cardoffers_cli.services.redemptions import reverse_all
 from cardoffers_cli.services.withdrawals import (
     count_reversals,
     find_import,
     find_leaving,
-    list_files,
     live_redemptions,
     withdraw,
 )
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.withdrawals import ListedFile
 
 
 class FileUndoResult(Record):
@@ -53,23 +49,6 @@ class FileUndoResult(Record):
     withdrawn_at: datetime
     reason: str
     dry_run: bool
-
-
-def file_rows(
-    job: Job, institution: str | None, *, period: str | None, limit: int
-) -> list[ListedFile]:
-    """Return the files of an institution, or of all, taken in a month or at any time."""
-    month = Period.of(period, job.now) if period else None
-    with reading(job) as source:
-        owner = find_institution(source.store, institution) if institution else None
-        found = list_files(
-            source.store,
-            institution_id=owner.id if owner else None,
-            from_at=month.from_at if month else None,
-            to_at=month.to_at if month else None,
-            limit=limit,
-        )
-    return [without_cards(each) for each in found]
 
 
 def undo_import(import_id: str, reason: str, job: Job, *, dry_run: bool = False) -> FileUndoResult:

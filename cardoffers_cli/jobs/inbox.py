@@ -5,20 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services import inbox
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
-
-
-def list_messages(job: Job, institution: str, *, unread_only: bool = False) -> list[inbox.Message]:
-    """Return the messages of an institution, the newest first."""
-    with reading(job) as source:
-        owner = find_institution(source.store, institution)
-        return inbox.messages(source.store, owner.id, unread_only=unread_only)
 
 
 def read_messages(

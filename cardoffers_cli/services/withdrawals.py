@@ -100,25 +100,6 @@ class Reversals(Record):
     amount: Amount
 
 
-def list_files(
-    store: Store,
-    *,
-    institution_id: UUID | None,
-    from_at: datetime | None,
-    to_at: datetime | None,
-    limit: int,
-) -> list[ListedFile]:
-    """Return the files that were taken in a span of time, the newest first."""
-    return store.records(
-        ListedFile,
-        "services/withdrawals:listed",
-        institution_id=institution_id,
-        from_at=from_at,
-        to_at=to_at,
-        limit=limit,
-    )
-
-
 def find_import(store: Store, import_id: str) -> TakenImport:
     """Return an import that was taken.
 

@@ -16,7 +16,7 @@ from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
 from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
-from cardoffers_cli.jobs.files import file_rows, undo_import
+from cardoffers_cli.jobs.files import undo_import
 from cardoffers_cli.jobs.offers import FeedRequest, read_feed
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
 from cardoffers_cli.jobs.refunds.linking import Said, link_refund
@@ -35,7 +35,7 @@ from outbox import goes_to
 from post import real_clock
 from sizes import FULL, slow, tries
 from tables import select
-from work import file_of, found, job, kept, new_store, once, taken, tell
+from work import file_of, file_rows, found, job, kept, new_store, once, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -169,7 +169,7 @@ def test_the_file_may_come_again_for_any_institution(made: Job, tmp_path: Path) 
     )
     assert doctor(made, strict=True).ok
     assert [("alder", "taken"), ("brook", "withdrawn"), ("alder", "withdrawn")] == [
-        (each.institution, each.state) for each in file_rows(made, None, period=None, limit=9)
+        (each.institution, each.state) for each in file_rows(made)
     ]
 
 
@@ -354,11 +354,11 @@ def test_files_are_listed_with_what_came_of_them(made: Job, tmp_path: Path) -> N
     take(later(made, 40), tmp_path)
     listed = [
         (str(each.amount_accepted), each.redeemed, each.settled, each.told, each.imported_by)
-        for each in file_rows(made, "alder", period=None, limit=9)
+        for each in file_rows(made, "alder")
     ]
     assert [("90.00", 0, 0, 0, "tester"), ("110.00", 2, 2, 0, "tester")] == listed
-    assert [3] == [e.accepted for e in file_rows(made, None, period="2026-07", limit=9)]
-    assert [] == file_rows(made, "brook", period=None, limit=9)
+    assert [3] == [e.accepted for e in file_rows(made, period="2026-07")]
+    assert [] == file_rows(made, "brook")
 
 
 @slow

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.jobs.inbox import list_messages, read_messages
+from cardoffers_cli.jobs.context.reading import read_rows
+from cardoffers_cli.jobs.inbox import read_messages
 from cardoffers_cli.services import inbox
 from tables import NOON, uid
 from work import kept, new_store, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
@@ -34,18 +36,23 @@ def job(tmp_path: Path) -> Job:
     return job
 
 
+def messages(job: Job, institution: str, *, unread_only: bool = False) -> list[inbox.Message]:
+    asked = {"one_institution": institution, "unread_only": unread_only}
+    return read_rows(job, inbox.Message, "services/inbox:messages", **asked)
+
+
 def message(job: Job, text: str) -> str:
     """Return the id of a message."""
-    messages = [*list_messages(job, "alder"), *list_messages(job, "brook")]
-    return next(str(each["id"]) for each in messages if each["text"] == text)
+    both = [*messages(job, "alder"), *messages(job, "brook")]
+    return next(str(each["id"]) for each in both if each["text"] == text)
 
 
-def told(messages: list[dict[str, Any]]) -> list[str]:
-    return [each["text"] for each in messages]
+def told(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [each["text"] for each in rows]
 
 
 def test_messages_are_listed_the_newest_first_each_institution_its_own(job: Job) -> None:
-    (newer, _) = list_messages(job, "alder")
+    (newer, _) = messages(job, "alder")
     assert {
         "id": newer["id"],
         "kind": "test",
@@ -53,9 +60,9 @@ def test_messages_are_listed_the_newest_first_each_institution_its_own(job: Job)
         "text": "newer",
         "read_at": None,
     } == newer
-    assert ["newer", "older"] == told(list_messages(job, "alder"))
-    assert ["other"] == told(list_messages(job, "brook"))
-    assert [] == list_messages(job, "cedar")
+    assert ["newer", "older"] == told(messages(job, "alder"))
+    assert ["other"] == told(messages(job, "brook"))
+    assert [] == messages(job, "cedar")
 
 
 def test_the_same_thing_is_never_said_twice(job: Job) -> None:
@@ -63,7 +70,7 @@ def test_the_same_thing_is_never_said_twice(job: Job) -> None:
         words = {"kind": "test", "text": "said in other words", "now": NOON}
         assert not inbox.post(store, uid("alder"), subject="older", **words)
         assert inbox.post(store, uid("brook"), subject="older", **words)
-    assert ["newer", "older"] == told(list_messages(job, "alder"))
+    assert ["newer", "older"] == told(messages(job, "alder"))
 
 
 def test_a_message_is_read_once(job: Job) -> None:
@@ -72,16 +79,16 @@ def test_a_message_is_read_once(job: Job) -> None:
     assert ("older", NOON) == (read["text"], read["read_at"])
     (again,) = read_messages(replace(job, now=NOON + MINUTE), "alder", older)
     assert read == again
-    assert ["newer"] == told(list_messages(job, "alder", unread_only=True))
-    assert ["other"] == told(list_messages(job, "brook", unread_only=True))
+    assert ["newer"] == told(messages(job, "alder", unread_only=True))
+    assert ["other"] == told(messages(job, "brook", unread_only=True))
 
 
 def test_all_that_are_unread_are_read(job: Job) -> None:
     read_messages(job, "alder", message(job, "older"))
     assert ["newer"] == told(read_messages(job, "alder", None))
     assert [] == read_messages(job, "alder", None)
-    assert [] == list_messages(job, "alder", unread_only=True)
-    assert ["other"] == told(list_messages(job, "brook", unread_only=True))
+    assert [] == messages(job, "alder", unread_only=True)
+    assert ["other"] == told(messages(job, "brook", unread_only=True))
 
 
 def test_a_message_of_another_institution_or_none_is_not_found(job: Job) -> None:

@@ -13,7 +13,6 @@ from books import HEADER, book, purchase
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, set_institution
-from cardoffers_cli.jobs.files import file_rows
 from cardoffers_cli.jobs.night.intake import release_file
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.rehearsal import rehearse
@@ -21,7 +20,7 @@ from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.storage.doctor import doctor
 from sizes import one_in, slow
 from tables import select
-from work import Job, file_of, found, kept, new_store, short_nights, taken, tell
+from work import Job, file_of, file_rows, found, kept, new_store, short_nights, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -372,7 +371,7 @@ def test_half_a_file_is_held_until_it_is_released(made: Job) -> None:
         told["level"],
         told["next"],
     )
-    listed = file_rows(made, "alder", period=None, limit=9)
+    listed = file_rows(made, "alder")
     assert ["held", "taken", "taken", "taken"] == [each.state for each in listed]
     assert ("alder/june.csv", 0) == (listed[0].file, listed[0].accepted)
     before = kept(made)

@@ -23,7 +23,7 @@ from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_ins
 from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
 from cardoffers_cli.jobs.privacy.erase import erase_cardholder, reapply
 from cardoffers_cli.jobs.privacy.export import ALL, export_cardholder
-from cardoffers_cli.jobs.privacy.hold import hold_cardholder, list_holds
+from cardoffers_cli.jobs.privacy.hold import hold_cardholder
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.river.compact import compact
@@ -39,6 +39,7 @@ from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.jobs.storage.restore import restore
 from cardoffers_cli.services.erasures import TEXTS
+from cardoffers_cli.services.legal_holds import standing_holds
 from cardoffers_cli.services.personal_data import EXPORTED, NOT_EXPORTED
 from cardoffers_cli.services.watch import record_findings
 from cardoffers_cli.sql import statements
@@ -285,7 +286,8 @@ def test_a_legal_hold_wins(alder: Job) -> None:
     set_institution(alder, "alder", {}, legal_hold="on")
     assert "on" == show_institution(alder, "alder").legal_hold
     assert "legal_hold" == code_of(lambda: erase(alder))
-    assert ["alder"] == [hold.institution for hold in list_holds(alder, None)]
+    with alder.store(read_only=True) as store:
+        assert ["alder"] == [hold.institution for hold in standing_holds(store)]
     set_institution(alder, "alder", {}, legal_hold="off")
     assert "legal_hold" not in show_institution(alder, "alder")
     assert 2 == erase(alder).purchases

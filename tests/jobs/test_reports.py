@@ -9,6 +9,7 @@ from cardoffers_cli.jobs.reports import reports
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.status import status
+from cardoffers_cli.services.reports import Filters, unresolved
 from tables import uid
 from work import file_of, job, new_store, once, taken, tell
 
@@ -71,7 +72,8 @@ def test_an_institution_is_named_by_slug_or_id(made: Job) -> None:
 
 
 def test_unresolved_identifiers_are_told(made: Job) -> None:
-    rows = reports.unresolved_rows(made, institution="alder", limit=5, from_at=None, to_at=None)
+    with made.store(read_only=True) as store:
+        rows = unresolved(store, Filters(institution_id=uid("alder")), limit=5)
     assert [("M9", 1)] == [(row["merchant_identifier"], row["purchases"]) for row in rows]
 
 

@@ -8,7 +8,7 @@ one valid that is being revoked.
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cardoffers_cli.domain.errors import (
     CardoffersError,
@@ -17,7 +17,10 @@ from cardoffers_cli.domain.errors import (
     StoreDamaged,
     StoreVersion,
 )
+from cardoffers_cli.domain.periods import Period
 from cardoffers_cli.jobs.context.job import Reading
+from cardoffers_cli.jobs.context.masking import without_cards
+from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.store import snapshot
 from cardoffers_cli.store.layout import snapshot_path
 
@@ -25,9 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from cardoffers_cli.domain.records import Record
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
+R = TypeVar("R", bound="Record")
 PATIENCE_S = 2.0
 """How long a person is kept waiting for the store itself."""
 
@@ -45,6 +50,24 @@ def reading(job: Job, *, patience_s: float | None = None) -> Iterator[Reading]:
         job.on_reading(source)
         with _aged(source):
             yield source
+
+
+def read_rows(job: Job, shape: type[R], address: str, **asked: Any) -> list[R]:
+    """Return the records of a statement, for a person: their texts without card numbers.
+
+    `institution`, or `one_institution`, is a slug or an id, None for any; `period` is a month.
+    All else is given to the statement as it is.
+    """
+    if "period" in asked:
+        period = asked.pop("period")
+        month = Period.of(period, job.now) if period else None
+        asked.update(from_at=month and month.from_at, to_at=month and month.to_at)
+    with reading(job) as source:
+        store = source.store
+        for name in asked.keys() & {"institution", "one_institution"}:
+            named = asked.pop(name)
+            asked["institution_id"] = find_institution(store, named).id if named else None
+        return [without_cards(each) for each in store.records(shape, address, **asked)]
 
 
 def _open(opened: ExitStack, job: Job, patience_s: float) -> Reading:

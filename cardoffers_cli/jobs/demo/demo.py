@@ -27,7 +27,7 @@ from cardoffers_cli.jobs.offers import AddRequest, FeedRequest, add_offer, read_
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
 from cardoffers_cli.jobs.reports.funnel import read_funnel
-from cardoffers_cli.jobs.reports.reports import report_page, unresolved_rows
+from cardoffers_cli.jobs.reports.reports import report_page
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
@@ -36,6 +36,7 @@ from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.statements.closing import close_statement
 from cardoffers_cli.jobs.storage.stores import init
 from cardoffers_cli.jobs.webhooks.deliver import send
+from cardoffers_cli.services.reports import Filters, unresolved
 from cardoffers_cli.wire.receiver import Receiver
 
 if TYPE_CHECKING:
@@ -229,7 +230,8 @@ class _Demo:
         return self._step("funnel", words, found)
 
     def _unresolved(self) -> DemoStep:
-        rows = unresolved_rows(self._job, limit=_EXAMPLES)
+        with self._job.store(read_only=True) as store:
+            rows = unresolved(store, Filters(), limit=_EXAMPLES)
         return self._step("unresolved", f"report unresolved --limit {_EXAMPLES}", {"data": rows})
 
     def _month_end(self) -> Iterator[DemoStep]:

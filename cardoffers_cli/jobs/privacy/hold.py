@@ -11,7 +11,7 @@ from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.cardholders import CardholderUnknown, find_cardholder
 from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.services.legal_holds import LegalHold, keep_hold, standing_holds
+from cardoffers_cli.services.legal_holds import keep_hold, standing_holds
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -76,10 +76,3 @@ def hold_cardholder(
         set_at=job.now,
         dry_run=dry_run,
     )
-
-
-def list_holds(job: Job, institution: str | None) -> list[LegalHold]:
-    """Return the holds that stand, of institutions and of cardholders."""
-    with job.store(read_only=True) as store:
-        owner = find_institution(store, institution) if institution else None
-        return standing_holds(store, owner.id if owner else None)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
-from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services import merchant_results, offer_results, reports, settlements
 from cardoffers_cli.services.institutions import find_institution
@@ -59,14 +58,6 @@ def whole_report(report: str, job: Job, **filters: Any) -> WholeReport:
     first = next(pages)
     rows = chain(first.rows, (row for page in pages for row in page.rows))
     return WholeReport(rows=rows, is_reconciled=first.is_reconciled)
-
-
-def unresolved_rows(job: Job, *, limit: int, **filters: Any) -> list[reports.UnknownMerchant]:
-    """Return the merchant identifiers that resolve to nothing, most purchases first."""
-    with reading(job) as source:
-        chosen = filters_of(source.store, **filters)
-        rows = reports.unresolved(source.store, chosen, limit=limit)
-    return [without_cards(row) for row in rows]
 
 
 def redemption_counts(
