@@ -122,10 +122,12 @@ def _attempts(made: Job) -> None:
     """Let the webhook of the first purchase of alder's fail once."""
     failed = """
         insert into attempts by name
-        select redemption_no, institution_id, 1 as number, 3 as run_no, false as is_manual,
+        select event_no, redemption_no, institution_id, 1 as number, 3 as run_no,
+            false as is_manual,
             timestamp '2026-06-01 12:00:05' as started_at, 502 as http_status,
             'status 502' as error, 31 as duration_ms
         from redemptions join institutions using (institution_id)
+        join outbox using (redemption_no, institution_id)
         where slug = 'alder' and transaction_ref = 'won'
     """
     with made.store() as store:

@@ -127,9 +127,10 @@ def redeem(store: Store, redemptions: list[Row]) -> None:
     for number, each in enumerate(redemptions, first):
         if each["event"]:
             store.connection.execute(
-                "insert into outbox by name select redemption_no, redemption_id, institution_id,"
-                " '' as body, created_at as occurred_at, $state as state, 0 as attempts,"
-                " 0 as failures, 'redemption.completed' as event"
+                "insert into outbox by name select redemption_no as event_no, redemption_no,"
+                " redemption_id as subject_id, institution_id, run_no, '' as body,"
+                " created_at as occurred_at, $state as state, 0 as attempts, 0 as failures,"
+                " 'redemption.completed' as kind"
                 " from redemptions where redemption_no = $number",
                 {"state": each["event"], "number": number},
             )

@@ -204,7 +204,7 @@ CONTENT = (
     "select bit_xor(hash(ledger_entries)), count(*) from ledger_entries",
     "select columns(* exclude run_no) from settlements order by all",
     "select columns(* exclude run_no) from ledger_moves order by all",
-    "select redemption_id, body from outbox order by all",
+    "select subject_id, body from outbox order by all",
     "select count(*), count(distinct text) from inbox_messages",
     "select number, as_of from nights order by all",
     "select position, name from night_steps order by all",

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
 from cardoffers_cli.jobs.context.clock import Clock, Watch
+from cardoffers_cli.jobs.context.reading import read_rows
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.webhooks.deliver import send
 from cardoffers_cli.jobs.webhooks.events import show_event
+from cardoffers_cli.services.webhooks import ListedEvent
 from tables import put
 from work import found, job, new_store, tell, templates
 
@@ -67,12 +69,18 @@ def goes_to(made: Job, url: str, institution: str = "alder") -> str | None:
 
 def redemption(made: Job) -> str:
     """Return the redemption of the first event."""
-    return str(found(made, "select redemption_id from outbox order by redemption_no")[0][0])
+    return str(found(made, "select subject_id from outbox order by redemption_no")[0][0])
 
 
 def event(made: Job) -> dict[str, Any]:
     """Return how far the first event is, with its log."""
     return show_event(made, redemption(made))
+
+
+def list_events(made: Job, **asked: Any) -> list[ListedEvent]:
+    """Return the events that `webhook list` shows, all of them."""
+    of = ("institution", "event", "state", "offer_id", "from_at", "to_at", "limit")
+    return read_rows(made, ListedEvent, "services/webhooks:list", **{**dict.fromkeys(of), **asked})
 
 
 def at(made: Job, moment: datetime) -> Job:

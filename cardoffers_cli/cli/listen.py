@@ -87,8 +87,10 @@ def _parts(row: "Heard") -> Iterator[str]:
     if row.event is None:
         yield "no event"
         return
-    yield f"{row.event} {row.redemption_id}"
-    if row.amount is None:
+    yield f"{row.event} {row.subject or row.redemption_id}"
+    if row.subject:
+        yield str(row.amount)
+    elif row.amount is None:
         yield f"{row.institution_payout_amount} to {row.cardholder_token_masked}"
     else:
         yield f"{row.amount} back from {row.cardholder_token_masked} ({row.reason})"

@@ -1,7 +1,8 @@
-"""`cardoffers webhook`: tell institutions of redemptions, and see that they hear it."""
+"""`cardoffers webhook`: tell institutions what happened, and see that they hear it."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,13 +21,14 @@ from cardoffers_cli.cli.verify import verify
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.deliveries import HELD_NEXT
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.events import ANNOUNCEMENT, EVENTS, WORDS, events_of
 from cardoffers_cli.domain.moments import format_minute
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.webhooks.deliver import SentEvents
     from cardoffers_cli.services.webhooks import EventTimeline
 
-app = group("Send redemption events to institutions, and see what became of them.")
+app = group("Send events to institutions, and see what became of them.")
 
 
 SENT = (Column("events", kind="integer"), Column("meaning"))
@@ -37,11 +39,14 @@ RedemptionId = Annotated[
     argument(
         "REDEMPTION_ID",
         "The redemption whose event is meant: its id, the beginning of that, its purchase's "
-        "reference, or latest.",
+        "reference, or latest; of other events the number of the statement, or the payment's id.",
     ),
 ]
-Kind = Literal["completed", "reversed"]
-Event = Annotated[Kind, option("Which event: of the redemption, or of its reversal.", "--event")]
+if TYPE_CHECKING:
+    Kind = str
+else:
+    Kind = Literal[tuple(WORDS)]
+Event = Annotated[Kind, option("Which event.", "--event")]
 AnyEvent = Annotated[Kind | None, option("Only events of this kind.", "--event")]
 SecretFile = Annotated[
     Path | None, option("Write the secret to a new file of yours; do not show it.", metavar="FILE")
@@ -62,7 +67,9 @@ def set_(
     ] = None,
     events: Annotated[
         str | None,
-        option("completed, or completed,reversed [as it is, at first completed].", metavar="LIST"),
+        option(
+            f"Some of {', '.join(WORDS)} [as it is, at first {ANNOUNCEMENT.word}].", metavar="LIST"
+        ),
     ] = None,
     past: Annotated[
         Past | None,
@@ -99,8 +106,9 @@ def set_(
         is_all = report["from"] == "all"
         what = "`cardoffers webhook send` sends them" if is_all else "held back until --from all"
         desk.note(f"Events from before: {report['past_events']:,}; {what}.")
-    if events and "reversed" in report.events:
-        desk.note("Reversals from now on are sent too; those from before are not.")
+    for kind in events_of(report.events) if events else ():
+        if kind.only_new:
+            desk.note(kind.only_new)
     desk.show(report)
 
 
@@ -132,7 +140,7 @@ def send(
 def retry(
     ctx: typer.Context,
     redemption_ids: Annotated[
-        list[str] | None, argument("[REDEMPTION_ID]...", "These ones.")
+        list[str] | None, argument("[REDEMPTION_ID]...", "These ones, as show takes them.")
     ] = None,
     *,
     failed: Annotated[bool, option("Every event that failed or is exhausted.", "--failed")] = False,
@@ -151,7 +159,7 @@ def retry(
             hint="Name redemptions, or choose with --failed, --since or --institution.",
         )
     desk = Desk.of(ctx)
-    chosen: Mapping[str, Any] = {"redemption_ids": redemption_ids or (), "since": since}
+    chosen: Mapping[str, Any] = {"subjects": redemption_ids or (), "since": since}
     report = make_due(desk.job, institution=institution, **chosen, dry_run=dry_run)
     desk.show(report)
     if report.made_due:
@@ -177,36 +185,44 @@ def list_(
     all_rows: options.All = False,
 ) -> None:
     """List events and how far they are, the newest first."""
-    from cardoffers_cli.jobs.webhooks.events import list_events  # polars is heavy
+    from cardoffers_cli.jobs.context.reading import read_rows  # heavy, as what it imports
     from cardoffers_cli.services.webhooks import ListedEvent
 
     desk = Desk.of(ctx)
     filters: Mapping[str, Any] = {
         "institution": institution,
-        "event": event and f"redemption.{event}",
+        "event": event and WORDS[event].name,
         "state": state,
         "offer_id": offer,
         "from_at": from_at,
         "to_at": to_at,
     }
-    found = list_events(desk.job, **filters, limit=None if all_rows else limit + 1)
+    most = None if all_rows else limit + 1
+    found = read_rows(desk.job, ListedEvent, "services/webhooks:list", **filters, limit=most)
     shown = found if all_rows else found[:limit]
     if len(shown) < len(found):
         desk.note(f"There are more than {limit}: --limit or --all shows them.")
-    desk.show(shown, Sheet.of(ListedEvent, "events", shown))
+    sheet = Sheet.of(ListedEvent, "events", shown)
+    if not any(row.subject for row in shown):
+        own = tuple(each for each in sheet.columns if each.name != "subject")
+        sheet = replace(sheet, columns=own)
+    desk.show(shown, sheet)
 
 
 @app.command("show")
-def show_(ctx: typer.Context, redemption_id: RedemptionId, *, event: Event = "completed") -> None:
+def show_(
+    ctx: typer.Context, redemption_id: RedemptionId, *, event: Event = ANNOUNCEMENT.word
+) -> None:
     """Show the timeline of one event, and the headers its receiver should have seen."""
     from cardoffers_cli.jobs.webhooks.events import show_event  # polars is heavy
 
     desk = Desk.of(ctx)
-    found = show_event(desk.job, redemption_id, f"redemption.{event}")
-    if found.other_event == "redemption.reversed":
+    found = show_event(desk.job, redemption_id, WORDS[event].name)
+    other = EVENTS.get(found.other_event or "")
+    if other and other.needs == found.event:
         desk.note(
-            "The redemption was reversed, which is an event too: "
-            f"`cardoffers webhook show {found.redemption_id} --event reversed`."
+            f"There is an event {other.name} of it too: "
+            f"`cardoffers webhook show {found.redemption_id} --event {other.word}`."
         )
     desk.show(found, *_timeline(found))
 
@@ -216,7 +232,7 @@ def resend(
     ctx: typer.Context,
     redemption_id: RedemptionId,
     *,
-    event: Event = "completed",
+    event: Event = ANNOUNCEMENT.word,
     dry_run: options.DryRun = False,
 ) -> None:
     """Send one event again now, whatever its state, as an attempt marked as made by hand."""
@@ -224,7 +240,7 @@ def resend(
 
     desk = Desk.of(ctx)
     _warn(desk)
-    found = send_again(desk.job, redemption_id, f"redemption.{event}", dry_run=dry_run)
+    found = send_again(desk.job, redemption_id, WORDS[event].name, dry_run=dry_run)
     failed = not dry_run and found.log[-1].error is not None
     why = f"Failed: {found.log[-1].error}" if failed else ""
     desk.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0, why=why)

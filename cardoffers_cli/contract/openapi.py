@@ -17,6 +17,7 @@ from cardoffers_cli.contract import offers, reports
 from cardoffers_cli.contract.messages import HTML_TYPE, JSON_TYPE, PROBLEM_TYPE, Answer
 from cardoffers_cli.contract.routes import ROUTES, Route
 from cardoffers_cli.contract.schemas import CARDHOLDER, EXAMPLES, OFFER_ID, SCHEMAS, Schema, ref
+from cardoffers_cli.domain.events import EVENTS
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.domain.signing import TIMESTAMP, V1, V2
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from cardoffers_cli.contract.parameters import Parameter
+    from cardoffers_cli.domain.events import EventKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,20 +134,8 @@ _SENT = (
     "POSTed to the webhook URL of the institution, signed with its signing secret. Verify"
     f" {V2}, the HMAC-SHA256 of the timestamp, a dot and the raw body, and refuse a timestamp"
     " older than 5 minutes. The same bytes are sent on every attempt; an event may come more"
-    " than once, and is told by its redemption_id"
+    " than once, and is told by its"
 )
-_COMPLETED = {
-    "summary": "A purchase met the terms of an offer: credit the cardholder.",
-    "description": f"{_SENT}.",
-    "operationId": "redemption_completed",
-}
-_REVERSED = {
-    "summary": "A redemption was reversed: take the credit back.",
-    "description": f"Sent to institutions that asked for it, and after the redemption.completed of"
-    f" the same redemption. {_SENT} and its event. A reversal is final: a redemption.completed that"
-    " comes after it is a copy.",
-    "operationId": "redemption_reversed",
-}
 _WEBHOOK = {
     "security": [],
     "parameters": [
@@ -263,10 +253,7 @@ def document() -> Mapping[str, Any]:
         },
         "servers": [{"url": "/"}],
         "paths": paths,
-        "webhooks": {
-            "redemption.completed": {"post": _webhook(_COMPLETED, "RedemptionEvent")},
-            "redemption.reversed": {"post": _webhook(_REVERSED, "ReversalEvent")},
-        },
+        "webhooks": {kind.name: {"post": _webhook(kind)} for kind in EVENTS.values()},
         "components": {
             "schemas": {
                 **SCHEMAS,
@@ -287,9 +274,15 @@ def document() -> Mapping[str, Any]:
     }
 
 
-def _webhook(said: Mapping[str, Any], body: str) -> Mapping[str, Any]:
-    content = {JSON_TYPE: {"schema": ref(body), "example": EXAMPLES[body]}}
-    return {**said, **_WEBHOOK, "requestBody": {"required": True, "content": content}}
+def _webhook(kind: EventKind) -> Mapping[str, Any]:
+    content = {JSON_TYPE: {"schema": ref(kind.schema), "example": EXAMPLES[kind.schema]}}
+    return {
+        "summary": kind.summary,
+        "description": kind.description.replace("{sent}", _SENT),
+        "operationId": kind.name.replace(".", "_"),
+        **_WEBHOOK,
+        "requestBody": {"required": True, "content": content},
+    }
 
 
 def _operation(route: Route) -> Mapping[str, Any]:

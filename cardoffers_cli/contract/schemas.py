@@ -7,6 +7,7 @@ fields may be added to answers, and fields of a request that nobody knows are ig
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from cardoffers_cli.contract.offers import ADD
 from cardoffers_cli.contract.parameters import TOKEN_SCHEMA
 from cardoffers_cli.contract.reports import MOST_ROWS, STATES
+from cardoffers_cli.domain.events import EVENTS, EventKind
 from cardoffers_cli.domain.personal import PROGRAM_ORDER, WEIGHTS
 from cardoffers_cli.domain.records import members_of
 from cardoffers_cli.domain.row_kinds import FREE_TEXTS
@@ -88,6 +90,25 @@ _KINDS: Mapping[str, Schema] = {
     "Any": {},
 }
 """The schema of a type, by how the fields of records write it."""
+
+
+def _event(kind: EventKind) -> Schema:
+    """Describe the body of an event."""
+    types = {"id": _ID, "text": _TEXT, "amount": _MONEY, "moment": _MOMENT}
+    types["masked"] = _REDEMPTION["properties"]["cardholder_token_masked"]
+    said = {
+        name: _says(says, types[of]) if says else types[of]
+        for name, (of, _, says) in kind.fields.items()
+    }
+    optional = {name: said.pop(name) for name, each in kind.fields.items() if each[1]}
+    return _object({"event": {"const": kind.name}, **said}, optional, description=kind.carries)
+
+
+def _example(kind: EventKind) -> Schema:
+    """Return the body of an example, with its exact amounts."""
+    text = kind.example.replace("{cardholder}", CARDHOLDER).replace("{masked}", mask(CARDHOLDER))
+    return dict(json.loads(text, parse_float=Decimal))
+
 
 _VISIBLE: Schema = {
     "type": "string",
@@ -257,40 +278,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "data": _of(FunnelCounts),
         }
     ),
-    "RedemptionEvent": _object(
-        {
-            "event": {"const": "redemption.completed"},
-            "redemption_id": _says("By which a receiver knows an event that it had.", _ID),
-            "institution_id": _ID,
-            "offer_id": _TEXT,
-            "cardholder_token": _says("In full, to find the cardholder.", _TEXT),
-            "cardholder_token_masked": _REDEMPTION["properties"]["cardholder_token_masked"],
-            "institution_payout_amount": _says(
-                "What the cardholder is to be credited, with the decimals of its currency.", _MONEY
-            ),
-            "occurred_at": _says("With milliseconds.", _MOMENT),
-        },
-        {
-            "transaction_ref": _says("The institution's reference of the purchase.", _TEXT),
-            "currency": _says("ISO 4217.", _TEXT),
-        },
-        description="What a redemption webhook carries.",
-    ),
-    "ReversalEvent": _object(
-        {
-            "event": {"const": "redemption.reversed"},
-            "redemption_id": _says("That of the redemption.completed that is taken back.", _ID),
-            "institution_id": _ID,
-            "offer_id": _TEXT,
-            "cardholder_token_masked": _REDEMPTION["properties"]["cardholder_token_masked"],
-            "amount": _says("What is taken back: all that the cardholder was to have.", _MONEY),
-            "reason": _says("refunded, or what a person wrote.", _TEXT),
-            "occurred_at": _says("When it was reversed, with milliseconds.", _MOMENT),
-            "transaction_ref": _says("The institution's reference of the purchase.", _TEXT),
-            "currency": _says("ISO 4217.", _TEXT),
-        },
-        description="What the webhook of a reversal carries.",
-    ),
+    **{kind.schema: _event(kind) for kind in EVENTS.values()},
     "Error": _object(
         {
             "pointer": _says("A JSON pointer into the body, or /query/ and a parameter.", _TEXT),
@@ -331,29 +319,6 @@ EXAMPLES: Mapping[str, Any] = {
     "TransactionEvent": _PURCHASE,
     "TransactionBatch": {"transactions": [_PURCHASE]},
     "AddRequest": _TOKENS,
-    "RedemptionEvent": {
-        "event": "redemption.completed",
-        "redemption_id": "f5883288-d7c6-8ee2-abbe-4bacf1232757",
-        "institution_id": "3f0c9c4e-5d0b-4f43-9a86-6f3a1f1d2c11",
-        "offer_id": OFFER_ID,
-        "cardholder_token": CARDHOLDER,
-        "cardholder_token_masked": mask(CARDHOLDER),
-        "institution_payout_amount": Decimal("1.50"),
-        "occurred_at": "2026-05-01T13:00:00.000Z",
-        "transaction_ref": _PURCHASE["transaction_ref"],
-        "currency": "GBP",
-    },
-    "ReversalEvent": {
-        "event": "redemption.reversed",
-        "redemption_id": "f5883288-d7c6-8ee2-abbe-4bacf1232757",
-        "institution_id": "3f0c9c4e-5d0b-4f43-9a86-6f3a1f1d2c11",
-        "offer_id": OFFER_ID,
-        "cardholder_token_masked": mask(CARDHOLDER),
-        "amount": Decimal("1.50"),
-        "reason": "refunded",
-        "occurred_at": "2026-05-09T13:00:00.000Z",
-        "transaction_ref": _PURCHASE["transaction_ref"],
-        "currency": "GBP",
-    },
+    **{kind.schema: _example(kind) for kind in EVENTS.values()},
 }
 """A body of each kind that can be sent, and of the events that institutions are sent."""

@@ -15,7 +15,7 @@ from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.runs import finish_run, latest_clock, start_run
-from cardoffers_cli.pipeline.publish import publish_reversals
+from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.services.counts import keep_counts
 from cardoffers_cli.services.ids import redemption_id
 from cardoffers_cli.services.institutions import find_institution, institution_of
@@ -96,7 +96,7 @@ def reverse(
             },
             dry_run=dry_run,
         )
-        publish_reversals(store, run_no=run.run_no)
+        publish(store, "reversals", run_no=run.run_no)
         report = Reversed.part(
             before,
             approval=approval,

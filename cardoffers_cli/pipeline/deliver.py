@@ -2,7 +2,7 @@
 
 Sending lies between the two, with the store closed: a claim that is never recorded was cut off by a
 crash, and becomes an attempt of its own (`unknown`) before the event is sent again. So an event is
-lost at no moment, and its receiver, who may see it twice, tells by its kind and its redemption_id.
+lost at no moment, and its receiver, who may see it twice, tells by its kind and its subject's id.
 
 The store names signing secrets by their hash. `at_hand` are the texts that are there, by hash: an
 event whose secret is not among them is not claimed.
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 class Claim:
     """An event to be sent now, its place in the schedule, and how to sign it."""
 
-    redemption_no: int
-    event: str
-    redemption_id: UUID
+    event_no: int
+    kind: str
+    subject_id: UUID
+    subject: str | None
     institution_id: UUID
     url: str
     body: str = field(repr=False)
@@ -47,8 +48,7 @@ class Claim:
 class Ended:
     """An attempt that has ended, and what follows for its event: one row to record."""
 
-    redemption_no: int
-    event: str
+    event_no: int
     secret_no: int
     signed_at_s: int | None
     started_at: datetime
@@ -112,14 +112,14 @@ def claim_due(
 
 
 def claim_one(
-    store: Store, redemption_id: str, event: str, at_hand: Mapping[str, str], *, now: datetime
+    store: Store, subject_id: str, kind: str, at_hand: Mapping[str, str], *, now: datetime
 ) -> list[Claim]:
-    """Claim an event of a redemption, whatever its state, for an attempt outside of the schedule.
+    """Claim an event of a subject, whatever its state, for an attempt outside of the schedule.
 
     Nothing is claimed where the institution has no webhook or no secret, or where there is nothing
     to take back.
     """
-    of = {"redemption_id": redemption_id, "event": event}
+    of = {"subject_id": subject_id, "kind": kind}
     due = store.make("pipeline/deliver:one", now=now, **of, at_hand=list(at_hand))
     return _claim(store, due, at_hand, now=now, is_manual=True)
 
@@ -135,11 +135,7 @@ def _claim(
 def unclaim(store: Store, claims: Collection[Claim]) -> None:
     """Release claims whose attempts were never begun, as if they had not been made."""
     if claims:
-        store.execute(
-            "pipeline/deliver:unclaim",
-            redemption_no=[each.redemption_no for each in claims],
-            event=[each.event for each in claims],
-        )
+        store.execute("pipeline/deliver:unclaim", event_no=[each.event_no for each in claims])
 
 
 def record(store: Store, ended: Sequence[Ended], *, run_no: int) -> None:

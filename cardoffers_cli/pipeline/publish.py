@@ -1,25 +1,41 @@
-"""Publish: every redemption becomes an event for its institution, in the outbox.
+"""Publish: what happened becomes events for the institutions it happened to, in the outbox.
 
-It runs in the transaction that redeems, so there is no redemption without its event and no event of
-a simulation. The bytes are written once and sent as they are on every attempt. An institution need
-have no webhook yet: its events wait, and are sent when it has one (rules.md#redemption-events).
-A reversal becomes an event in the same way, where its institution wants that by then
-(rules.md#reversed-events).
+It runs in the transaction of what it tells of, so there is no redemption without its event and no
+event of a simulation. The bytes are written once and sent as they are on every attempt. An
+institution need have no webhook yet: its events wait, and are sent when it has one
+(rules.md#redemption-events). Other kinds are written where the institution wants them by then. What
+happened is asked of the statement of the kind (`domain/events.toml`), by the run in which it did.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.events import EVENTS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
     from cardoffers_cli.store.store import Store
 
 
-def publish(store: Store, *, run_no: int) -> int:
-    """Write the events of the redemptions of a run; return how many there are."""
-    return store.execute("pipeline/publish:outbox", run_no=run_no)
+def publish(
+    store: Store,
+    what: str,
+    *,
+    run_no: int | None = None,
+    after_run_no: int = 0,
+    institution_id: UUID | None = None,
+) -> int:
+    """Write the events that there are not of what happened in a run, or in all after one.
 
-
-def publish_reversals(store: Store, *, run_no: int) -> int:
-    """Write the events of the reversals of a run, of institutions that want them; count them."""
-    return store.execute("pipeline/publish:reversals", run_no=run_no)
+    `what` is the statement of a kind. Returns how many there are; of an institution its own alone.
+    """
+    kind = next(each for each in EVENTS.values() if each.what == what)
+    first, last = (run_no, run_no) if run_no else (after_run_no + 1, 2**62)
+    bounds: Mapping[str, Any] = {"first_run_no": first, "last_run_no": last}
+    happened = store.define(f"pipeline/publish:{what}", **bounds)
+    how = {"kind": kind.name, "is_always": kind.always, "moot_when": kind.moot_when}
+    of = {**bounds, **how, "institution_id": institution_id}
+    return store.execute("pipeline/publish:queue", happened, **of)

@@ -70,6 +70,12 @@ def redemption_id(store: Store, given: str, institution_id: UUID | None = None) 
     return str(rows[0]["id"]) if rows else whole_id(store, "redemption", given, institution_id)
 
 
+def subject_id(store: Store, given: str, event: str | None = None) -> str:
+    """Return the id of what an event is of, by its name, `latest`, or as `redemption_id` does."""
+    rows = store.rows("services/ids:subject", given=given.strip(), event=event)
+    return str(rows[0]["id"]) if rows else redemption_id(store, given)
+
+
 def _only(found: list[str], given: str) -> str:
     """Return the one that was found, or what was given where there is none."""
     if len(found) > 1:

@@ -405,12 +405,6 @@ def events(store: Store, night: Night) -> dict[str, int]:
     return store.rows("services/nights:events", after_run_no=night.after_run_no)[0]
 
 
-def runs_without_events(store: Store, night: Night) -> list[int]:
-    """Return the numbers of the runs that redeemed something that has no event."""
-    rows = store.rows("services/nights:runs_without_events", after_run_no=night.after_run_no)
-    return [row["run_no"] for row in rows]
-
-
 def list_nights(
     store: Store, limit: int, state_of: Callable[[UUID, bool], str]
 ) -> list[ListedNight]:

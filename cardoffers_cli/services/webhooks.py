@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.events import ANNOUNCEMENT, EVENTS
 from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.domain.signing import signature_headers
 
@@ -20,28 +21,30 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.store.store import Store
 
-COMPLETED, REVERSED = "redemption.completed", "redemption.reversed"
-"""The kinds of events, as their bodies say them."""
-
 
 class EventProgress(Record):
-    """How far one event of a redemption is."""
+    """How far one event is; one of anything but a redemption says of what in other fields.
 
-    redemption_id: UUID
+    `subject_id` is the id that its body has, `subject` what people call it.
+    """
+
+    redemption_id: UUID | None
     event: str = shown(gives_way=7)
     institution: str = shown(gives_way=3)
-    offer_id: str = shown("offer", gives_way=4)
+    offer_id: str | None = shown("offer", gives_way=4)
     occurred_at: datetime = shown(gives_way=5)
     state: str
     attempts: int
     next_attempt_at: datetime | None = shown("next attempt", gives_way=1)
+    subject_id: UUID | None = if_any()
+    subject: str | None = if_any(gives_way=1)
 
 
 class StoredEvent(EventProgress):
     """An event with the text that is sent, to the byte.
 
-    `moot_because` says why it is not to be told, any more or yet; `other_event` is the other one of
-    its redemption, if there is one.
+    `moot_because` says why it is not to be told, any more or yet; `other_event` is another one of
+    its subject, if there is one.
     """
 
     moot_because: str | None
@@ -52,7 +55,7 @@ class StoredEvent(EventProgress):
 class ListedEvent(
     EventProgress,
     sheet="redemption_id institution offer_id occurred_at state attempts next_attempt_at"
-    " last_attempt_at last_http_status last_error event",
+    " last_attempt_at last_http_status last_error event subject",
 ):
     """An event of a list, with what became of its last attempt."""
 
@@ -114,22 +117,23 @@ class EventHealth(Record):
     duration_ms_p95: int | None
 
 
-def find_delivery(store: Store, redemption_id: str, event: str = COMPLETED) -> StoredEvent:
-    """Return an event of a redemption, and how far it is; raise `NotFound`."""
-    of = {"redemption_id": redemption_id, "event": event}
+def find_delivery(store: Store, subject_id: str, event: str | None = None) -> StoredEvent:
+    """Return an event of a subject, the newest where none is named; raise `NotFound`."""
+    of = {"subject_id": subject_id, "event": event}
     row = store.record(StoredEvent, "services/webhooks:find", **of)
     if row is None:
+        kind = EVENTS.get(event or "", ANNOUNCEMENT)
         raise NotFound(
-            f"There is no event {event} of a redemption with this id.",
-            code="redemption_not_found",
-            hint="`cardoffers webhook list` lists events with the ids of their redemptions.",
+            f"There is no event {kind.name} of a {kind.subject} with this id.",
+            code=f"{kind.subject}_not_found",
+            hint="`cardoffers webhook list` lists events with the ids of what they are of.",
         )
     return row
 
 
 def show_delivery(
     store: Store,
-    redemption_id: str,
+    subject_id: str,
     event: str,
     at_hand: Mapping[str, str],
     *,
@@ -139,7 +143,7 @@ def show_delivery(
 
     Raises `NotFound`.
     """
-    of = {"redemption_id": redemption_id, "event": event}
+    of = {"subject_id": subject_id, "event": event}
     found = find_delivery(store, **of)
     body = found.body.encode()
     signed = store.row("services/webhooks:last_signature", **of)
@@ -155,50 +159,6 @@ def show_delivery(
     )
 
 
-def list_deliveries(store: Store, **filters: Any) -> list[ListedEvent]:
-    """Return events, the newest first.
-
-    The filters are institution_id, event, state, offer_id, from_at, to_at and limit, each None for
-    any.
-    """
-    return store.records(ListedEvent, "services/webhooks:list", **filters)
-
-
-def health(
-    store: Store, *, institution_id: UUID | None, from_at: datetime, to_at: datetime
-) -> list[EventHealth]:
-    """Return how the events of a half-open window fare, per institution that has any."""
-    return store.records(
-        EventHealth,
-        "services/webhooks:health",
-        institution_id=institution_id,
-        from_at=from_at,
-        to_at=to_at,
-    )
-
-
-def make_due(
-    store: Store,
-    *,
-    redemption_ids: Sequence[UUID] | None,
-    institution_id: UUID | None,
-    since: datetime | None,
-    now: datetime,
-) -> int:
-    """Make failed and exhausted events due, with a new schedule; return how many there were.
-
-    None chooses any; `since` is when the last attempt was.
-    """
-    ids = None if redemption_ids is None else [str(each) for each in redemption_ids]
-    store.execute(
-        "services/webhooks:chosen",
-        redemption_ids=ids,
-        institution_id=institution_id,
-        since=since,
-    )
-    return store.execute("services/webhooks:make_due", now=now)
-
-
 def has_secret(store: Store, institution_id: UUID) -> bool:
     """Whether an institution has a signing secret, active or to come."""
     return bool(store.value("services/webhooks:has_secret", institution_id=institution_id))
@@ -211,28 +171,15 @@ def set_secret(
 
     One that was to follow, and is not active yet, is given up.
     """
-    store.execute(
-        "services/webhooks:keep_the_one_that_signs", institution_id=institution_id, now=now
-    )
-    store.execute(
-        "services/webhooks:add_secret",
-        institution_id=institution_id,
-        secret_sha256=sha256,
-        now=now,
-        activate_at=activate_at,
-    )
+    of = {"institution_id": institution_id, "now": now}
+    store.execute("services/webhooks:keep_the_one_that_signs", **of)
+    secret = {"secret_sha256": sha256, "activate_at": activate_at}
+    store.execute("services/webhooks:add_secret", **of, **secret)
 
 
 def waiting_events(store: Store, institution_id: UUID) -> int:
     """Count the events of an institution that are not delivered and might be, held back or not."""
     return int(store.value("services/webhooks:waiting", institution_id=institution_id))
-
-
-def hold_back(store: Store, institution_id: UUID, *, is_held_back: bool) -> None:
-    """Hold back the events that wait, or let those be sent that are held back."""
-    store.execute(
-        "services/webhooks:hold_back", institution_id=institution_id, is_held_back=is_held_back
-    )
 
 
 def set_events(

@@ -77,7 +77,7 @@ create table institutions (
     refund_auto_link varchar default 'never',  -- such refunds link by themselves: or unique_exact
     hold_short varchar default 'both',  -- files with few rows are held: on, off, both: if cut off too
     clawback_days integer,  -- from settlement to the last refund that takes back; null for ever
-    webhook_events varchar default 'completed',  -- what it is sent: or completed,reversed
+    webhook_events varchar default 'completed',  -- the words of `domain/events.toml`: what it is sent
     approvals varchar default 'off',  -- some actions need a second person: on or off
     approval_limit decimal(18, 4),  -- up to which those with a limit need none; null: all need one
     shares_tokens_with varchar,  -- `a|b`: others whose cardholders have the same tokens
@@ -1004,12 +1004,17 @@ create table offer_counts (
 -- Events for institutions
 
 -- name: outbox
--- Grain: one row per redemption and event: what its institution is sent. A row is claimed while it
--- is being sent.
+-- Grain: one row per event: what an institution is sent of one subject (`domain/events.toml`). A row
+-- is claimed while it is being sent.
 create table outbox (
-    redemption_no bigint not null,
-    redemption_id uuid not null,
+    event_no bigint not null,
+    kind varchar not null,
+    subject_id uuid not null,  -- of the redemption, or derived from what it is the event of
+    subject varchar,  -- what people call it, as the number of a statement; null of a redemption
+    redemption_no bigint,  -- null of an event of anything else
     institution_id uuid not null,
+    run_no bigint not null,  -- the run in which it happened
+    moot_when varchar,  -- after what there is nothing to tell: reversed, not_announced; null: never
     body varchar not null,  -- the exact bytes (UTF-8) of every attempt, maybe the full token in them
     occurred_at timestamp not null,
     state varchar not null,  -- due, delivered, failed (the schedule goes on) or exhausted
@@ -1018,14 +1023,14 @@ create table outbox (
     next_attempt_at timestamp,
     claimed_at timestamp,
     is_claimed_manually boolean,
-    is_held_back boolean,  -- from before its webhook was set, and not to be sent
-    event varchar default 'redemption.completed'  -- or redemption.reversed
+    is_held_back boolean  -- from before its webhook was set, and not to be sent
 );
 
 -- name: attempts
 -- Grain: one row per attempt to deliver an event. Append only.
 create table attempts (
-    redemption_no bigint not null,
+    event_no bigint not null,
+    redemption_no bigint,  -- as in outbox
     institution_id uuid not null,
     number integer not null,
     run_no bigint not null,
@@ -1037,8 +1042,7 @@ create table attempts (
     duration_ms integer,
     is_manual boolean not null,
     delay_ms bigint,  -- to the next, jitter and Retry-After included
-    next_attempt_at timestamp,
-    event varchar default 'redemption.completed'  -- as in outbox
+    next_attempt_at timestamp
 );
 
 -- name: webhook_secrets

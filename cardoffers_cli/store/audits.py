@@ -11,11 +11,14 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.sql import sql_folder, statements
+from cardoffers_cli.domain.events import EVENTS
+from cardoffers_cli.sql import sql_folder, statement, statements
+from cardoffers_cli.sql.binding import declared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 _FOLDER = "audits"
@@ -24,10 +27,10 @@ _PART = "store/audited_part"
 OF_A_PART = frozenset(
     {
         *("amounts_add_up", "amounts_follow_their_version", "attempts_are_consecutive"),
-        *("attempts_end", "decided_once", "events_agree_with_the_ledger"),
+        *("attempts_end", "decided_once", "events_say_what_happened"),
         *("events_follow_attempts", "moves_are_legal", "nothing_is_sent_after_success"),
         *("nothing_points_nowhere", "numbers_unique", "one_entry_per_redemption"),
-        *("one_event_per_redemption", "one_redemption_per_purchase"),
+        *("one_event_per_subject", "one_redemption_per_purchase"),
         *("looks_are_indexed", "references_are_indexed", "waiting_is_what_waits"),
         *("redemptions_fit_their_purchase", "reversals_are_given_back", "settlements_keep_apart"),
         *("states_follow_moves", "transaction_refs_unique", "versions_were_in_force"),
@@ -47,10 +50,24 @@ def audits() -> Mapping[str, str]:
 def offending(store: Store, name: str) -> tuple[int, dict[str, Any] | None]:
     """Return how many rows offend against an audit, and the first of them."""
     rows, first = 0, None
-    for page in store.pages(audits()[name]):
-        first = first or page[0]
-        rows += len(page)
+    for tables, parameters in _asked(store, audits()[name]):
+        for page in store.pages(audits()[name], *tables, **parameters):
+            first = first or page[0]
+            rows += len(page)
     return rows, first
+
+
+def _asked(store: Store, address: str) -> Iterator[tuple[list[Table], Mapping[str, Any]]]:
+    """Yield what a statement is asked with: one about events, of each kind what happened of it."""
+    if "happened" not in declared(address).handed:
+        yield [], {}
+        return
+    sql = statement(address)
+    for kind in EVENTS.values():
+        happened = store.define(f"pipeline/publish:{kind.what}", first_run_no=0, last_run_no=2**62)
+        how = {"kind": kind.name, "is_always": kind.always, "moot_when": kind.moot_when}
+        given = {**how, "kinds": [*EVENTS]}
+        yield [happened], {key: value for key, value in given.items() if f"${key}" in sql}
 
 
 def is_mostly_new(store: Store, after_run_no: int) -> bool:

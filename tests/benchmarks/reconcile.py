@@ -80,7 +80,8 @@ REDEEMED = (
     """
     insert into outbox by name
     select
-        redemption_no, redemption_id, institution_id, '' as body, created_at as occurred_at,
+        redemption_no as event_no, 'redemption.completed' as kind, redemption_no, run_no,
+        redemption_id as subject_id, institution_id, '' as body, created_at as occurred_at,
         'delivered' as state, 1 as attempts, 0 as failures
     from redemptions
     """,

@@ -74,9 +74,9 @@ select range as redemption_no, uuid() as entry_id,
     1 as institution_payout_amount, 'pending' as status, $now as created_at, $now as settles_at
 from range($events);
 insert into outbox by name
-select range as redemption_no, uuid() as redemption_id,
-    institution(range % $institutions) as institution_id, $body as body, $now as occurred_at,
-    'due' as state, 0 as attempts, 0 as failures, $now as next_attempt_at
+select range as event_no, 'redemption.completed' as kind, range as redemption_no, 1 as run_no,
+    uuid() as subject_id, institution(range % $institutions) as institution_id, $body as body,
+    $now as occurred_at, 'due' as state, 0 as attempts, 0 as failures, $now as next_attempt_at
 from range($events);
 """
 

@@ -143,7 +143,7 @@ update redemptions set redemption_id = ([
     '6b0e4c1d-0000-8000-8000-000000000001', '6b0e4c1d-0000-8000-8000-000000000002',
     '7c000000-0000-8000-8000-000000000003'
 ]::uuid[])[redemption_no];
-update outbox set redemption_id = redemptions.redemption_id from redemptions
+update outbox set subject_id = redemptions.redemption_id from redemptions
 where redemptions.redemption_no = outbox.redemption_no;
 update recent_purchases set transaction_ref = 'both' where purchase_no in (2, 3);
 update purchase_refs set ref_hash = ref_hash(institution_id, transaction_ref) from purchases
@@ -207,7 +207,7 @@ def test_an_institution_is_known_by_the_beginning_of_its_id(made: Job) -> None:
 def test_an_event_is_retried_by_a_beginning_or_a_reference(made: Job) -> None:
     for given in ("7c00", "alder-0"):
         with pytest.raises(Refused) as caught:
-            retry(made, redemption_ids=[given])
+            retry(made, subjects=[given])
         assert "not_failed" == caught.value.code
 
 

@@ -173,7 +173,7 @@ def test_a_webhook_is_described_as_it_is_sent(tmp_path: Path, name: str, body: s
     made = events(tmp_path)
     set_webhook(made, "alder", "https://example.com", events=("completed", "reversed"))
     reverse(redemption(made), "returned", made)
-    ((text,),) = found(made, f"select body from outbox where event = '{name}'")  # noqa: S608 - ours
+    ((text,),) = found(made, f"select body from outbox where kind = '{name}'")  # noqa: S608 - ours
     event = loads(text)
     assert list(event) == list(content["example"]) == list(schema["properties"])
     for each in (event, content["example"]):

@@ -17,12 +17,12 @@ from cardoffers_cli.jobs.context.clock import Clock, Watch
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.webhooks.deliver import resend, send
-from cardoffers_cli.jobs.webhooks.events import list_events, retry
+from cardoffers_cli.jobs.webhooks.events import retry
 from cardoffers_cli.services import inbox
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.store.lock import sender_lock
 from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
-from outbox import Standing, at, event, events, goes_to, redemption, sent
+from outbox import Standing, at, event, events, goes_to, list_events, redemption, sent
 from post import real_clock
 from sizes import at_the_gate, one_in, slow
 from strangers import listening, status
@@ -339,7 +339,7 @@ def test_what_is_held_back_stays_so_until_something_else_is_said(
     assert [0] == sent(made, "delivered")
     assert {"stopped"} == {row["state"] for row in list_events(made)}
     with pytest.raises(Refused) as caught:
-        retry(made, redemption_ids=[redemption(made)])
+        retry(made, subjects=[redemption(made)])
     assert "not_failed" == caught.value.code
     assert "delivered" == resend(made, redemption(made))["state"]
     assert 1 == set_webhook(made, "alder", receiver.url, past="all")["past_events"]
@@ -355,7 +355,7 @@ def test_one_that_failed_and_is_tried_again_by_hand_is_held_back_no_more(
         goes_to(made, broken.url)
         attempt_all(made)
     set_webhook(made, "alder", receiver.url, past="now")
-    retry(made, redemption_ids=[redemption(made)])
+    retry(made, subjects=[redemption(made)])
     assert [1] == sent(made, "delivered")
 
 
@@ -413,7 +413,7 @@ def test_resending_what_is_exhausted_alerts_nobody_again(tmp_path: Path) -> None
 @one_in(3)
 def test_an_unknown_redemption_is_not_found(tmp_path: Path, id_: str) -> None:
     made = events(tmp_path)
-    for act in (lambda: resend(made, id_), lambda: retry(made, redemption_ids=[id_])):
+    for act in (lambda: resend(made, id_), lambda: retry(made, subjects=[id_])):
         with pytest.raises(NotFound) as caught:
             act()
         assert "redemption_not_found" == caught.value.code
@@ -429,7 +429,7 @@ def test_nothing_is_resent_to_nowhere(tmp_path: Path) -> None:
 def test_only_what_failed_is_retried(tmp_path: Path) -> None:
     made = events(tmp_path)
     with pytest.raises(Refused) as caught:
-        retry(made, redemption_ids=[redemption(made)])
+        retry(made, subjects=[redemption(made)])
     assert "not_failed" == caught.value.code
 
 

@@ -108,7 +108,7 @@ def told(made: Job) -> dict[str, Any]:
         " join redemptions using (redemption_no)",
         "adjustments": "select transaction_ref, merchant_funded_amount from adjustments"
         " join redemptions using (redemption_no)",
-        "events": "select redemption_id, event, state, body from outbox",
+        "events": "select subject_id, kind, state, body from outbox",
         "refunds": "select refund_ref, state, outcome, net_after from refund_states",
         "budgets": "select offer_no, reserved_amount from offer_budgets",
         "purchase_totals": "select institution_id, purchases, amount from purchase_totals",

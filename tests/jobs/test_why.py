@@ -117,7 +117,7 @@ def test_what_is_told_is_how_far_the_webhook_is(tmp_path: Path) -> None:
                 null);
             delete from attempts;
             insert into attempts by name
-            select redemption_no, institution_id, {attempts} as number, 3 as run_no,
+            select redemption_no as event_no, institution_id, {attempts} as number, 3 as run_no,
                 false as is_manual, timestamp '2026-06-04 12:00' as started_at,
                 nullif('{error}', '-') as error
             from redemptions where {attempts} > 0;

@@ -64,7 +64,7 @@ def test_a_reference_stands_as_it_came(store: Store, ref: str) -> None:
     redeem(store)
     select(store, "delete from outbox")
     store.connection.execute("update redemptions set transaction_ref = $1", [ref])
-    publish(store, run_no=1)
+    publish(store, "redemptions", run_no=1)
     assert loads(body(store))["transaction_ref"] == ref
 
 
@@ -102,7 +102,7 @@ def test_an_event_is_due_from_its_redemption_on_and_written_once(store: Store) -
     state = "select state, attempts, failures, next_attempt_at, claimed_at from outbox"
     assert [("due", 0, 0, NOON, None)] == select(store, state)
     ((run_no,),) = select(store, "select run_no from redemptions")
-    assert 0 == publish(store, run_no=run_no)
+    assert 0 == publish(store, "redemptions", run_no=run_no)
     assert 1 == len(select(store, state))
 
 

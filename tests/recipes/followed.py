@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, timedelta
+from json import loads
 from typing import TYPE_CHECKING
 
 import pytest
 from typer.main import get_command
 
+from banks import BERLIN, camt, entry, returned
 from cardoffers_cli.cli import main
 from cardoffers_cli.cli.help_topics import KNOWN, page_text
+from cardoffers_cli.domain.events import EVENTS, WORDS
 from cardoffers_cli.domain.row_kinds import FREE_TEXTS
+from cardoffers_cli.domain.signing import check_signature
 from cardoffers_cli.files.schemas.formats import kinds
+from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.context.clock import Clock
+from cardoffers_cli.jobs.reverse import reverse
+from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.jobs.statements.closing import close_statement
 from cardoffers_cli.settings import Settings
+from cardoffers_cli.wire.receiver import Receiver
 from commands import every_command, in_a_pipe
-from work import file_of, found, new_store, once, taken, tell
+from outbox import goes_to, redemption, sent
+from paying import RUN_BY, exported
+from paying import taken as taken_of_bank
+from post import real_clock
+from work import file_of, found, new_store, once, settings, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,3 +113,41 @@ def test_every_report_of_an_institution_is_shown(tmp_path: Path, command: str) -
     made = matched(tmp_path)
     ended = in_a_pipe([*command.split(), "-i", "alder", "--format", "json", "--store", made.path])
     assert 0 == ended.exit_code, ended
+
+
+def test_every_event_is_subscribed_to_sent_listed_shown_and_audited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = replace(matched(tmp_path), settings=settings(allow_insecure_webhooks=True, **RUN_BY))
+    ((settles_at,),) = found(made, "select max(settles_at) from ledger_entries")
+    at_end = replace(made, now=settles_at + timedelta(days=40))
+    monkeypatch.setenv("CARDOFFERS_ALLOW_INSECURE_WEBHOOKS", "1")
+    words, secrets = ["--store", made.path, "--format", "json"], []
+    with Receiver(clock=real_clock) as receiver:
+        secrets.append(goes_to(made, receiver.url))
+        wanted = ["webhook", "set", "-i", "alder", "--events", ",".join(WORDS), *words]
+        assert 0 == in_a_pipe(wanted).exit_code
+        set_institution(made, "alder", {}, account=GivenAccount(account=BERLIN, holder="Alder"))
+        settle_due(replace(made, now=settles_at))
+        with monkeypatch.context() as patched:
+            patched.setattr(Clock, "real", lambda _: at_end.now)
+            number = close_statement(at_end, "alder", f"{settles_at:%Y-%m}").number
+        exported(at_end, number=number)
+        on = f"<Dt>{at_end.now:%Y-%m-%d}</Dt>"
+        taken_of_bank(at_end, camt(entry("1", on=on, named=number), returned(named=number, on=on)))
+        sent(at_end)
+        reverse(redemption(made), "returned", at_end)
+        sent(at_end)
+        bodies = [loads(each.body) for each in receiver.received]
+    assert {*EVENTS} == {each["event"] for each in bodies}
+    for body, received in zip(bodies, receiver.received, strict=True):
+        kind = EVENTS[body["event"]]
+        assert ["event", *kind.fields] == [*body]
+        now_s = int(received.at.replace(tzinfo=UTC).timestamp())
+        assert [] == check_signature(received.body, received.headers, secrets, now_s)
+        listed = loads(in_a_pipe(["webhook", "list", "--event", kind.word, *words]).stdout)
+        assert [(kind.name, "delivered")] == [(each["event"], each["state"]) for each in listed]
+        of = body[f"{kind.subject}_id"]
+        shown = in_a_pipe(["webhook", "show", of, "--event", kind.word, *words])
+        assert (0, kind.name) == (shown.exit_code, loads(shown.stdout)["event"])
+    assert 0 == in_a_pipe(["doctor", "--strict", "--store", made.path]).exit_code

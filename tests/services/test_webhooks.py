@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.services.webhooks import health, hold_back
+from cardoffers_cli.services.webhooks import EventHealth
 from tables import NOON, given, uid
 
 if TYPE_CHECKING:
@@ -36,13 +36,14 @@ def sent(store: Store) -> Store:
         given(store, "ledger", f"institution offer\n{institution} A")
         event = [number, uid(f"event {number}"), uid(institution), NOON, state, int(attempts)]
         store.connection.execute(
-            "insert into outbox (redemption_no, redemption_id, institution_id, body, occurred_at,"
-            " state, attempts, failures) values ($1, $2, $3, '{}', $4, $5, $6, 0)",
+            "insert into outbox (event_no, kind, redemption_no, run_no, subject_id, institution_id,"
+            " body, occurred_at, state, attempts, failures)"
+            " values ($1, 'redemption.completed', $1, 1, $2, $3, '{}', $4, $5, $6, 0)",
             event,
         )
         if took != "-":
             store.connection.execute(
-                "insert into attempts (redemption_no, institution_id, number, run_no, started_at,"
+                "insert into attempts (event_no, institution_id, number, run_no, started_at,"
                 " duration_ms, is_manual) values ($1, $2, $3, 1, $4, $5, false)",
                 [number, uid(institution), int(attempts), NOON, int(took)],
             )
@@ -52,7 +53,8 @@ def sent(store: Store) -> Store:
 def seen(store: Store, institution: str | None = None, hours: int = 0) -> list[tuple[Any, ...]]:
     start = NOON + timedelta(hours=hours)
     owner = uid(institution) if institution else None
-    rows = health(store, institution_id=owner, from_at=start, to_at=start + timedelta(hours=1))
+    window = {"from_at": start, "to_at": start + timedelta(hours=1)}
+    rows = store.records(EventHealth, "services/webhooks:health", institution_id=owner, **window)
     return [tuple(row.values()) for row in rows]
 
 
@@ -75,5 +77,6 @@ def test_events_of_another_time_do_not_count(sent: Store, hours: int) -> None:
 
 
 def test_what_is_held_back_is_stopped(sent: Store) -> None:
-    hold_back(sent, uid("brook"), is_held_back=True)
+    of = {"institution_id": uid("brook"), "is_held_back": True}
+    sent.execute("services/webhooks:hold_back", **of)
     assert [("brook", 1, 0, 0, 0, 1, 0, None, None, None, None)] == seen(sent, "brook")

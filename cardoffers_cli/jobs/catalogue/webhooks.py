@@ -8,8 +8,8 @@ the same URL or another, keeps the secret.
 An institution that sets its webhook for the first time may have events from before: those that wait
 are sent too, or held back, as is said (`past`); held back if nothing is said. It can be said again
 at any time. Nothing but this stops the events of an institution, whatever its receiver answers
-(rules.md#first-webhook). It is sent `completed` events, and `reversed` ones if it wants them
-(rules.md#reversed-events).
+(rules.md#first-webhook). It is sent the kinds of events that it wants (`domain/events.toml`), those
+of redemptions at first. What happened before it wanted a kind becomes events where it wants all.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from uuid import uuid4
 
 from cardoffers_cli.domain.addresses import check_url
 from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
+from cardoffers_cli.domain.events import ANNOUNCEMENT, WORDS, events_of
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.catalogue.institutions import change_institution
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import finish_run, start_run
+from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.services import security_log, webhooks
 from cardoffers_cli.services.institutions import Institution, find_institution
 from cardoffers_cli.store import signing_secrets
@@ -44,9 +46,6 @@ if TYPE_CHECKING:
 _LETTERS = string.digits + string.ascii_letters
 _LENGTH = 43
 """Letters of base62 that hold as much chance as 32 bytes."""
-
-EVENTS = ("completed", "reversed")
-"""What can be sent: of each redemption, and of each reversal."""
 
 
 class NewSecret(Record):
@@ -103,10 +102,10 @@ def set_webhook(
 ) -> WebhookSet:
     """Set the webhook of an institution; return it, and the signing secret if it is new.
 
-    `events` are some of `EVENTS`; they, and the URL, stay as they are where None. `past` is `all`
-    to send the events that wait, `now` to hold them back, None for `now` the first time and else
-    for as it was. Raises `NotFound`, and `UsageError` for a URL to which nothing may be sent, none
-    where there is none yet, and unknown events.
+    `events` are words of `domain/events.toml`; they, and the URL, stay as they are where None.
+    `past` is `all` to send those of before and those that wait, `now` to hold these back, None for
+    `now` the first time and else for as it was. Raises `NotFound`, and `UsageError` for a URL to
+    which nothing may be sent, none where there is none yet, and unknown events.
     """
     wanted = None if events is None else _wanted(events)
     with _changing(job, dry_run=dry_run) as (store, kept):
@@ -126,15 +125,20 @@ def set_webhook(
             is_changed = True
         is_first = not webhooks.has_secret(store, owner.id)
         said = past or ("now" if is_first else None)
+        words = (wanted or owner.webhook_events).split(",")
+        for kind in events_of(words) if said == "all" else ():
+            if not kind.only_new:
+                publish(store, kind.what, institution_id=owner.id)
         report = WebhookSet(
             webhook_url=url,
-            events=tuple((wanted or owner.webhook_events).split(",")),
+            events=tuple(words),
             changed=is_changed,
             past_events=webhooks.waiting_events(store, owner.id),
             from_=said,
         )
         if said is not None:
-            webhooks.hold_back(store, owner.id, is_held_back=said == "now")
+            how = {"institution_id": owner.id, "is_held_back": said == "now"}
+            store.execute("services/webhooks:hold_back", **how)
         _log(store, job, owner, "webhook_set", report)
         if is_first and not dry_run:
             secret = _new_secret(store, job, owner, kept, secret_file, activate_at=job.now)
@@ -220,12 +224,13 @@ def _new_secret(
 
 def _wanted(events: Sequence[str]) -> str:
     """Return kinds of events in their order, as they are stored."""
-    if not {"completed"} <= set(events) <= set(EVENTS):
+    try:
+        return ",".join(each.word for each in events_of(events))
+    except ValueError:
         raise UsageError(
             f"The events of a webhook cannot be {', '.join(filter(None, events)) or 'none'}.",
-            hint="Give --events completed, or --events completed,reversed.",
-        )
-    return ",".join(each for each in EVENTS if each in events)
+            hint=f"Give --events {ANNOUNCEMENT.word}, or it with some of {', '.join(WORDS)}.",
+        ) from None
 
 
 def _log(

@@ -32,12 +32,13 @@ from cardoffers_cli.jobs.reports.pages import (
     unknown,
 )
 from cardoffers_cli.lasting import make_folder
-from cardoffers_cli.services import nights, offer_results, settlements, webhooks
+from cardoffers_cli.services import nights, offer_results, settlements
 from cardoffers_cli.services.imports import rejects_by_code
 from cardoffers_cli.services.institutions import list_institutions
 from cardoffers_cli.services.nights import WaitingCount
 from cardoffers_cli.services.reports import Filters
 from cardoffers_cli.services.watch import open_watch_findings
+from cardoffers_cli.services.webhooks import EventHealth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,8 +123,11 @@ def _of_night(store: Store, work: Work, result: NightResult) -> Page:
             offers=offer_results.offer_results(
                 store, now, from_at=now - LATELY, to_at=until, order="ends", limit=MOST_ENDING
             ),
-            deliveries=webhooks.health(
-                store, institution_id=None, from_at=now - LATELY, to_at=until
+            deliveries=store.records(
+                *(EventHealth, "services/webhooks:health"),
+                institution_id=None,
+                from_at=now - LATELY,
+                to_at=until,
             ),
             came_back=nights.came_back(store, night),
             waiting=[

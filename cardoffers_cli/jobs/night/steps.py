@@ -178,8 +178,7 @@ def _publish(work: Work, store: Store) -> Done:
     found = nights.events(store, work.night)
     if not found["missing"]:
         return Done(counts=found)
-    for run_no in nights.runs_without_events(store, work.night):
-        publish(store, run_no=run_no)
+    publish(store, "redemptions", after_run_no=work.night.after_run_no)
     message = f"{counted(found['missing'], 'redemption')} had no event, and got one."
     return Done(counts=found, findings=[finding("events_missing", message, level="warning")])
 

@@ -17,6 +17,7 @@ from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.files.bank.answers import open_bank_file
 from cardoffers_cli.files.bank.entries import BankFinding
 from cardoffers_cli.jobs.context.runs import run_record
+from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.services.bank import is_known_file, keep_entries, keep_file
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> TakenBan
         )
         taking = _Taking(store, number)
         taking.take(file)
+        publish(store, "returned_payouts", run_no=run.run_no)
         told = TakenBankFile(
             run_id=run.run_id,
             file=file.name,

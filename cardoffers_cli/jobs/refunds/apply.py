@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.jobs.context.runs import run_record
-from cardoffers_cli.pipeline.publish import publish_reversals
+from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.pipeline.redeem import AMOUNTS
 from cardoffers_cli.pipeline.refund import (
     REFUNDED,
@@ -83,7 +83,7 @@ def settle_claims(store: Store, claims: Claims, run: Run) -> TakenBack:
     """Link the refunds of claims, and reverse the redemptions that these take back."""
     taken = take_back(store, claims, **run.by)
     reverse_all(store, taken.reversals, reason=REFUNDED, **run.by)
-    publish_reversals(store, run_no=run.run_no)
+    publish(store, "reversals", run_no=run.run_no)
     return taken
 
 

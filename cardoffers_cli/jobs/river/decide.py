@@ -171,7 +171,7 @@ def record(
     """Write the redemptions of a run with their ledger and their events, and count them."""
     keep_redemptions(store, redemptions, run_no=run.run_no, created_at=job.now)
     redeemed = keep_moves(store, counts, run_no=run.run_no, actor=job.actor)
-    publish(store, run_no=run.run_no)
+    publish(store, "redemptions", run_no=run.run_no)
     if not dry_run:
         keep_counts(store)
     return MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)

@@ -21,6 +21,7 @@ from cardoffers_cli.files.statements import TAXES, SealedForm
 from cardoffers_cli.jobs.context.approvals import ON, approvable, require_approval
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import latest_clock, run_record
+from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.services import statements
 from cardoffers_cli.services.institutions import find_institution, list_institutions
 from cardoffers_cli.services.reconciliation import open_findings
@@ -193,6 +194,7 @@ def close_in(
         statements.write_statement(
             store, **statement, closed_at=job.now, run_no=run.run_no, actor=job.actor
         )
+        publish(store, "closed_statements", run_no=run.run_no)
         run.counts["number"] = statement["number"]
     return find_statement(store, statement["number"])
 

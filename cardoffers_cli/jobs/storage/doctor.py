@@ -51,7 +51,7 @@ QUICK = frozenset(
         "journal_is_the_stores",
         "no_leftover_files",
         "one_entry_per_redemption",
-        "one_event_per_redemption",
+        "one_event_per_subject",
         "payouts_pay_their_statement",
         "security_log_is_whole",
         "settlements_add_up",

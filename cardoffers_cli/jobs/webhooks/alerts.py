@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.events import ANNOUNCEMENT, EVENTS
 from cardoffers_cli.services import inbox
-from cardoffers_cli.services.webhooks import REVERSED
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -16,22 +16,19 @@ if TYPE_CHECKING:
 
 def alert(store: Store, claim: Claim, attempt: Ended, *, now: datetime) -> None:
     """Post what an attempt calls for: that it was the last."""
-    if attempt.state == "exhausted" and claim.state != "exhausted":
-        _exhausted(store, claim, attempt, now=now)
-
-
-def _exhausted(store: Store, claim: Claim, attempt: Ended, *, now: datetime) -> None:
+    if attempt.state != "exhausted" or claim.state == "exhausted":
+        return
     number = claim.attempts + 1
-    is_reversal = claim.event == REVERSED
+    kind, name = EVENTS[claim.kind], claim.subject or claim.subject_id
+    which = "" if kind is ANNOUNCEMENT else f"{kind.name} "
     status = f", HTTP status {attempt.http_status}" if attempt.http_status else ""
     inbox.post(
         store,
         claim.institution_id,
         kind="webhook_exhausted",
-        subject=f"{claim.redemption_id} {f'{REVERSED} ' if is_reversal else ''}{number}",
-        text=f"The event of {'the reversal of ' if is_reversal else ''}redemption "
-        f"{claim.redemption_id} was not delivered: attempt {number} "
+        subject=f"{claim.subject_id} {which}{number}",
+        text=f"The event of {kind.noun} {name} was not delivered: attempt {number} "
         f"was the last ({attempt.error}{status}). Fix the receiver, then have it sent again: "
-        f"cardoffers webhook retry {claim.redemption_id}",
+        f"cardoffers webhook retry {name}",
         now=now,
     )

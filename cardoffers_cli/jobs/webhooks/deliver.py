@@ -1,4 +1,4 @@
-"""Deliver: send the redemption events that are due, or one again."""
+"""Deliver: send the events that are due, or one again."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.events import ANNOUNCEMENT
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.clock import Clock, Watch
 from cardoffers_cli.jobs.context.runs import Run, finish_run, start_run
 from cardoffers_cli.jobs.webhooks.sending import Sending
 from cardoffers_cli.pipeline import deliver
-from cardoffers_cli.services.ids import redemption_id as whole_redemption_id
-from cardoffers_cli.services.webhooks import (
-    COMPLETED,
-    EventTimeline,
-    find_delivery,
-    show_delivery,
-)
+from cardoffers_cli.services.ids import subject_id as whole_subject_id
+from cardoffers_cli.services.webhooks import EventTimeline, find_delivery, show_delivery
 from cardoffers_cli.store.lock import sender_lock
 from cardoffers_cli.store.signing_secrets import missing, read_secrets
 
@@ -83,13 +79,13 @@ def send(
 
 def resend(
     job: Job,
-    redemption_id: str,
-    event: str = COMPLETED,
+    subject: str,
+    event: str = ANNOUNCEMENT.name,
     *,
     dry_run: bool = False,
     watch: Watch | None = None,
 ) -> EventTimeline:
-    """Send an event of a redemption again, by hand and whatever its state; return it with its log.
+    """Send an event of a subject again, by hand and whatever its state; return it with its log.
 
     The schedule is not touched, except that a success ends it. With `dry_run` it is looked whether
     it could be sent. Raises `NotFound`, `Refused` where there is no webhook to send it to, or
@@ -99,12 +95,12 @@ def resend(
     secrets = read_secrets(job.path)
     if dry_run:
         with job.store() as store, store.transaction(keep=False):
-            wanted = whole_redemption_id(store, redemption_id)
+            wanted = whole_subject_id(store, subject, event)
             _claim_one(store, wanted, event, secrets, watch)
             return show_delivery(store, wanted, event, secrets, dry_run=True)
     with _begin(job, "webhook_resend", watch) as begun:
         with job.store() as store, store.transaction():
-            wanted = whole_redemption_id(store, redemption_id)
+            wanted = whole_subject_id(store, subject, event)
             claims = _claim_one(store, wanted, event, secrets, watch)
         sending = Sending(job, run_no=begun.run.run_no, due=1, watch=watch, is_manual=True)
         sending.send_claims(claims)
@@ -114,17 +110,17 @@ def resend(
 
 
 def _claim_one(
-    store: Store, redemption_id: str, event: str, secrets: Mapping[str, str], watch: Watch
+    store: Store, subject_id: str, event: str, secrets: Mapping[str, str], watch: Watch
 ) -> list[deliver.Claim]:
-    found = find_delivery(store, redemption_id, event)
+    found = find_delivery(store, subject_id, event)
     if found.moot_because == "not_announced":
         raise Refused(
             "The redemption was reversed before anything was sent of it: there is nothing to take"
             " back.",
             code="not_announced",
-            hint=f"`cardoffers webhook show {redemption_id}` shows its first event.",
+            hint=f"`cardoffers webhook show {subject_id}` shows its first event.",
         )
-    claims = deliver.claim_one(store, redemption_id, event, secrets, now=watch.clock.now())
+    claims = deliver.claim_one(store, subject_id, event, secrets, now=watch.clock.now())
     if not claims:
         raise _not_claimed(store, found.institution, secrets)
     return claims

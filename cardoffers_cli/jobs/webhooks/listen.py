@@ -10,7 +10,7 @@ from decimal import Decimal
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.records import Record, shown
+from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.documents import JsonFault, parse
 from cardoffers_cli.jobs.context.clock import real_now
@@ -32,8 +32,9 @@ class Heard(
 ):
     """One request that came, and what may be shown of its event; None of what it did not have.
 
-    `verified` is None where nothing is verified; `copy` counts the same event of one redemption.
-    `amount` is what the reversal of a redemption takes back.
+    `verified` is None where nothing is verified; `copy` counts the same event of one subject.
+    `amount` is what the reversal of a redemption takes back, or what a statement or a payment comes
+    to; of these there are the id and the number, as `subject`.
     """
 
     number: int
@@ -52,6 +53,8 @@ class Heard(
     institution_payout_amount: Decimal | None = shown("amount")
     amount: Decimal | None = shown("back", gives_way=2)
     reason: str | None = shown(gives_way=3)
+    subject_id: str | None = if_any()
+    subject: str | None = if_any()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +99,7 @@ def _rows(came: SimpleQueue[Received], *, is_verified: bool) -> Iterator[Heard]:
     while True:
         received = came.get()
         event = _event(received.body)
-        same = (str(event["event"]), str(event["redemption_id"]))
+        same = (str(event["event"]), str(event["redemption_id"] or event.get("subject_id")))
         copies[same] += 1
         yield Heard(
             number=received.number,
@@ -117,13 +120,20 @@ def _event(body: bytes) -> Mapping[str, Any]:
     except JsonFault:
         found = None
     event = found if isinstance(found, dict) else {}
+    others = {"subject_id": f"{str(event.get('event')).partition('.')[0]}_id", "subject": "number"}
+    others = {} if "redemption_id" in event else others
     token, masked = event.get("cardholder_token"), event.get("cardholder_token_masked")
     return {
-        **{name: value if isinstance(value := event.get(name), str) else None for name in _SHOWN},
+        **{name: _text(event, name) for name in _SHOWN},
         "cardholder_token_masked": mask(token) if isinstance(token, str) else _masked(masked),
         "institution_payout_amount": _amount(event.get("institution_payout_amount")),
-        "amount": _amount(event.get("amount")),
+        "amount": _amount(event.get("amount", event.get("payable"))),
+        **{name: _text(event, field) for name, field in others.items()},
     }
+
+
+def _text(event: Mapping[str, Any], name: str) -> str | None:
+    return value if isinstance(value := event.get(name), str) else None
 
 
 def _masked(token: Any) -> str | None:

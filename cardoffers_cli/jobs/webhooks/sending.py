@@ -195,8 +195,7 @@ class Sending:
 
     def _ended(self, claim: Claim, outcome: Outcome) -> Ended:
         attempt = Ended(
-            redemption_no=claim.redemption_no,
-            event=claim.event,
+            event_no=claim.event_no,
             secret_no=claim.secret_no,
             signed_at_s=self._signed.pop(outcome.number, None),
             started_at=in_milliseconds(self._clock.of_real(outcome.started_at)),

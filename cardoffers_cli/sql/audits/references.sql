@@ -150,13 +150,12 @@ with lost as (
         where ledger_entries.redemption_no = ledger_moves.redemption_no
     )
     union all
-    select 'attempts', 'outbox', attempts.redemption_no
+    select 'attempts', 'outbox', attempts.event_no
     from attempts
     where not exists (
         select 1
         from outbox
-        where outbox.redemption_no = attempts.redemption_no
-            and outbox.event = attempts.event
+        where outbox.event_no = attempts.event_no
             and outbox.institution_id = attempts.institution_id
     )
 )

@@ -2,12 +2,12 @@
 -- Writes attempts, one row for every claim that a crash left behind: its receiver may have the
 -- event or not. Idempotent, as the claims are released next.
 insert into attempts (
-    redemption_no, event, institution_id, number, run_no, started_at, error, is_manual,
+    event_no, redemption_no, institution_id, number, run_no, started_at, error, is_manual,
     next_attempt_at
 )
 select
+    outbox.event_no,
     outbox.redemption_no,
-    outbox.event,
     outbox.institution_id,
     outbox.attempts + 1,
     $run_no,
@@ -25,11 +25,11 @@ set attempts = attempts + 1, claimed_at = null, is_claimed_manually = null
 where claimed_at is not null;
 
 -- name: due
--- makes: due(redemption_no, event, institution_id)
+-- makes: due(event_no, institution_id)
 -- Makes due: events that were due by a moment, the longest waiting of each institution in turn.
 -- Institutions that have $most_open attempts under way wait for the next time; those whose secret is
--- not $at_hand are left out. Reads deliveries and the secrets active now. Of the events of a
--- redemption one at most is ready, so its number alone tells rows apart. Grain: one row per event.
+-- not $at_hand are left out. Reads deliveries and the secrets active now.
+-- Grain: one row per event.
 create temp table due as
 with under_way as (
     select outbox.institution_id
@@ -40,13 +40,12 @@ with under_way as (
 ),
 ready as (
     select
-        deliveries.redemption_no,
-        deliveries.event,
+        deliveries.event_no,
         deliveries.institution_id,
         deliveries.next_attempt_at,
         row_number() over (
             partition by deliveries.institution_id
-            order by deliveries.next_attempt_at, deliveries.redemption_no
+            order by deliveries.next_attempt_at, deliveries.event_no
         ) as place
     from deliveries
     inner join signing_secrets($now) as signing
@@ -62,42 +61,42 @@ ready as (
             where under_way.institution_id = deliveries.institution_id
         )
 )
-select ready.redemption_no, ready.event, ready.institution_id
+select ready.event_no, ready.institution_id
 from ready
-order by ready.place, ready.next_attempt_at, ready.redemption_no
+order by ready.place, ready.next_attempt_at, ready.event_no
 limit $most;
 
 -- name: one
--- makes: due(redemption_no, event, institution_id)
+-- makes: due(event_no, institution_id)
 -- Makes due: one event of any state, whose institution has a webhook and a secret $at_hand, unless
 -- there is nothing to take back.
 create temp table due as
-select deliveries.redemption_no, deliveries.event, deliveries.institution_id
+select deliveries.event_no, deliveries.institution_id
 from deliveries
 inner join signing_secrets($now) as signing
     on signing.institution_id = deliveries.institution_id
-where deliveries.redemption_id = try_cast($redemption_id as uuid)
-    and deliveries.event = $event
+where deliveries.subject_id = try_cast($subject_id as uuid)
+    and deliveries.kind = $kind
     and deliveries.moot_because is distinct from 'not_announced'
     and deliveries.webhook_url is not null
     and list_contains(cast($at_hand as varchar[]), signing.secret_sha256);
 
 -- name: claim
--- reads: due(redemption_no, event)
+-- reads: due(event_no)
 -- Claims the events of due in outbox, so that a crash from now on is seen.
 update outbox
 set claimed_at = $now, is_claimed_manually = $is_manual
 from due
-where due.redemption_no = outbox.redemption_no
-    and due.event = outbox.event;
+where due.event_no = outbox.event_no;
 
 -- name: claimed
--- reads: due(redemption_no, event, institution_id)
+-- reads: due(event_no, institution_id)
 -- What is to be sent: the events of due. Grain: one row per event, in no order.
 select
-    outbox.redemption_no,
-    outbox.event,
-    outbox.redemption_id,
+    outbox.event_no,
+    outbox.kind,
+    outbox.subject_id,
+    outbox.subject,
     outbox.institution_id,
     outbox.body,
     outbox.attempts,
@@ -109,8 +108,7 @@ select
     signing.secret_sha256
 from due
 inner join outbox
-    on outbox.redemption_no = due.redemption_no
-    and outbox.event = due.event
+    on outbox.event_no = due.event_no
     and outbox.institution_id = due.institution_id
 inner join institutions on institutions.institution_id = due.institution_id
 inner join signing_secrets($now) as signing on signing.institution_id = due.institution_id;
@@ -119,22 +117,16 @@ inner join signing_secrets($now) as signing on signing.institution_id = due.inst
 -- Releases claims in outbox whose attempts were never begun: nothing was sent, nothing counts.
 update outbox
 set claimed_at = null, is_claimed_manually = null
-from (
-    select
-        unnest(cast($redemption_no as bigint[])) as redemption_no,
-        unnest(cast($event as varchar[])) as event
-) as unbegun
-where unbegun.redemption_no = outbox.redemption_no
-    and unbegun.event = outbox.event;
+from (select unnest(cast($event_no as bigint[])) as event_no) as unbegun
+where unbegun.event_no = outbox.event_no;
 
 -- name: ended
--- makes: ended(redemption_no, event, secret_no, signed_at_s, started_at, http_status, error,
+-- makes: ended(event_no, secret_no, signed_at_s, started_at, http_status, error,
 --     duration_ms, state, failures, delay_ms, next_attempt_at)
 -- Makes ended: attempts that have ended, from a list for each column. Grain: one row per attempt.
 create temp table ended as
 select
-    unnest(cast($redemption_no as bigint[])) as redemption_no,
-    unnest(cast($event as varchar[])) as event,
+    unnest(cast($event_no as bigint[])) as event_no,
     unnest(cast($secret_no as bigint[])) as secret_no,
     unnest(cast($signed_at_s as bigint[])) as signed_at_s,
     unnest(cast($started_at as timestamp[])) as started_at,
@@ -147,16 +139,16 @@ select
     unnest(cast($next_attempt_at as timestamp[])) as next_attempt_at;
 
 -- name: attempts
--- reads: ended(redemption_no, event, secret_no, signed_at_s, started_at, http_status, error,
+-- reads: ended(event_no, secret_no, signed_at_s, started_at, http_status, error,
 --     duration_ms, delay_ms, next_attempt_at)
 -- Writes the attempts of ended whose event is still claimed.
 insert into attempts (
-    redemption_no, event, institution_id, number, run_no, secret_no, signed_at_s, started_at,
+    event_no, redemption_no, institution_id, number, run_no, secret_no, signed_at_s, started_at,
     http_status, error, duration_ms, is_manual, delay_ms, next_attempt_at
 )
 select
-    ended.redemption_no,
-    ended.event,
+    ended.event_no,
+    outbox.redemption_no,
     outbox.institution_id,
     outbox.attempts + 1,
     $run_no,
@@ -171,12 +163,11 @@ select
     ended.next_attempt_at
 from ended
 inner join outbox
-    on outbox.redemption_no = ended.redemption_no
-    and outbox.event = ended.event
+    on outbox.event_no = ended.event_no
 where outbox.claimed_at is not null;
 
 -- name: outbox
--- reads: ended(redemption_no, event, state, failures, next_attempt_at)
+-- reads: ended(event_no, state, failures, next_attempt_at)
 -- Moves the events of ended to their next state and releases their claims. Done twice, the second
 -- finds no claim.
 update outbox
@@ -187,8 +178,7 @@ set state = ended.state,
     claimed_at = null,
     is_claimed_manually = null
 from ended
-where ended.redemption_no = outbox.redemption_no
-    and ended.event = outbox.event
+where ended.event_no = outbox.event_no
     and outbox.claimed_at is not null;
 
 -- name: waiting

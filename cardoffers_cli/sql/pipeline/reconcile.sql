@@ -173,7 +173,7 @@ inner join institutions on institutions.institution_id = ledger_entries.institut
 left join outbox
     on outbox.redemption_no = ledger_entries.redemption_no
     and outbox.institution_id = ledger_entries.institution_id
-    and outbox.event = 'redemption.completed'
+    and is_announcement(outbox.kind)
 where asked.is_credited
     and (
         ledger_entries.redemption_no > asked.after_redemption_no

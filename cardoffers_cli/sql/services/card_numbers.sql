@@ -140,8 +140,7 @@ inner join card_masks
     and card_masks.institution_id = ledger_entries.institution_id
     and card_masks.text = ledger_entries.reversal_reason
 where ledger_entries.redemption_no = outbox.redemption_no
-    and ledger_entries.institution_id = outbox.institution_id
-    and outbox.event = 'redemption.reversed';
+    and ledger_entries.institution_id = outbox.institution_id;
 
 -- name: mask_hashes
 -- Writes the hashes that purchases with masked references are found by; done again it changes none.

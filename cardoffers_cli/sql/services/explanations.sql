@@ -60,7 +60,7 @@ sent as materialized (
     select deliveries.*
     from deliveries
     where deliveries.redemption_no in (select entries.redemption_no from entries)
-        and deliveries.event = 'redemption.completed'
+        and is_announcement(deliveries.kind)
 )
 
 select
@@ -79,8 +79,7 @@ select
         when deliveries.state = 'delivered' then (
             select min(arrived.started_at)
             from attempts as arrived
-            where arrived.redemption_no = deliveries.redemption_no
-                and arrived.event = deliveries.event
+            where arrived.event_no = deliveries.event_no
                 and arrived.institution_id = deliveries.institution_id
                 and arrived.error is null
         )
@@ -114,8 +113,7 @@ left join sent as deliveries
     on deliveries.redemption_no = entries.redemption_no
     and deliveries.institution_id = entries.institution_id
 left join attempts
-    on attempts.redemption_no = deliveries.redemption_no
-    and attempts.event = deliveries.event
+    on attempts.event_no = deliveries.event_no
     and attempts.institution_id = deliveries.institution_id
     and attempts.number = deliveries.attempts
 order by asked.transaction_ref;

@@ -19,6 +19,17 @@ inner join institutions on institutions.institution_id = purchases.institution_i
 where purchases.purchase_no in (select unnest(cast($purchase_nos as bigint[])))
 order by institutions.slug;
 
+-- name: subject
+-- The id of what an event is of, other than a redemption, by what people call it; of a kind that is
+-- named also the latest. Grain: one row, or none.
+select outbox.subject_id as id
+from outbox
+where outbox.redemption_no is null
+    and ($event is null or outbox.kind = $event)
+    and (lower(outbox.subject) = lower($given) or ($given = 'latest' and $event is not null))
+order by outbox.event_no desc
+limit 1;
+
 -- name: key
 -- As redemption, of API keys.
 select key_id as id

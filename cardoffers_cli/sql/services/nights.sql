@@ -185,7 +185,7 @@ where attempts.run_no > $run_no
 -- institution and whether an event is tried again.
 select
     institutions.slug as institution, attempts.next_attempt_at is not null as is_tried_again,
-    count(*) as failures, max_by(attempts.error, (attempts.started_at, attempts.redemption_no))
+    count(*) as failures, max_by(attempts.error, (attempts.started_at, attempts.event_no))
         as error
 from attempts
 inner join institutions on institutions.institution_id = attempts.institution_id
@@ -203,21 +203,9 @@ select
 from redemptions
 left join outbox
     on outbox.redemption_no = redemptions.redemption_no
-    and outbox.event = 'redemption.completed'
+    and is_announcement(outbox.kind)
     and outbox.institution_id = redemptions.institution_id
 where redemptions.run_no > $after_run_no;
-
--- name: runs_without_events
--- The runs that redeemed something that has no event. Grain: one row per run.
-select distinct redemptions.run_no
-from redemptions
-left join outbox
-    on outbox.redemption_no = redemptions.redemption_no
-    and outbox.event = 'redemption.completed'
-    and outbox.institution_id = redemptions.institution_id
-where redemptions.run_no > $after_run_no
-    and outbox.redemption_no is null
-order by redemptions.run_no;
 
 -- name: came_in
 -- What the runs of a night took in and what it became; rows and amounts are of purchases. Grain: one

@@ -84,8 +84,7 @@ with tried as (
     select deliveries.state, attempts.error, count(*) as times
     from deliveries
     inner join attempts
-        on attempts.redemption_no = deliveries.redemption_no
-        and attempts.event = deliveries.event
+        on attempts.event_no = deliveries.event_no
         and attempts.institution_id = deliveries.institution_id
         and attempts.number = deliveries.attempts
     where deliveries.state in ('due', 'failed', 'exhausted')

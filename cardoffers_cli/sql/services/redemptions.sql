@@ -37,7 +37,7 @@ left join settlements as deducting
     and deducting.institution_id = adjustments.institution_id
 left join deliveries
     on deliveries.redemption_no = facts.redemption_no
-    and deliveries.event = 'redemption.completed'
+    and is_announcement(deliveries.kind)
     and deliveries.institution_id = facts.institution_id
 where facts.redemption_id = try_cast($redemption_id as uuid);
 

@@ -536,7 +536,7 @@ told as (
     union all
     select
         case when $is_single then attempts.started_at else runs.as_of end, attempts.run_no, 8,
-        case when attempts.event = 'redemption.reversed' then 'reversal ' else '' end
+        case when outbox.moot_when = 'not_announced' then 'reversal ' else '' end
         || case when attempts.error is null then 'delivered' else 'not delivered' end,
         case when $is_single then 'attempt ' || cast(attempts.number as varchar) || ': ' else '' end
         || coalesce(attempts.error, 'status ' || cast(attempts.http_status as varchar), ''),
@@ -545,6 +545,9 @@ told as (
     inner join attempts
         on attempts.redemption_no = earned.redemption_no
         and attempts.institution_id = $institution_id
+    inner join outbox
+        on outbox.event_no = attempts.event_no
+        and outbox.institution_id = attempts.institution_id
     left join runs on runs.run_no = attempts.run_no
     union all
     select

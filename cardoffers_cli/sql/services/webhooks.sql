@@ -1,37 +1,44 @@
 -- name: find
--- How far an event of one redemption is, with its bytes, and the other event that it has, if any.
+-- How far an event of one subject is, with its bytes, the newest one where $event is null, and another
+-- event that it has, if any.
 select
-    deliveries.redemption_id, deliveries.event, deliveries.institution, offers.offer_id,
-    deliveries.occurred_at, deliveries.state, deliveries.moot_because, deliveries.attempts,
-    deliveries.next_attempt_at, outbox.body, other.event as other_event
+    case when deliveries.redemption_no is not null then deliveries.subject_id end as redemption_id,
+    deliveries.kind as event, deliveries.institution, offers.offer_id, deliveries.occurred_at,
+    deliveries.state, deliveries.moot_because, deliveries.attempts, deliveries.next_attempt_at,
+    outbox.body,
+    (
+        select max(other.kind)
+        from outbox as other
+        where other.subject_id = deliveries.subject_id
+            and other.institution_id = deliveries.institution_id
+            and other.event_no <> deliveries.event_no
+    ) as other_event,
+    case when deliveries.redemption_no is null then deliveries.subject_id end as subject_id,
+    deliveries.subject
 from deliveries
 inner join outbox
-    on outbox.redemption_no = deliveries.redemption_no
-    and outbox.event = deliveries.event
+    on outbox.event_no = deliveries.event_no
     and outbox.institution_id = deliveries.institution_id
-inner join redemptions
+left join redemptions
     on redemptions.redemption_no = deliveries.redemption_no
     and redemptions.institution_id = deliveries.institution_id
-inner join offers on offers.offer_no = redemptions.offer_no
-left join outbox as other
-    on other.redemption_no = deliveries.redemption_no
-    and other.institution_id = deliveries.institution_id
-    and other.event <> deliveries.event
-where deliveries.redemption_id = try_cast($redemption_id as uuid)
-    and deliveries.event = $event;
+left join offers on offers.offer_no = redemptions.offer_no
+where deliveries.subject_id = try_cast($subject_id as uuid)
+    and ($event is null or deliveries.kind = $event)
+order by deliveries.event_no desc
+limit 1;
 
 -- name: log
--- The attempts of one event of a redemption, in their order. Grain: one row per attempt.
+-- The attempts of one event, in their order. Grain: one row per attempt.
 select
     attempts.number, attempts.started_at, attempts.http_status, attempts.error,
     attempts.duration_ms, attempts.is_manual as manual, attempts.delay_ms, attempts.next_attempt_at
 from attempts
 inner join outbox
-    on outbox.redemption_no = attempts.redemption_no
-    and outbox.event = attempts.event
+    on outbox.event_no = attempts.event_no
     and outbox.institution_id = attempts.institution_id
-where outbox.redemption_id = try_cast($redemption_id as uuid)
-    and outbox.event = $event
+where outbox.subject_id = try_cast($subject_id as uuid)
+    and outbox.kind = $event
 order by attempts.number;
 
 -- name: last_signature
@@ -39,14 +46,13 @@ order by attempts.number;
 select attempts.signed_at_s, webhook_secrets.secret_sha256
 from attempts
 inner join outbox
-    on outbox.redemption_no = attempts.redemption_no
-    and outbox.event = attempts.event
+    on outbox.event_no = attempts.event_no
     and outbox.institution_id = attempts.institution_id
 left join webhook_secrets
     on webhook_secrets.secret_no = attempts.secret_no
     and webhook_secrets.institution_id = attempts.institution_id
-where outbox.redemption_id = try_cast($redemption_id as uuid)
-    and outbox.event = $event
+where outbox.subject_id = try_cast($subject_id as uuid)
+    and outbox.kind = $event
     and attempts.signed_at_s is not null
 order by attempts.number desc
 limit 1;
@@ -56,12 +62,12 @@ limit 1;
 -- anything else is looked up of them. Grain: one row per event.
 with newest as (
     select
-        deliveries.redemption_no, deliveries.event, deliveries.redemption_id,
-        deliveries.institution_id, deliveries.institution, deliveries.occurred_at,
+        deliveries.event_no, deliveries.kind, deliveries.subject_id, deliveries.subject,
+        deliveries.redemption_no, deliveries.institution_id, deliveries.institution, deliveries.occurred_at,
         deliveries.state, deliveries.attempts, deliveries.next_attempt_at
     from deliveries
     where ($institution_id is null or deliveries.institution_id = $institution_id)
-        and ($event is null or deliveries.event = $event)
+        and ($event is null or deliveries.kind = $event)
         and ($state is null or deliveries.state = $state)
         and (
             $offer_id is null
@@ -76,35 +82,35 @@ with newest as (
         )
         and ($from_at is null or deliveries.occurred_at >= $from_at)
         and ($to_at is null or deliveries.occurred_at < $to_at)
-    order by deliveries.occurred_at desc, deliveries.redemption_no desc, deliveries.event desc
+    order by deliveries.occurred_at desc, deliveries.event_no desc
     limit $limit
 )
 
 select
-    newest.redemption_id, newest.event, newest.institution, offers.offer_id, newest.occurred_at,
+    case when newest.redemption_no is not null then newest.subject_id end as redemption_id,
+    newest.kind as event, newest.institution, offers.offer_id, newest.occurred_at,
     newest.state, newest.attempts, newest.next_attempt_at, attempts.started_at as last_attempt_at,
-    attempts.http_status as last_http_status, attempts.error as last_error
+    attempts.http_status as last_http_status, attempts.error as last_error,
+    case when newest.redemption_no is null then newest.subject_id end as subject_id, newest.subject
 from newest
-inner join redemptions
+left join redemptions
     on redemptions.redemption_no = newest.redemption_no
     and redemptions.institution_id = newest.institution_id
-inner join offers on offers.offer_no = redemptions.offer_no
+left join offers on offers.offer_no = redemptions.offer_no
 left join attempts
-    on attempts.redemption_no = newest.redemption_no
-    and attempts.event = newest.event
+    on attempts.event_no = newest.event_no
     and attempts.institution_id = newest.institution_id
     and attempts.number = newest.attempts
-order by newest.occurred_at desc, newest.redemption_no desc, newest.event desc;
+order by newest.occurred_at desc, newest.event_no desc;
 
 -- name: chosen
--- Makes chosen: failed and exhausted events that are still to be told, those of these redemptions or
+-- Makes chosen: failed and exhausted events that are still to be told, those of these subjects or
 -- all, of one institution or all, whose last attempt was at $since or later. Grain: one row per event.
 create or replace temp table chosen as
-select deliveries.redemption_no, deliveries.event, deliveries.institution_id
+select deliveries.event_no, deliveries.institution_id
 from deliveries
 inner join attempts
-    on attempts.redemption_no = deliveries.redemption_no
-    and attempts.event = deliveries.event
+    on attempts.event_no = deliveries.event_no
     and attempts.institution_id = deliveries.institution_id
     and attempts.number = deliveries.attempts
 where deliveries.state in ('failed', 'exhausted')
@@ -112,8 +118,8 @@ where deliveries.state in ('failed', 'exhausted')
     and ($institution_id is null or deliveries.institution_id = $institution_id)
     and ($since is null or attempts.started_at >= $since)
     and (
-        $redemption_ids is null
-        or list_contains(cast($redemption_ids as uuid[]), deliveries.redemption_id)
+        $subject_ids is null
+        or list_contains(cast($subject_ids as uuid[]), deliveries.subject_id)
     );
 
 -- name: make_due
@@ -122,8 +128,7 @@ where deliveries.state in ('failed', 'exhausted')
 update outbox
 set state = 'due', failures = 0, next_attempt_at = $now, is_held_back = false
 from chosen
-where chosen.redemption_no = outbox.redemption_no
-    and chosen.event = outbox.event;
+where chosen.event_no = outbox.event_no;
 
 -- name: has_secret
 -- Whether an institution has a signing secret, active or to come.
@@ -189,8 +194,7 @@ select
     quantile_disc(attempts.duration_ms, 0.95) as duration_ms_p95
 from deliveries
 left join attempts
-    on attempts.redemption_no = deliveries.redemption_no
-    and attempts.event = deliveries.event
+    on attempts.event_no = deliveries.event_no
     and attempts.institution_id = deliveries.institution_id
     and attempts.error is null
     and not attempts.is_manual

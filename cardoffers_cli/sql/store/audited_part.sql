@@ -52,7 +52,8 @@ where ledger_moves.run_no > $after_run_no
 union
 select attempts.redemption_no
 from attempts
-where attempts.run_no > $after_run_no;
+where attempts.run_no > $after_run_no
+    and attempts.redemption_no is not null;
 
 -- name: touched_purchases
 -- reads: changed_redemptions(redemption_no)
@@ -132,7 +133,7 @@ where {kept}.purchase_no in (
 );
 
 -- name: redemptions
--- for each: redemptions, ledger_entries, ledger_moves, adjustments, outbox, attempts
+-- for each: redemptions, ledger_entries, ledger_moves, adjustments
 -- reads: touched_redemptions(redemption_no)
 -- Lets {table} show the rows of touched_redemptions alone, until the transaction is undone.
 create temp table {table} as
@@ -142,3 +143,20 @@ where {table}.redemption_no in (
     select touched_redemptions.redemption_no
     from touched_redemptions
 );
+
+-- name: redemptions_of
+-- for each: outbox, attempts
+-- reads: touched_redemptions(redemption_no)
+-- Lets {table} show the rows of touched_redemptions alone, and those of no redemption, until the
+-- transaction is undone.
+create temp table {table} as
+select {columns}
+from {table}
+where {table}.redemption_no in (
+    select touched_redemptions.redemption_no
+    from touched_redemptions
+)
+union all
+select {columns}
+from {table}
+where {table}.redemption_no is null;

@@ -18,6 +18,18 @@ create or replace macro transaction_id(institution_id, transaction_ref) as deriv
     'purchase' || chr(31) || cast(institution_id as varchar) || chr(31) || transaction_ref
 );
 
+-- name: statement_id
+-- The id of a statement in events, by its number.
+create or replace macro statement_id(institution_id, number) as derived_id(
+    'statement' || chr(31) || cast(institution_id as varchar) || chr(31) || number
+);
+
+-- name: payout_id
+-- The id of a payment of a statement in events, by its end-to-end id.
+create or replace macro payout_id(institution_id, payment_id) as derived_id(
+    'payout' || chr(31) || cast(institution_id as varchar) || chr(31) || payment_id
+);
+
 -- name: text_hash
 -- 64 bits of the MD5 of a text, as a number: the same for ever, whatever engine computes it.
 create or replace macro text_hash(content) as cast('0x' || substr(md5(content), 1, 16) as ubigint);

@@ -8,43 +8,20 @@ create or replace macro masked(token) as case
     else left(token, 4) || '…' || right(token, 4)
 end;
 
--- name: redemption_event
--- The event redemption.completed of a redemption (rules.md#redemption-events): the one place that says
--- what its bytes are. `transaction_ref` and `currency` stand behind the contract's fields.
-create or replace macro redemption_event(
-    redemption_id, institution_id, offer_id, cardholder_token, amount, minor_unit, created_at,
-    transaction_ref, currency
-) as
-    '{"event":"redemption.completed"'
-    || ',"redemption_id":"' || cast(redemption_id as varchar)
-    || '","institution_id":"' || cast(institution_id as varchar)
-    || '","offer_id":' || to_json(offer_id)
-    || ',"cardholder_token":' || to_json(cardholder_token)
-    || ',"cardholder_token_masked":' || to_json(masked(cardholder_token))
-    || ',"institution_payout_amount":' || amount_text(amount, minor_unit)
-    || ',"occurred_at":"' || strftime(created_at, '%Y-%m-%dT%H:%M:%S.%gZ') || '"'
-    || coalesce(',"transaction_ref":' || to_json(transaction_ref), '')
-    || ',"currency":' || to_json(currency)
-    || '}';
+-- name: event_moment
+-- A moment as the body of an event has it, with milliseconds.
+create or replace macro event_moment(moment) as strftime(moment, '"%Y-%m-%dT%H:%M:%S.%gZ"');
 
--- name: reversal_event
--- The event redemption.reversed of a redemption (rules.md#reversed-events): the one place that says
--- what its bytes are. The token stands masked alone: its institution has it from redemption.completed.
-create or replace macro reversal_event(
-    redemption_id, institution_id, offer_id, cardholder_token, amount, minor_unit, reason,
-    reversed_at, transaction_ref, currency
-) as
-    '{"event":"redemption.reversed"'
-    || ',"redemption_id":"' || cast(redemption_id as varchar)
-    || '","institution_id":"' || cast(institution_id as varchar)
-    || '","offer_id":' || to_json(offer_id)
-    || ',"cardholder_token_masked":' || to_json(masked(cardholder_token))
-    || ',"amount":' || amount_text(amount, minor_unit)
-    || ',"reason":' || to_json(reason)
-    || ',"occurred_at":"' || strftime(reversed_at, '%Y-%m-%dT%H:%M:%S.%gZ') || '"'
-    || coalesce(',"transaction_ref":' || to_json(transaction_ref), '')
-    || ',"currency":' || to_json(currency)
-    || '}';
+-- name: wanted_events
+-- The kinds of events in a list of their words, in which those of redemptions are the short ones.
+create or replace macro wanted_events(words) as list_transform(
+    string_split(words, ','),
+    lambda word: case when contains(word, '.') then word else 'redemption.' || word end
+);
+
+-- name: is_announcement
+-- Whether an event is the one that tells an institution of a redemption.
+create or replace macro is_announcement(kind) as kind = 'redemption.completed';
 
 -- name: signing_secrets
 -- The secret that signs at a moment. Grain: one row per institution that has one by then.
@@ -60,11 +37,11 @@ where webhook_secrets.activate_at <= moment
 group by webhook_secrets.institution_id;
 
 -- name: deliveries
--- How far each event is. What still waits is `stopped` where there is a reason: a redemption.completed
--- of a redemption that was reversed; a redemption.reversed that its institution wants no more, or of
--- which there is nothing to take back, as nobody was told of the redemption, or not yet
--- (rules.md#reversed-events); anything that is held back. Few events are of reversed redemptions, so
--- they alone are looked up. Grain: one row per event.
+-- How far each event is. What still waits is `stopped` where there is a reason: its institution wants
+-- no events of its kind (any more), it tells of a redemption that was reversed, or there is nothing to
+-- take back, as nobody was told of the redemption, or not yet (rules.md#reversed-events); anything that
+-- is held back. Few events are of reversed redemptions, so they alone are looked up.
+-- Grain: one row per event.
 create or replace view deliveries as
 with reversed as (
     select ledger_entries.redemption_no, ledger_entries.institution_id
@@ -72,32 +49,40 @@ with reversed as (
     where ledger_entries.status = 'reversed'
 ),
 unannounced as (
-    select reversal.redemption_no, reversal.institution_id
+    select reversal.event_no, reversal.institution_id
     from outbox as reversal
     inner join outbox as completed
         on completed.redemption_no = reversal.redemption_no
         and completed.institution_id = reversal.institution_id
-    where reversal.event = 'redemption.reversed'
+    where reversal.moot_when = 'not_announced'
         and reversal.state in ('due', 'failed')
-        and completed.event = 'redemption.completed'
+        and is_announcement(completed.kind)
         and (completed.attempts = 0 or completed.claimed_at is not null)
+),
+owners as (
+    select
+        institutions.institution_id, institutions.slug, institutions.webhook_url,
+        wanted_events(institutions.webhook_events) as wanted
+    from institutions
 ),
 joined as (
     select
+        outbox.event_no,
+        outbox.kind,
+        outbox.subject_id,
+        outbox.subject,
         outbox.redemption_no,
-        outbox.event,
-        outbox.redemption_id,
         outbox.institution_id,
-        institutions.slug as institution,
-        institutions.webhook_url,
+        owners.slug as institution,
+        owners.webhook_url,
         outbox.occurred_at,
         outbox.state,
         outbox.state in ('due', 'failed') as is_waiting,
         case
-            when outbox.event = 'redemption.completed'
-                then case when reversed.redemption_no is not null then 'reversed' end
-            when institutions.webhook_events <> 'completed,reversed' then 'not_wanted'
-            when unannounced.redemption_no is not null then 'not_announced'
+            when outbox.moot_when = 'reversed' and reversed.redemption_no is not null
+                then 'reversed'
+            when not list_contains(owners.wanted, outbox.kind) then 'not_wanted'
+            when unannounced.event_no is not null then 'not_announced'
         end as moot_because,
         coalesce(outbox.is_held_back, false) as is_held_back,
         outbox.attempts,
@@ -105,18 +90,20 @@ joined as (
         outbox.next_attempt_at,
         outbox.claimed_at
     from outbox
-    inner join institutions on institutions.institution_id = outbox.institution_id
+    inner join owners on owners.institution_id = outbox.institution_id
     left join reversed
         on reversed.redemption_no = outbox.redemption_no
         and reversed.institution_id = outbox.institution_id
     left join unannounced
-        on unannounced.redemption_no = outbox.redemption_no
+        on unannounced.event_no = outbox.event_no
         and unannounced.institution_id = outbox.institution_id
 )
 select
+    joined.event_no,
+    joined.kind,
+    joined.subject_id,
+    joined.subject,
     joined.redemption_no,
-    joined.event,
-    joined.redemption_id,
     joined.institution_id,
     joined.institution,
     joined.webhook_url,
