@@ -90,7 +90,15 @@ def _answer(
                     log_approval(store, event, known, now=moment, actor=job.actor, is_once=False)
                 else:
                     actor, event = job.actor, f"approval_{answer}"
-                    approvals.answer(store, known, answer, reason=reason, now=moment, actor=actor)
+                    store.execute(
+                        "services/approvals:answer",
+                        approval_id=known.approval_id,
+                        institution_id=known.institution_id,
+                        answer=answer,
+                        answered_by=actor,
+                        answered_at=moment,
+                        reason=reason,
+                    )
                     log_approval(store, event, known, now=moment, actor=actor, reason=reason)
             after = _find(store, job, str(known.approval_id))
         if is_maker:

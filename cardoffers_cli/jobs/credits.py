@@ -8,9 +8,9 @@ from cardoffers_cli.domain.records import shown
 from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.credits import (
+    FoundCredit,
     OwedCredit,
     SentCredit,
-    credits_of_redemption,
     find_credit,
     list_credits,
 )
@@ -72,7 +72,13 @@ def show_credit(job: Job, institution: str | None, credit_ref: str) -> ShownCred
         found = find_credit(source.store, owner.id, credit_ref)
         of = found.owed_redemption_id
         same = (
-            credits_of_redemption(source.store, owner.id, of, found.owed_transaction_ref)
+            source.store.records(
+                FoundCredit,
+                "services/credits:of_redemption",
+                institution_id=owner.id,
+                redemption_id=of,
+                transaction_ref=found.owed_transaction_ref,
+            )
             if of
             else []
         )

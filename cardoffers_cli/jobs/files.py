@@ -17,7 +17,6 @@ from cardoffers_cli.services.withdrawals import (
     count_reversals,
     find_import,
     find_leaving,
-    live_redemptions,
     withdraw,
 )
 
@@ -80,7 +79,7 @@ def undo_import(import_id: str, reason: str, job: Job, *, dry_run: bool = False)
             )
         by: Any = {"run_no": run.run_no, "now": job.now, "actor": job.actor}
         by["reason"] = reason.strip()
-        reverse_all(store, live_redemptions(store, earned), **by)
+        reverse_all(store, store.make("services/withdrawals:reversals", earned), **by)
         withdraw(store, taken, leaving, earned, **by)
         recount(store)
         result = FileUndoResult(

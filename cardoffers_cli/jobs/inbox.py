@@ -30,7 +30,9 @@ def read_messages(
             if not found:
                 raise _unknown(owner.slug)
         one = found[0].id if message_id is not None else None
-        inbox.mark_read(store, owner.id, one, now=job.now)
+        store.execute(
+            "services/inbox:read", institution_id=owner.id, message_id=one, read_at=job.now
+        )
     return [
         inbox.ReadMessage.part(
             message, read_at=message.read_at or job.now, dry_run=True if dry_run else None

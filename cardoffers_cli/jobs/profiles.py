@@ -19,7 +19,7 @@ from cardoffers_cli.files.sources import HEAD_BYTES, WIDE_MARKS, open_source
 from cardoffers_cli.files.spreadsheets import read_sheet
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.services.profiles import find_profile, list_profiles
+from cardoffers_cli.services.profiles import KeptProfile, find_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -176,7 +176,7 @@ def _shown(name: str, value: Any) -> Any:
 def kept_profiles(job: Job) -> list[ShownProfile]:
     """Return the profiles that institutions keep in the store, by institution."""
     with reading(job) as source:
-        kept = list_profiles(source.store)
+        kept = source.store.records(KeptProfile, "services/profiles:find", institution_id=None)
     return [
         shown_profile(parse_profile(each.toml, each.institution), each.institution) for each in kept
     ]

@@ -21,7 +21,7 @@ from cardoffers_cli.files.processed import DONE, FAILED, HELD
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.lasting import sync_folder_if_possible
 from cardoffers_cli.services.legal_holds import standing_holds
-from cardoffers_cli.services.retention import ended_runs, still_open
+from cardoffers_cli.services.retention import EndedRun, StillOpen
 from cardoffers_cli.services.taken_files import watched
 from cardoffers_cli.store.layout import put_aside_before, runs_folder
 
@@ -137,7 +137,10 @@ def _items(store: Store, job: Job) -> Iterator[_Item]:
     """Yield everything that may age away, with what keeps it."""
     holds = standing_holds(store)
     held = {hold.institution_id for hold in holds}
-    since = [(each.institution_id, each.since_at, each.why) for each in still_open(store)]
+    since = [
+        (each.institution_id, each.since_at, each.why)
+        for each in store.records(StillOpen, "services/retention:open_since")
+    ]
     for file in watched(store):
         open_ = sorted(
             why for owner, at, why in since if owner == file.institution_id and at <= file.as_of
@@ -145,7 +148,7 @@ def _items(store: Store, job: Job) -> Iterator[_Item]:
         by = "legal_hold" if file.institution_id in held else next(iter(open_), None)
         yield from _taken(job, file, by)
     any_hold = "legal_hold" if holds else None
-    for run in ended_runs(store):
+    for run in store.records(EndedRun, "services/retention:runs"):
         folder = runs_folder(job.path) / str(run.run_id)
         if folder.is_dir():
             yield _Item(kind="runs", paths=(folder,), since_at=run.as_of, kept_by=any_hold)

@@ -11,7 +11,7 @@ from cardoffers_cli.jobs.context.approvals import approval_moment
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.night.history import last_night, left_nights
 from cardoffers_cli.services.approvals import list_approvals
-from cardoffers_cli.services.money_trails import LoopTotals, loop_totals
+from cardoffers_cli.services.money_trails import LoopTotals
 from cardoffers_cli.services.overview import Overview, overview, redemptions_by_day
 from cardoffers_cli.services.payouts import payout_states
 from cardoffers_cli.services.reconciliation import open_findings
@@ -91,7 +91,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
 
 def _money_loop(store: Store, now: datetime) -> list[LoopStatus]:
     paid: dict[tuple[str, str], Amount] = {}
-    found = loop_totals(store)
+    found = store.records(LoopTotals, "services/money_trails:totals")
     if any(each.stated_amount is not None for each in found):
         for each in payout_states(store, now):
             of = each.institution, each.currency

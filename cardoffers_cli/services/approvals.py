@@ -139,33 +139,6 @@ def ask(store: Store, request: AskedApproval, details: str) -> None:
     store.execute("services/approvals:ask", **{**columns, "details": details})
 
 
-def answer(
-    store: Store, known: Approval, given: Answer, *, reason: str | None, now: datetime, actor: str
-) -> None:
-    """Write the answer to a request that has none."""
-    store.execute(
-        "services/approvals:answer",
-        approval_id=known.approval_id,
-        institution_id=known.institution_id,
-        answer=given,
-        answered_by=actor,
-        answered_at=now,
-        reason=reason,
-    )
-
-
-def use(store: Store, known: Approval, *, run_no: int, now: datetime, actor: str) -> None:
-    """Write that a run used an approval that was given."""
-    store.execute(
-        "services/approvals:use",
-        approval_id=known.approval_id,
-        institution_id=known.institution_id,
-        used_by=actor,
-        used_at=now,
-        used_run_no=run_no,
-    )
-
-
 def policy_changes(before: Mapping[str, Any], values: Mapping[str, Any]) -> list[PolicyChange]:
     """Return what new values of some of `POLICY` change."""
     return [

@@ -50,29 +50,14 @@ def begin_file(store: Store) -> Table:
     return store.make("services/catalogue:changes")
 
 
-def add_findings(store: Store, findings: Table, kind: str, found: pl.DataFrame) -> None:
-    """Keep findings of one file: a frame of (line, column, code, level, message)."""
-    store.load("services/catalogue:add_findings", found, findings, kind=kind)
-
-
 def rejected(store: Store, findings: Table, kind: str) -> int:
     """Count the rows of one file that were rejected."""
     return int(store.value("services/catalogue:rejected", findings, kind=kind))
 
 
-def summary(store: Store, findings: Table, kind: str) -> list[CodeFindings]:
-    """Return the findings of one file by code."""
-    return store.records(CodeFindings, "services/catalogue:summary", findings, kind=kind)
-
-
 def report(store: Store, findings: Table, kind: str) -> pl.DataFrame:
     """Return the findings of one file, in line order: line, field, code, level, message."""
     return store.frame("services/catalogue:report", findings, kind=kind)
-
-
-def listed(store: Store, changes: Table) -> list[FieldChange]:
-    """Return the changes of one file."""
-    return store.records(FieldChange, "services/catalogue:list_changes", changes)
 
 
 def audit(

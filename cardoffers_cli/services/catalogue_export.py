@@ -19,8 +19,3 @@ def export_kind(store: Store, kind: str) -> pl.DataFrame:
     frame = store.frame(f"services/catalogue_export:{kind}")
     unsaid = [name for name in SELDOM if name in frame.columns and frame[name].is_null().all()]
     return frame.drop(unsaid)
-
-
-def export_masked_links(store: Store) -> pl.DataFrame:
-    """Return every link in the columns of its file, its tokens masked."""
-    return store.frame("services/catalogue_export:masked_links")

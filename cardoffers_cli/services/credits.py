@@ -91,16 +91,3 @@ def find_credit(store: Store, institution_id: UUID, credit_ref: str) -> OwedCred
             hint="`cardoffers credit list -i INST --all` lists them with their references.",
         )
     return found[0]
-
-
-def credits_of_redemption(
-    store: Store, institution_id: UUID, redemption_id: UUID, transaction_ref: str | None
-) -> list[FoundCredit]:
-    """Return the credited rows of a redemption, the oldest first."""
-    return store.records(
-        FoundCredit,
-        "services/credits:of_redemption",
-        institution_id=institution_id,
-        redemption_id=redemption_id,
-        transaction_ref=transaction_ref,
-    )

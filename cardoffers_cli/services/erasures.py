@@ -72,16 +72,6 @@ def times_erased(store: Store, institution_id: UUID, token_hash: str) -> int:
     )
 
 
-def latest_erasure(store: Store, institution_id: UUID, token_hash: str) -> KnownErasure | None:
-    """Return the latest erasure of who had this token, or None."""
-    return store.record(
-        KnownErasure,
-        "services/erasures:latest",
-        institution_id=institution_id,
-        token_hash=token_hash,
-    )
-
-
 def unknown_to(store: Store, erasures: Iterable[ListedErasure]) -> list[ListedErasure]:
     """Return those of a list that a store does not know."""
     known = {row["erasure_id"] for row in store.rows("services/erasures:known_ids")}
@@ -107,16 +97,6 @@ def erase(
         store.execute(f"services/erasures:erase_{part}", erasing)
     store.execute("services/erasures:keep", erasing, run_no=run_no)
     return found, [row["token"] for row in erased]
-
-
-def unsettled(store: Store, institution_id: UUID, cardholder_no: int) -> Unsettled:
-    """Return what a cardholder still waits for."""
-    return store.records(
-        Unsettled,
-        "services/erasures:unsettled",
-        institution_id=institution_id,
-        cardholder_no=cardholder_no,
-    )[0]
 
 
 def shared_instruments(store: Store, institution_id: UUID, cardholder_no: int) -> int:

@@ -53,10 +53,3 @@ def messages(store: Store, institution_id: UUID, *, unread_only: bool = False) -
     return store.records(
         Message, "services/inbox:messages", institution_id=institution_id, unread_only=unread_only
     )
-
-
-def mark_read(store: Store, institution_id: UUID, message_id: UUID | None, *, now: datetime) -> int:
-    """Mark a message, or with None all of them, as read; return how many were unread."""
-    return store.execute(
-        "services/inbox:read", institution_id=institution_id, message_id=message_id, read_at=now
-    )

@@ -94,11 +94,6 @@ class LastOfSeries(Record):
     place: int
 
 
-def list_periods(store: Store) -> list[InvoicePeriod]:
-    """Return the periods that were closed, the newest first."""
-    return store.records(InvoicePeriod, "services/invoices:periods")
-
-
 def take_settlements(store: Store, *, to_at: datetime) -> int:
     """Put into a new period what was settled before `to_at` and is in none; return its number.
 
@@ -138,11 +133,6 @@ def csv_lines_of(store: Store, invoice: Invoice) -> Iterator[list[str]]:
     """Yield the lines of one invoice as they stand in its CSV file, some at a time."""
     pages = store.pages("services/invoices:csv_lines", **_of(invoice))
     return ([row["line"] for row in page] for page in pages)
-
-
-def newest_of(store: Store, series: str) -> LastOfSeries | None:
-    """Return the newest number of a series, if there is any."""
-    return store.record(LastOfSeries, "services/invoices:newest", series=series)
 
 
 def next_no(store: Store) -> int:

@@ -148,19 +148,6 @@ def add_key(store: Store, text: str, grant: Grant, key_id: UUID, *, now: datetim
     )
 
 
-def replace_key(
-    store: Store, key_id: UUID, successor: UUID, *, retires_at: datetime | None, now: datetime
-) -> None:
-    """Name a key's successor; the key goes on until `retires_at`, or with None until revoked."""
-    store.execute(
-        "services/keys:replace",
-        key_id=key_id,
-        replaced_by=successor,
-        rotated_at=now,
-        retires_at=retires_at,
-    )
-
-
 def revoke_key(store: Store, key_id: UUID, *, now: datetime) -> None:
     """End a key for good."""
     store.execute("services/keys:revoke", key_id=key_id, revoked_at=now)

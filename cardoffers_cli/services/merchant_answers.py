@@ -8,7 +8,6 @@ from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -83,16 +82,6 @@ def find_identifier(
     return found[0]
 
 
-def newest_answer(store: Store, identifier_no: int, merchant_id: UUID) -> GivenAnswer | None:
-    """Return the newest answer to whether an identifier is a merchant's."""
-    return store.record(
-        GivenAnswer,
-        "services/merchant_answers:newest",
-        identifier_no=identifier_no,
-        merchant_id=merchant_id,
-    )
-
-
 def keep_answer(
     store: Store,
     known: KnownIdentifier,
@@ -129,28 +118,9 @@ def keep_answer(
     )
 
 
-def waiting_sums(store: Store, identifier_nos: Sequence[int]) -> list[WaitingSum]:
-    """Return what waits for some identifiers, by institution and currency."""
-    return store.records(
-        WaitingSum, "services/merchant_answers:waiting", identifier_nos=list(identifier_nos)
-    )
-
-
-def redeemed_by(store: Store, identifier_no: int) -> list[RedeemedByIdentifier]:
-    """Return what purchases that carried an identifier redeemed."""
-    return store.records(
-        RedeemedByIdentifier, "services/merchant_answers:redeemed", identifier_no=identifier_no
-    )
-
-
 def descriptor_of(store: Store, identifier_no: int) -> str | None:
     """Return what waiting purchases mostly call an identifier."""
     found: str | None = store.value(
         "services/merchant_answers:descriptor", identifier_no=identifier_no
     )
     return found
-
-
-def unlink(store: Store, known: KnownIdentifier) -> None:
-    """Write an identifier as nobody's."""
-    store.execute("services/merchant_answers:unlink", identifier_no=known.identifier_no)

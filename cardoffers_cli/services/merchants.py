@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.records import Record, if_any, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from uuid import UUID
-
-    from cardoffers_cli.store.store import Store
 
 
 class NamedMerchant(Record):
@@ -38,23 +36,3 @@ class IdentifiedMerchant(Record):
 
     merchant_id: UUID
     name: str
-
-
-def find(store: Store, merchant_id: str) -> Merchant | None:
-    """Return the merchant of a whole id, or None."""
-    return store.record(Merchant, "services/merchants:find", merchant_id=merchant_id)
-
-
-def of_name(store: Store, name: str) -> list[NamedMerchant]:
-    """Return the merchants of a name, in letters of either case; a few at most."""
-    return store.records(NamedMerchant, "services/merchants:of_name", name=name)
-
-
-def of_identifier(store: Store, identifier: Mapping[str, str | None]) -> IdentifiedMerchant | None:
-    """Return the merchant of a merchant_identifier and its type, or None."""
-    return store.record(IdentifiedMerchant, "services/merchants:of_identifier", **identifier)
-
-
-def list_all(store: Store) -> list[Merchant]:
-    """Return every merchant, by name."""
-    return store.records(Merchant, "services/merchants:list")

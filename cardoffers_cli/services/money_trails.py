@@ -117,8 +117,3 @@ def documents_of(
     return store.records(
         LineOfRedemption, "services/money_trails:documents", **of, redemption_ids=ids
     )
-
-
-def loop_totals(store: Store) -> list[LoopTotals]:
-    """Return what was credited and closed, of each institution that has any of it."""
-    return store.records(LoopTotals, "services/money_trails:totals")

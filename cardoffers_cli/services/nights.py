@@ -237,11 +237,6 @@ def night_name(as_of: datetime, number: int) -> str:
     return date if number == 1 else f"{date}-{number}"
 
 
-def next_night(store: Store, as_of: datetime, store_name: str) -> NewNight:
-    """Return the night that comes."""
-    return store.records(NewNight, "services/nights:next", as_of=as_of, store=store_name)[0]
-
-
 def begin(store: Store, files: Iterable[FileOfNight], **night: Any) -> Night:
     """Write a new night and the files it found; the keywords are the columns of `nights`."""
     store.execute("services/nights:begin", **night)
@@ -277,21 +272,6 @@ def cover(store: Store, night: Night) -> Night:
     """Fix the last run that the night's reports cover; the first time holds."""
     store.execute("services/nights:cover", night_no=night.night_no)
     return get(store, night.night_no)
-
-
-def end(store: Store, night: Night, ended_at: datetime) -> None:
-    """End a night; the first time holds."""
-    store.execute("services/nights:end", night_no=night.night_no, ended_at=ended_at)
-
-
-def record_step(store: Store, night: Night, position: int, step: NightStep) -> None:
-    """Write that a step is done, in the transaction of its work."""
-    store.execute(
-        "services/nights:record_step",
-        **{**step, "counts": dumps(step.counts), "findings": dumps(list(step.findings))},
-        night_no=night.night_no,
-        position=position,
-    )
 
 
 def steps(store: Store, night: Night, *, is_untold: bool = False) -> list[NightStep]:
@@ -383,26 +363,6 @@ def came_back(store: Store, night: Night) -> CameBack:
         **counts,
         taken_back={row["currency"]: row["institution_payout_amount"] for row in taken},
     )
-
-
-def waiting(store: Store, now: datetime) -> list[WaitingCount]:
-    """Return what waits for something at a moment."""
-    return store.records(WaitingCount, "services/nights:waiting", now=now)
-
-
-def sent(store: Store, night: Night) -> dict[str, int]:
-    """Return what became of the attempts since a night began."""
-    return store.rows("services/nights:sent", run_no=night.run_no)[0]
-
-
-def unsent(store: Store, night: Night) -> list[UnsentWebhooks]:
-    """Return whose webhooks failed since a night began."""
-    return store.records(UnsentWebhooks, "services/nights:unsent", run_no=night.run_no)
-
-
-def events(store: Store, night: Night) -> dict[str, int]:
-    """Return `events` and `missing` of the redemptions since the night before."""
-    return store.rows("services/nights:events", after_run_no=night.after_run_no)[0]
 
 
 def list_nights(

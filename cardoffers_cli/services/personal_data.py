@@ -6,15 +6,6 @@ both against `sql/schema.sql`, so a new table must be put on one of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    import polars as pl
-
-    from cardoffers_cli.store.store import Store
-
 _TABLES = {
     "of_cardholder": "cardholders instruments links engagement purchases unresolved_purchases"
     " refunds redemptions ledger_entries legal_holds withdrawn_purchases withdrawn_rows",
@@ -85,8 +76,3 @@ NOT_EXPORTED = {
     "erasures": "keyed hashes of who is no longer a cardholder",
 }
 """Why nothing of a table is exported."""
-
-
-def rows_of(store: Store, table: str, institution_id: UUID, cardholder_no: int) -> pl.DataFrame:
-    """Return the rows that a table of `EXPORTED` has of a cardholder, in their order."""
-    return store.frame(EXPORTED[table], institution_id=institution_id, cardholder_no=cardholder_no)

@@ -61,29 +61,6 @@ def record(store: Store, file: FetchedFile) -> None:
     store.execute("services/pickups:record", picked_no=picked_no, **file)
 
 
-def placed_as(store: Store, institution_id: UUID, picked_no: int, drop_name: str) -> None:
-    """Write the name that a file has in the drop folder."""
-    store.execute(
-        "services/pickups:placed_as",
-        institution_id=institution_id,
-        picked_no=picked_no,
-        drop_name=drop_name,
-    )
-
-
-def finish(
-    store: Store, institution_id: UUID, picked_no: int, outcome: str, ended_at: datetime
-) -> None:
-    """Write what became of a file at its place; the first time holds."""
-    store.execute(
-        "services/pickups:finish",
-        institution_id=institution_id,
-        picked_no=picked_no,
-        outcome=outcome,
-        ended_at=ended_at,
-    )
-
-
 def last_folder(store: Store) -> str | None:
     """Return the drop folder of the newest nightly run, or None before the first."""
     row = store.row("services/pickups:last_folder")

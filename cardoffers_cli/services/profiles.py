@@ -28,11 +28,6 @@ def find_profile(store: Store, institution_id: UUID) -> KeptProfile | None:
     return found[0] if found else None
 
 
-def list_profiles(store: Store) -> list[KeptProfile]:
-    """Return every profile there is, by the institution."""
-    return store.records(KeptProfile, "services/profiles:find", institution_id=None)
-
-
 def keep_profile(
     store: Store,
     institution_id: UUID,

@@ -130,13 +130,6 @@ def find_finding(
     return found[0]
 
 
-def credited_rows(store: Store, finding_id: UUID) -> list[CreditedRow]:
-    """Return the credited rows that a finding is about, in the order in which they are read."""
-    return store.records(
-        CreditedRow, "services/reconciliation:credited_rows", finding_id=finding_id
-    )
-
-
 def accept(store: Store, finding_id: UUID, **by: Any) -> None:
     """Accept a finding: `by` has actor, reason, run_no and now."""
     store.execute("services/reconciliation:accept", finding_id=finding_id, **by)

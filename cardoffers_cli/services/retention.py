@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from cardoffers_cli.store.store import Store
-
 
 class StillOpen(Record):
     """Why something of an institution is open, and when its oldest purchase came (naive UTC)."""
@@ -26,13 +24,3 @@ class EndedRun(Record):
 
     run_id: UUID
     as_of: datetime
-
-
-def still_open(store: Store) -> list[StillOpen]:
-    """Return what is open, of every institution."""
-    return store.records(StillOpen, "services/retention:open_since")
-
-
-def ended_runs(store: Store) -> list[EndedRun]:
-    """Return the nightly runs whose folders nobody needs to go on, the oldest first."""
-    return store.records(EndedRun, "services/retention:runs")

@@ -126,17 +126,6 @@ def settlements_of(store: Store, statement: Statement) -> list[StatedSettlement]
     )
 
 
-def first_lines(store: Store, statement: Statement, *, limit: int) -> list[StatementLine]:
-    """Return the first lines of a statement."""
-    return store.records(
-        StatementLine,
-        "services/statements:lines",
-        institution_id=statement.institution_id,
-        statement_no=statement.statement_no,
-        limit=limit,
-    )
-
-
 def all_lines(store: Store, statement: Statement) -> Iterator[StatementLine]:
     """Yield every line of a statement, in its order; the store runs nothing else meanwhile."""
     pages = store.pages(

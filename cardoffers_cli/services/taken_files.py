@@ -47,17 +47,3 @@ def watched(store: Store) -> list[TakenFile]:
 def kept_folders(store: Store) -> list[str]:
     """Return the folders that files were taken out of, or are kept in, by institution."""
     return [row["folder"] for row in store.rows("services/taken_files:kept_folders")]
-
-
-def looked(store: Store, file: TakenFile, stamp: str) -> None:
-    """Write that a file was found to be what was read."""
-    store.execute(
-        "services/taken_files:looked", night_no=file.night_no, file_no=file.file_no, stamp=stamp
-    )
-
-
-def accept(store: Store, file: TakenFile, mark: str) -> None:
-    """Write that a file is accepted as it is now."""
-    store.execute(
-        "services/taken_files:accept", night_no=file.night_no, file_no=file.file_no, mark=mark
-    )

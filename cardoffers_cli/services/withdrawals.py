@@ -157,11 +157,6 @@ def count_reversals(store: Store, earned: Table, currency: str) -> Reversals:
     return found
 
 
-def live_redemptions(store: Store, earned: Table) -> Table:
-    """Return those that are to be reversed."""
-    return store.make("services/withdrawals:reversals", earned)
-
-
 def withdraw(
     store: Store,
     taken: TakenImport,

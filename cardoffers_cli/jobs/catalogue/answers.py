@@ -20,8 +20,10 @@ from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import merchant_answers, suggestions
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.merchant_answers import (
+    GivenAnswer,
     KnownIdentifier,
     RedeemedByIdentifier,
+    WaitingSum,
     find_identifier,
 )
 
@@ -164,7 +166,12 @@ def refuse(
     with job.store() as store, store.transaction(keep=not dry_run):
         found = find_identifier(store, identifier, identifier_type)
         known = find_merchant(store, merchant)
-        newest = merchant_answers.newest_answer(store, found.identifier_no, known.merchant_id)
+        newest = store.record(
+            GivenAnswer,
+            "services/merchant_answers:newest",
+            identifier_no=found.identifier_no,
+            merchant_id=known.merchant_id,
+        )
         if found.merchant_id == known.merchant_id:
             raise _already(f"{identifier} is an identifier of {known.name}.", identifier)
         if newest and newest.answer == "refused":
@@ -232,11 +239,15 @@ def unlink(
                 hint=f"`cardoffers merchant evidence {identifier}` shows whose it may be.",
             )
         with run_record(store, kind="merchant_unlink", now=job.now, actor=job.actor) as run:
-            merchant_answers.unlink(store, found)
+            store.execute("services/merchant_answers:unlink", identifier_no=found.identifier_no)
             merchant_answers.keep_answer(
                 store, found, found.merchant_id, "unlinked", reason.strip(), **run.by
             )
-        redeemed = merchant_answers.redeemed_by(store, found.identifier_no)
+        redeemed = store.records(
+            RedeemedByIdentifier,
+            "services/merchant_answers:redeemed",
+            identifier_no=found.identifier_no,
+        )
     return UnlinkedIdentifier(
         merchant_identifier_type=found.merchant_identifier_type,
         merchant_identifier=found.merchant_identifier,
@@ -337,7 +348,11 @@ def _approve(
     dry_run: bool,
 ) -> None:
     """Ask for the approval of each institution whose purchases wait, by what was spent in them."""
-    sums = merchant_answers.waiting_sums(store, [each.identifier_no for each, *_ in pairs])
+    sums = store.records(
+        WaitingSum,
+        "services/merchant_answers:waiting",
+        identifier_nos=[each.identifier_no for each, *_ in pairs],
+    )
     named = {
         f"{each.merchant_identifier_type}:{each.merchant_identifier}": merchant.name
         for each, merchant, _ in pairs

@@ -31,6 +31,7 @@ from cardoffers_cli.services import (
     catalogue_links,
     catalogue_taking,
 )
+from cardoffers_cli.services.catalogue import CodeFindings
 from cardoffers_cli.services.counts import keep_counts
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _exported(store: Store, *, masked_links: bool) -> Iterator[tuple[str, str, p
         if kind not in _STREAMED:
             yield kind, kind, catalogue_export.export_kind(store, kind)
     if masked_links:
-        yield "links_masked", "links", catalogue_export.export_masked_links(store)
+        yield "links_masked", "links", store.frame("services/catalogue_export:masked_links")
 
 
 def _import_file(
@@ -214,7 +215,12 @@ def _import_file(
         changed=changed,
         same=file.received - new - changed - rejected,
         rejected=rejected,
-        findings=[_with_fix(row) for row in catalogue.summary(store, findings, kind)],
+        findings=[
+            _with_fix(row)
+            for row in store.records(
+                CodeFindings, "services/catalogue:summary", findings, kind=kind
+            )
+        ],
     )
 
 
@@ -236,7 +242,7 @@ def _rows(
 ) -> Iterator[pl.DataFrame]:
     """Read a file; keep its findings and pass its well-formed rows on."""
     for page in file.pages():
-        catalogue.add_findings(store, findings, file.kind.name, page.findings)
+        store.load("services/catalogue:add_findings", page.findings, findings, kind=file.kind.name)
         advance(page.rows.height)
         yield page.rows
 

@@ -18,10 +18,11 @@ from cardoffers_cli.files.catalogue import read_row
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue.importing import take
 from cardoffers_cli.jobs.context.runs import Run, run_record
-from cardoffers_cli.services import catalogue, merchants, offers
+from cardoffers_cli.services import catalogue, offers
+from cardoffers_cli.services.catalogue import FieldChange
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.services.merchants import Merchant, NamedMerchant
+from cardoffers_cli.services.merchants import IdentifiedMerchant, Merchant, NamedMerchant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +64,7 @@ def write_row(
         raise _refusal(Refused, found)
     subject = kind.removesuffix("s")
     catalogue.audit(store, changes, subject, **run.by)
-    return catalogue.listed(store, changes)
+    return store.records(FieldChange, "services/catalogue:list_changes", changes)
 
 
 def add_merchant(
@@ -181,7 +182,7 @@ def create_offer(
 def list_merchants(job: Job) -> list[Merchant]:
     """Return every merchant with its identifiers, by name."""
     with job.store(read_only=True) as store:
-        return merchants.list_all(store)
+        return store.records(Merchant, "services/merchants:list")
 
 
 def find_merchant(store: Store, given: str) -> NamedMerchant:
@@ -189,7 +190,7 @@ def find_merchant(store: Store, given: str) -> NamedMerchant:
 
     Raises `NotFound`, and `UsageError` where several have the name.
     """
-    named = merchants.of_name(store, given)
+    named = store.records(NamedMerchant, "services/merchants:of_name", name=given)
     if len(named) > 1:
         ids = ", ".join(str(each.merchant_id) for each in named)
         raise UsageError(
@@ -197,9 +198,15 @@ def find_merchant(store: Store, given: str) -> NamedMerchant:
             code="merchant_ambiguous",
             hint=f"Name it by its id: {ids}.",
         )
-    found = named[0] if named else merchants.find(store, whole_id(store, "merchant", given))
+    found = (
+        named[0]
+        if named
+        else store.record(
+            Merchant, "services/merchants:find", merchant_id=whole_id(store, "merchant", given)
+        )
+    )
     if found is None:
-        names = [row.name for row in merchants.list_all(store)]
+        names = [row.name for row in store.records(Merchant, "services/merchants:list")]
         raise NotFound(
             f"There is no merchant {given!r}.",
             code="merchant_not_found",
@@ -209,19 +216,19 @@ def find_merchant(store: Store, given: str) -> NamedMerchant:
 
 
 def _changed(store: Store, merchant_id: str, *, dry_run: bool) -> ChangedMerchant:
-    made = merchants.find(store, merchant_id)
+    made = store.record(Merchant, "services/merchants:find", merchant_id=merchant_id)
     return ChangedMerchant.of({**(made or {}), "dry_run": dry_run})
 
 
 def check_is_new(store: Store, name: str, merchant_id: str | None) -> None:
     """Raise `Refused` merchant_exists for a merchant of that id, or without an id of that name."""
-    if merchant_id and merchants.find(store, merchant_id):
+    if merchant_id and store.record(Merchant, "services/merchants:find", merchant_id=merchant_id):
         raise Refused(
             f"There is a merchant {merchant_id} already.",
             code="merchant_exists",
             hint="Leave --id out for a new one; `cardoffers catalog import` changes one.",
         )
-    if not merchant_id and merchants.of_name(store, name):
+    if not merchant_id and store.records(NamedMerchant, "services/merchants:of_name", name=name):
         raise Refused(
             f"There is a merchant called {name} already.",
             code="merchant_exists",
@@ -231,7 +238,7 @@ def check_is_new(store: Store, name: str, merchant_id: str | None) -> None:
 
 
 def _identify(store: Store, merchant_id: str, identifier: Cells, run: Run) -> None:
-    of = merchants.of_identifier(store, identifier)
+    of = store.record(IdentifiedMerchant, "services/merchants:of_identifier", **identifier)
     if of and str(of.merchant_id) != merchant_id:
         raise Refused(
             f"{identifier['merchant_identifier']} is an identifier of {of.name} already.",

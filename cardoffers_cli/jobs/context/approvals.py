@@ -120,7 +120,14 @@ def require_approval(
         )
         other = asked_before(store, run, institution, action=action, subject=subject)
         raise ApprovalNeeded(request, known, other)
-    approvals.use(store, known, run_no=run.run_no, now=moment, actor=run.actor)
+    store.execute(
+        "services/approvals:use",
+        approval_id=known.approval_id,
+        institution_id=known.institution_id,
+        used_by=run.actor,
+        used_at=moment,
+        used_run_no=run.run_no,
+    )
     log_approval(store, "approval_used", known, now=moment, actor=run.actor)
     return "used"
 

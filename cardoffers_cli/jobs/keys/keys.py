@@ -158,7 +158,13 @@ def rotate_key(
             expires_at=_end(expires, _after_as_long(old, job.now), job.now),
         )
         _issue(store, made, grant, job)
-        keys.replace_key(store, old.key_id, made.key_id, retires_at=retires_at, now=job.now)
+        store.execute(
+            "services/keys:replace",
+            key_id=old.key_id,
+            replaced_by=made.key_id,
+            rotated_at=job.now,
+            retires_at=retires_at,
+        )
         details = {"replaced_by": made.key_id, "retires_at": retires_at}
         _log(store, job, "key_rotated", old, details)
         slug = _slugs(store)[old.institution_id]

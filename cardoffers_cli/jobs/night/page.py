@@ -132,7 +132,10 @@ def _of_night(store: Store, work: Work, result: NightResult) -> Page:
             came_back=nights.came_back(store, night),
             waiting=[
                 {**row, "next": _WAITING[row.waits]}
-                for row in [*nights.waiting(store, now=now), *_missing_files(store)]
+                for row in [
+                    *store.records(WaitingCount, "services/nights:waiting", now=now),
+                    *_missing_files(store),
+                ]
             ],
         )
     )

@@ -33,6 +33,7 @@ from cardoffers_cli.jobs.night.watched import WatchedRun
 from cardoffers_cli.jobs.storage.recover import recover
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.ids import whole_id
+from cardoffers_cli.services.nights import NewNight
 from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.lock import Lock, night_lock
 from cardoffers_cli.store.opening import lock_for, must_exist
@@ -222,7 +223,7 @@ def work_of(job: Job, night: Night, order: Order, onlooker: Onlooker) -> Work:
 def begin(store: Store, job: Job, order: Order, files: Sequence[Dropped]) -> Night:
     """Write a new night with its files, in the caller's transaction."""
     processed = Processed(processed_root(job))
-    new = nights.next_night(store, job.now, job.path.name)
+    new = store.records(NewNight, "services/nights:next", as_of=job.now, store=job.path.name)[0]
     run = start_run(store, kind=KIND, now=job.now, actor=job.actor, run_id=new.run_id)
     return nights.begin(
         store,
@@ -249,7 +250,7 @@ def _end(work: Work) -> NightResult:
         with store.transaction():
             counts = {step.name: step.counts for step in result.steps}
             finish_run(store, _run(work), counts)
-            nights.end(store, work.night, ended_at)
+            store.execute("services/nights:end", night_no=work.night.night_no, ended_at=ended_at)
     return result
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.domain.money import money_text
 from cardoffers_cli.domain.reconciling import meaning_of
 from cardoffers_cli.jobs.context.clock import real_now
@@ -79,7 +80,12 @@ def do(step: Step, position: int, work: Work) -> ToldStep:
         if step.in_store:
             done = step.in_store(work, store)
         over = _over(step, began_at, done or Done(counts={}), work)
-        nights.record_step(store, work.night, position, over)
+        store.execute(
+            "services/nights:record_step",
+            **{**over, "counts": dumps(over.counts), "findings": dumps(list(over.findings))},
+            night_no=work.night.night_no,
+            position=position,
+        )
     return replace(told(over), findings=over.findings)
 
 
@@ -88,7 +94,12 @@ def rehearse(step: Step, position: int, work: Work, store: Store) -> None:
     began_at = real_now()
     if act := step.in_store or step.rehearse:
         over = _over(step, began_at, act(work, store), work)
-        nights.record_step(store, work.night, position, over)
+        store.execute(
+            "services/nights:record_step",
+            **{**over, "counts": dumps(over.counts), "findings": dumps(list(over.findings))},
+            night_no=work.night.night_no,
+            position=position,
+        )
 
 
 def _over(step: Step, began_at: datetime, done: Done, work: Work) -> NightStep:
@@ -175,7 +186,7 @@ def _settle(work: Work, store: Store) -> Done:
 
 def _publish(work: Work, store: Store) -> Done:
     """Prove that every redemption has its event; write one that is missing, and say so."""
-    found = nights.events(store, work.night)
+    found = store.rows("services/nights:events", after_run_no=work.night.after_run_no)[0]
     if not found["missing"]:
         return Done(counts=found)
     publish(store, "redemptions", after_run_no=work.night.after_run_no)

@@ -16,14 +16,14 @@ from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.jobs.context.clock import Clock, Watch
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, finding
 from cardoffers_cli.jobs.webhooks.deliver import send
-from cardoffers_cli.services import nights
+from cardoffers_cli.services.nights import UnsentWebhooks
 from cardoffers_cli.store.signing_secrets import UNUSABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.jobs.night.order import Work
-    from cardoffers_cli.services.nights import NightFinding, UnsentWebhooks
+    from cardoffers_cli.services.nights import NightFinding
 
 _GRACE_S = 1.0
 """How long an interrupted night waits for what is in flight."""
@@ -49,7 +49,10 @@ def send_webhooks(work: Work) -> Done:
             raise
         return Done(counts={}, findings=[finding(error.code, error.message, then=error.hint)])
     with work.job.store(read_only=True) as store:
-        counts, unsent = nights.sent(store, work.night), nights.unsent(store, work.night)
+        counts, unsent = (
+            store.rows("services/nights:sent", run_no=work.night.run_no)[0],
+            store.records(UnsentWebhooks, "services/nights:unsent", run_no=work.night.run_no),
+        )
     outlook = {name: report[name] for name in ("still_due", "next_attempt_at")}
     return Done(counts={**counts, **outlook}, findings=list(_findings(unsent, report)))
 

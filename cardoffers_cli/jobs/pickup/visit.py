@@ -21,7 +21,6 @@ from cardoffers_cli.jobs.pickup.fetching import Errand, fetch, place, record
 from cardoffers_cli.jobs.pickup.told import PickedUp, PickupFinding
 from cardoffers_cli.pickup.openpgp import plain_name
 from cardoffers_cli.pickup.remote import RemoteRefusal
-from cardoffers_cli.services import pickups
 from cardoffers_cli.services.pickups import FetchedFile
 
 if TYPE_CHECKING:
@@ -87,7 +86,13 @@ class PlaceVisit:
         if not self.dry_run:
             with self.errand.job.store() as store, store.transaction():
                 owner = self.errand.owner.id
-                pickups.finish(store, owner, each.picked_no, outcome, real_now())
+                store.execute(
+                    "services/pickups:finish",
+                    institution_id=owner,
+                    picked_no=each.picked_no,
+                    outcome=outcome,
+                    ended_at=real_now(),
+                )
         return outcome
 
     def _put_away(self, remote: Remote, listing: Listing, each: PickedFile) -> str:
@@ -203,7 +208,12 @@ class PlaceVisit:
             return name
         free = pool.free_name(self.slug, name)
         with self.errand.job.store() as store, store.transaction():
-            pickups.placed_as(store, self.errand.owner.id, each.picked_no, free)
+            store.execute(
+                "services/pickups:placed_as",
+                institution_id=self.errand.owner.id,
+                picked_no=each.picked_no,
+                drop_name=free,
+            )
         return free
 
     def _place(self, each: PickedFile, drop_name: str) -> None:

@@ -27,11 +27,10 @@ from cardoffers_cli.services.erasures import (
     TOLD_APART,
     ErasedCounts,
     KnownErasure,
+    Unsettled,
     erase,
-    latest_erasure,
     shared_instruments,
     times_erased,
-    unsettled,
 )
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.legal_holds import hold_on
@@ -133,7 +132,12 @@ def erase_cardholder(
         named = _named(store, job, owner, token, reason, key=key or _NO_KEY)
         number = find_cardholder(store, owner.id, token)
         if number is None:
-            known = latest_erasure(store, owner.id, named.token_hash)
+            known = store.record(
+                KnownErasure,
+                "services/erasures:latest",
+                institution_id=owner.id,
+                token_hash=named.token_hash,
+            )
             erased = _earlier(owner, named, known, dry_run=dry_run)
             tokens = [token] if len(token) > TOLD_APART else []
             before_run_no = known.run_no if known else None
@@ -311,7 +315,12 @@ def _may_go(store: Store, owner: Institution, cardholder_no: int) -> None:
             code="legal_hold",
             hint=f"Once the hold may end, lift it with `cardoffers {lift}`.",
         )
-    waiting = unsettled(store, owner.id, cardholder_no)
+    waiting = store.records(
+        Unsettled,
+        "services/erasures:unsettled",
+        institution_id=owner.id,
+        cardholder_no=cardholder_no,
+    )[0]
     if waiting.purchases:
         raise Refused(
             f"{counted(waiting.purchases, 'purchase')} of the cardholder wait for a match.",

@@ -12,7 +12,7 @@ from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.files.table_folders import write_tables
 from cardoffers_cli.services.cardholders import CardholderUnknown, find_cardholder
 from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.services.personal_data import EXPORTED, rows_of
+from cardoffers_cli.services.personal_data import EXPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,10 @@ def export_cardholder(
         number = find_cardholder(store, owner.id, token)
         if number is None:
             raise CardholderUnknown(owner.slug)
-        frames = {table: rows_of(store, table, owner.id, number) for table in EXPORTED}
+        frames = {
+            table: store.frame(EXPORTED[table], institution_id=owner.id, cardholder_no=number)
+            for table in EXPORTED
+        }
     frames = {table: frame for table, frame in frames.items() if frame.height}
     if not dry_run:
         write_tables(folder, frames, together=ALL)

@@ -21,7 +21,6 @@ from cardoffers_cli.services.reconciliation import (
     FoundFinding,
     ListedFinding,
     accept,
-    credited_rows,
     find_finding,
     list_findings,
 )
@@ -101,7 +100,11 @@ def show_finding(job: Job, finding: str, institution: str | None = None) -> Show
                 meaning=meaning.says,
                 next=meaning.next_of(found.paid_as) if found.state == "open" else None,
                 bank_meaning=bank_meaning(found.bank_code),
-                rows=credited_rows(source.store, found.finding_id),
+                rows=source.store.records(
+                    CreditedRow,
+                    "services/reconciliation:credited_rows",
+                    finding_id=found.finding_id,
+                ),
                 bank=_said_of(source.store, found),
             )
         )

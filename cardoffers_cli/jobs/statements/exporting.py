@@ -103,7 +103,13 @@ class OpenStatement(OpenDocument):
 
     def page(self) -> Page:  # noqa: D102
         settlements = statements.settlements_of(self.store, self.statement)
-        lines = statements.first_lines(self.store, self.statement, limit=MOST_ROWS)
+        lines = self.store.records(
+            StatementLine,
+            "services/statements:lines",
+            institution_id=self.statement.institution_id,
+            statement_no=self.statement.statement_no,
+            limit=MOST_ROWS,
+        )
         return statement_page(
             self.told,
             Sheet.of(StatedSettlement, "settlements", settlements),

@@ -17,7 +17,12 @@ from cardoffers_cli.files.statements import TAXES, SealedForm
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.jobs.statements.closing import SaidOf, refuse_unless_next
 from cardoffers_cli.services import invoices
-from cardoffers_cli.services.invoices import InvoiceLine, list_invoices, list_periods
+from cardoffers_cli.services.invoices import (
+    InvoiceLine,
+    InvoicePeriod,
+    LastOfSeries,
+    list_invoices,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,7 +107,7 @@ def invoice_in(
     store: Store, job: Job, period: Period, *, dry_run: bool | None = None
 ) -> InvoicedPeriod:
     """Invoice a period in the caller's transaction, as one run. Raises as `close_invoices`."""
-    before = list_periods(store)
+    before = store.records(InvoicePeriod, "services/invoices:periods")
     if not any(each.from_at == period.from_at for each in before):
         refuse_unless_next(store, job, period, before[0] if before else None, _SAID)
         with run_record(store, kind="invoice_close", now=job.now, actor=job.actor) as run:
@@ -111,7 +116,11 @@ def invoice_in(
             by = {"closed_at": job.now, "run_no": run.run_no, "actor": job.actor}
             invoices.write_period(store, period_no=made, **span, **by)
             run.counts["period"] = str(period)
-    closed = next(each for each in list_periods(store) if each.from_at == period.from_at)
+    closed = next(
+        each
+        for each in store.records(InvoicePeriod, "services/invoices:periods")
+        if each.from_at == period.from_at
+    )
     found = list_invoices(store, period_no=closed.period_no)
     amounts: dict[str, Decimal] = {}
     for each in sorted(found, key=lambda each: each.currency):
@@ -153,7 +162,7 @@ def _close(store: Store, period: Period, issued_on: date) -> int:
 
 
 def _last(store: Store, series: str) -> Mapping[str, Any]:
-    found = invoices.newest_of(store, series)
+    found = store.record(LastOfSeries, "services/invoices:newest", series=series)
     return found or {"number": None, "sha256": None, "year": None, "place": 0}
 
 

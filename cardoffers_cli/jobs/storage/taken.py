@@ -169,7 +169,12 @@ def keep_looked(
     answered = [(each.file, each.later.stamp) for each, _ in looked.changed if each not in changes]
     for file, stamp in [*looked.same, *answered]:
         if file.night_no < before_night:
-            taken_files.looked(store, file, stamp)
+            store.execute(
+                "services/taken_files:looked",
+                night_no=file.night_no,
+                file_no=file.file_no,
+                stamp=stamp,
+            )
 
 
 def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> AcceptedChange:
@@ -188,7 +193,12 @@ def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> AcceptedChang
             )
         change = changes[name]
         with run_record(store, kind="file_accept", now=job.now, actor=job.actor) as run:
-            taken_files.accept(store, change.file, change.later.mark)
+            store.execute(
+                "services/taken_files:accept",
+                night_no=change.file.night_no,
+                file_no=change.file.file_no,
+                mark=change.later.mark,
+            )
             run.counts["accepted"] = 1
     return AcceptedChange(**change.document(), run_id=run.run_id, dry_run=dry_run)
 
