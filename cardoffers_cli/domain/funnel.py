@@ -89,9 +89,7 @@ class Before(Record):
     change: Decimal | None = shown(kind="change")
 
 
-class ComparedStep(
-    Before, FunnelStep, sheet="step count conversion overall previous change conversion_of"
-):
+class ComparedStep(Before, FunnelStep, sheet="* conversion_of"):
     """A step of the funnel beside that of the window before."""
 
 

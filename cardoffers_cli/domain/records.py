@@ -9,7 +9,8 @@ member that is called as a word of Python has a field with an underscore behind 
 
 A sheet of records has a column for each field, of the kind that its type says. What else is said of
 a column stands with its field, as `shown`; which fields are columns, where these are not all in
-their order, and what people see first, as `sheet` and `first` of the class.
+their order (`*` are all that are not named, `-name` is none), and what people see first, as `sheet`
+and `first` of the class.
 
 A command begins by making the classes that it may need, so they share their methods: what
 `dataclass` would write and compile for each of them costs more than to read the module.
@@ -25,6 +26,7 @@ from datetime import date
 from decimal import Decimal
 from functools import cache
 from inspect import get_annotations
+from itertools import chain
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Self, dataclass_transform
 from uuid import UUID
 
@@ -82,6 +84,14 @@ def _optional(shape: type[Record]) -> frozenset[str]:
     return frozenset(each.name for each in fields(shape) if _IF_ANY in each.metadata)  # type: ignore[arg-type]
 
 
+def _spread(columns: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return what is listed, with all other names for a `*`, but for those behind a `-`."""
+    listed = columns.split()
+    others = [each for each in names if not {each, f"-{each}"} & {*listed}]
+    spread = (others if each == "*" else [each] for each in listed if each[0] != "-")
+    return tuple(chain.from_iterable(spread))
+
+
 @dataclass_transform(
     frozen_default=True, kw_only_default=True, eq_default=False, field_specifiers=(shown,)
 )
@@ -93,7 +103,7 @@ class Record(Mapping[str, Any]):
     _fields: ClassVar[Mapping[str, str]]
     """The field of each member that there may be, but of those that vary."""
 
-    _sheet: ClassVar[tuple[str, str]] = ("", "")
+    _sheet: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     """The columns of a sheet, where these are not all fields, and which people see first."""
 
     def __init_subclass__(cls, *, sheet: str = "", first: str = "") -> None:
@@ -101,7 +111,8 @@ class Record(Mapping[str, Any]):
         dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
         cls._is_plain = not _optional(cls) and not any(name[-1] == "_" for name in _names(cls))
         cls._fields = {name.rstrip("_"): name for name in _names(cls)}
-        cls._sheet = (sheet or cls._sheet[0], first or cls._sheet[1])
+        columns, seen = cls._sheet
+        cls._sheet = (_spread(sheet, cls._fields) or columns, tuple(first.split()) or seen)
 
     def __init__(self, **values: Any) -> None:
         names = _names(type(self))
@@ -244,10 +255,9 @@ class Member(NamedTuple):
     says: str | None
 
 
-def sheet_of(shape: type[Record]) -> tuple[Sequence[str], Sequence[str]]:
+def sheet_of(shape: type[Record]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which columns a sheet of records has, none for all, and which people see first."""
-    columns, first = shape._sheet  # noqa: SLF001
-    return columns.split(), first.split()
+    return shape._sheet  # noqa: SLF001
 
 
 def shown_of(shape: type[Record]) -> Mapping[str, Mapping[str, Any]]:

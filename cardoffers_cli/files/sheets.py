@@ -159,7 +159,7 @@ class Sheet:
     @classmethod
     def of(cls, shape: type[Record], name: str, rows: Iterable[Row], **more: Any) -> Sheet:
         """Make the sheet of records, as their class says what is shown, and what first."""
-        return cls(name, columns_of(shape), rows, **{"first": tuple(sheet_of(shape)[1]), **more})
+        return cls(name, columns_of(shape), rows, **{"first": sheet_of(shape)[1], **more})
 
     @classmethod
     def of_rows(cls, name: str, rows: Sequence[Any], **more: Any) -> Sheet:

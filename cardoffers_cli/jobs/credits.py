@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.services.credits import CreditStatus
 
 
-class ListedCredit(
-    SentCredit,
-    sheet="institution credit_ref status amount currency credited_at redemption_id transaction_ref"
-    " failure_code received_at",
-):
+class ListedCredit(SentCredit, sheet="institution *"):
     """A credited row as it was sent, in the shape of `credit list --format json`."""
 
     institution: str = shown(gives_way=6)

@@ -37,11 +37,7 @@ class StatusHead(Record):
     as_of: datetime
 
 
-class LoopStatus(
-    LoopTotals,
-    sheet="institution currency redemptions credited credited_amount stated_amount paid_amount"
-    " invoiced_amount",
-):
+class LoopStatus(LoopTotals, sheet="* invoiced_amount"):
     """What was credited and closed, and what the bank paid of the statements."""
 
     paid_amount: Amount | None = shown("paid")

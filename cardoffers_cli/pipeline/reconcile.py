@@ -31,11 +31,7 @@ CONTROL_TOTALS_DIFFER = "control_totals_differ"
 """The code of a run whose verdicts are not what there is (rules.md#reconciliation)."""
 
 
-class VerdictTotal(
-    Record,
-    sheet="code rows amount credited_amount currency oldest_days from_30_days from_60_days"
-    " redemptions credited_rows",
-):
+class VerdictTotal(Record, sheet="code rows amount credited_amount * redemptions credited_rows"):
     """What the verdicts of one code and currency come to.
 
     `amount` is the cashback of their redemptions or, of credited rows alone, what these moved;
@@ -54,11 +50,7 @@ class VerdictTotal(
     from_60_days: int | None = shown("from 60 days", gives_way=6)
 
 
-class BankTotal(
-    Record,
-    sheet="code rows amount currency paid_amount oldest_days from_7_days from_30_days from_60_days"
-    " bank_entries",
-):
+class BankTotal(Record, sheet="* bank_entries"):
     """What the verdicts of the bank's side of one code and currency come to.
 
     `amount` is of the statements or, of entries of no payout, what these say; `paid_amount` what

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class MadeSettlement(
-    Record,
-    sheet="institution currency entries adjustments merchant_funded_amount commission_amount"
-    " institution_payout_amount settlement_id",
-):
+class MadeSettlement(Record, sheet="* settlement_id -institution_id -settled_at"):
     """A settlement that a run made; its sums are net of the adjustments."""
 
     settlement_id: UUID = shown("settlement id", gives_way=1)

@@ -48,8 +48,7 @@ class AskedApproval(Record):
 
 class Approval(
     AskedApproval,
-    sheet="approval_id institution action subject amount currency maker requested_at expires_at"
-    " state answered_by reason",
+    sheet="* -institution_id -number -details -digest -answer -answered_at -used_by -used_at",
 ):
     """A request that is in the store: how far it is, its answer, and its use."""
 

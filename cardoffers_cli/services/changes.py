@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 _AMOUNTS = ("min_spend", "cashback_amount", "budget_amount")
 
 
-class ValueChange(
-    Record,
-    sheet="happened_at actor subject subject_id field old_value new_value institution by_run"
-    " run_id audit_no",
-):
+class ValueChange(Record, sheet="* institution by_run run_id audit_no"):
     """One value that was changed, as text, by a run of somebody."""
 
     audit_no: int = shown("no", gives_way=5)

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 CreditStatus = Literal["credited", "failed", "reversed"]
 
 
-class SentCredit(
-    Record,
-    sheet="credit_ref status amount currency credited_at failure_code redemption_id"
-    " transaction_ref received_at",
-):
+class SentCredit(Record, sheet="* redemption_id transaction_ref received_at"):
     """A credited row as it was sent (rules.md#credited-files): what it names may not be there."""
 
     credit_ref: str = shown("credit")

@@ -35,11 +35,7 @@ class ChosenOffer(Record):
     reason: str | None = if_any()
 
 
-class ShownOffer(
-    Record,
-    sheet="id title description merchant_id min_spend cashback_amount currency starts_at"
-    " expires_at added",
-):
+class ShownOffer(Record, sheet="* -reason"):
     """An offer as the contract shows it to a cardholder, who may have added it."""
 
     id: str

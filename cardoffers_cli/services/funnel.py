@@ -84,10 +84,7 @@ class OfferSteps(Record):
     redemptions: int = shown("redemptions")
 
 
-class FunnelOffer(
-    OfferSteps,
-    sheet="offer_id title merchant_name offer_impressions offer_add_successes redemptions",
-):
+class FunnelOffer(OfferSteps, sheet="* -widget_views -unique_cardholders"):
     """The five counts of one offer; a view is of no single one, so two of them are None."""
 
     widget_views: None
@@ -104,10 +101,7 @@ class MerchantSteps(Record):
     redemptions: int = shown("redemptions")
 
 
-class FunnelMerchant(
-    MerchantSteps,
-    sheet="merchant_id merchant_name offer_impressions offer_add_successes redemptions",
-):
+class FunnelMerchant(MerchantSteps, sheet="* -widget_views -unique_cardholders"):
     """The five counts of one merchant; a view is of no single one, so two of them are None."""
 
     widget_views: None

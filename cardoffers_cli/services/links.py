@@ -47,8 +47,7 @@ class StoredLink(LinkedOffer):
 
 class HeldLink(
     LinkedOffer,
-    sheet="offer_id offer_title merchant_name state active uses uses_left added_at expires_at"
-    " cardholder_token_masked card_token_masked cardholder_offer_id",
+    sheet="offer_id offer_title merchant_name state active uses uses_left * cardholder_offer_id",
 ):
     """A link, masked; `active` says whether it counts towards `max_active_offers`."""
 

@@ -43,10 +43,7 @@ class WaitingSum(Record):
     amount: Amount
 
 
-class RedeemedByIdentifier(
-    Record,
-    sheet="institution redemptions reversed institution_payout_amount currency",
-):
+class RedeemedByIdentifier(Record, sheet="* currency"):
     """What purchases of one identifier redeemed at an institution, net of what was reversed."""
 
     institution: str

@@ -45,9 +45,8 @@ class MerchantSums(Record):
 
 class MerchantResult(
     MerchantSums,
-    sheet="merchant_name currency merchant_funded_amount commission_amount"
-    " institution_payout_amount redemptions reversed reversed_amount cardholders spend_amount"
-    " average_amount category merchant_id",
+    sheet="* redemptions reversed reversed_amount cardholders spend_amount average_amount category"
+    " merchant_id -merchants -redemptions_in_all -reversed_in_all -funded_in_all",
 ):
     """What one merchant funded, and the mean purchase of what was not reversed, if anything.
 

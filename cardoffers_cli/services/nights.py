@@ -165,10 +165,7 @@ class WaitingCount(Record):
     count: int
 
 
-class ListedNight(
-    Record,
-    sheet="run_id as_of status last_step files failed_files began_at ended_at night state",
-):
+class ListedNight(Record, sheet="* began_at ended_at night state -number -steps"):
     """A night in a list; `status` says whether it has ended, `state` also whether it runs."""
 
     run_id: UUID

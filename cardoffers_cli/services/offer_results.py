@@ -70,10 +70,9 @@ class MeasuredOffer(OfferSums):
 
 class OfferResult(
     OfferSums,
-    sheet="title merchant_name currency spend_amount redemptions reversed cardholders"
-    " merchant_funded_amount commission_amount institution_payout_amount cashback_share"
-    " budget_amount spent_amount spent_share planned_share outlook ends_on ends_from ends_until"
-    " starts_at expires_at offer_id merchant_id",
+    sheet="title merchant_name currency spend_amount * spent_amount spent_share planned_share"
+    " outlook ends_on ends_from ends_until starts_at expires_at offer_id merchant_id -state"
+    " -offers -redeemed -spent_offers -spend_in_all -cashback_in_all",
 ):
     """What one offer brought in a window, and how far its budget is now.
 

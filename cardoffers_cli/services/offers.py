@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 class ProgramOffer(
     Record,
-    sheet="position id title merchant_name state currency min_spend cashback_amount budget_amount"
-    " reserved_amount left_amount redemptions links segments starts_at expires_at",
+    sheet="* segments starts_at expires_at -merchant_id -merchant_funded_amount",
 ):
     """An offer of a program: its terms, its state and its uptake.
 
@@ -75,11 +74,7 @@ class OfferUptake(Record):
     reserved_amount: Decimal = shown(kind="money")
 
 
-class OfferVersion(
-    Record,
-    sheet="version since min_spend cashback_amount commission_rate budget_amount starts_at"
-    " expires_at max_redemptions_per_cardholder merchant_id",
-):
+class OfferVersion(Record, sheet="* merchant_id -imported_at -run_id"):
     """Terms of an offer, as they count from `since`; amounts are in the offer's currency."""
 
     version: int

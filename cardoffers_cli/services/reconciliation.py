@@ -62,10 +62,7 @@ class FoundFinding(ListedFinding):
     findings: int
 
 
-class CreditedRow(
-    Record,
-    sheet="credit_ref status amount currency credited_at failure_code received_at file line",
-):
+class CreditedRow(Record, sheet="* received_at file line"):
     """A credited row as it came, and where from."""
 
     credit_ref: str = shown("credited row")

@@ -134,10 +134,7 @@ class LedgerEntry(Record):
 
 class ExportedEntry(
     LedgerEntry,
-    sheet="id redemption_id institution offer_id merchant_id transaction_ref currency"
-    " merchant_funded_amount commission_amount institution_payout_amount status created_at"
-    " settles_at settled_at reversed_at reversal_reason settlement_id merchant_name offer_title"
-    " purchase_amount transacted_at",
+    sheet="id redemption_id institution *",
     first="merchant_name currency institution_payout_amount status institution purchase_amount"
     " transacted_at offer_title merchant_funded_amount commission_amount settles_at settled_at",
 ):
@@ -232,11 +229,7 @@ CREDITED = "verdict credited_amount credited_at"
 """The fields of a redemption that was held against credited rows."""
 
 
-class EntryTotal(
-    Record,
-    sheet="institution currency institution_payout_amount status entries merchant_funded_amount"
-    " commission_amount",
-):
+class EntryTotal(Record, sheet="institution currency institution_payout_amount *"):
     """What the ledger entries of one institution, currency and state come to."""
 
     institution: str

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class SecurityEntry(
-    Record,
-    sheet="entry_no happened_at institution event actor details key_id event_id",
-):
+class SecurityEntry(Record, sheet="* key_id event_id"):
     """An event of the security log; what `details` holds is its own."""
 
     entry_no: int = shown("no")

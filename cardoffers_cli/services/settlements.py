@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 Order = Literal["newest", "largest"]
 
 
-class Settlement(
-    Record,
-    sheet="institution currency institution_payout_amount settled_at entries adjustments"
-    " merchant_funded_amount commission_amount settlement_id",
-):
+class Settlement(Record, sheet="institution currency institution_payout_amount *"):
     """A settlement: so many ledger entries and adjustments, and their amounts, net of these."""
 
     institution: str
@@ -46,9 +42,8 @@ class ListedSettlement(Settlement):
 
 class Owed(
     Record,
-    sheet="institution currency institution_payout_amount pending_payout_amount next_settles_at"
-    " settlements entries adjustments merchant_funded_amount commission_amount"
-    " open_adjustment_amount",
+    sheet="institution currency institution_payout_amount pending_payout_amount next_settles_at *"
+    " -pending -last_settles_at -open_adjustments",
 ):
     """What one institution is owed in one currency, and what is still to come.
 

@@ -73,10 +73,7 @@ class StatementLine(Record, first="created_at kind institution_payout_amount"):
     institution_payout_amount: Amount = shown("payout")
 
 
-class StatedSettlement(
-    Record,
-    sheet="settled_at entries adjustments institution_payout_amount currency settlement_id",
-):
+class StatedSettlement(Record, sheet="* currency settlement_id"):
     """A settlement that a statement took; `entries` and `adjustments` are counts of its lines."""
 
     settled_at: datetime

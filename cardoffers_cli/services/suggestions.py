@@ -36,10 +36,9 @@ MOST_ROWS = 1_000_000
 
 class Suggestion(
     Record,
-    sheet="merchant_identifier_type merchant_identifier merchant_descriptor merchant_name"
-    " probability purchases amount cashback currency cardholders cardholders_in_common links"
-    " cluster known_as spelling words_in_common rarest_word leading_characters"
-    " leading_characters_of_any mcc category first_seen_at last_seen_at merchant_id facts",
+    sheet="* currency cardholders cardholders_in_common links cluster known_as spelling"
+    " words_in_common rarest_word leading_characters leading_characters_of_any mcc category"
+    " first_seen_at last_seen_at merchant_id facts",
 ):
     """A merchant that an unknown identifier may be of, what speaks for it, what hangs on it.
 
@@ -79,11 +78,7 @@ class Suggestion(
     facts: str = shown(gives_way=14)
 
 
-class RatedPair(
-    Record,
-    sheet="merchant_identifier_type merchant_identifier descriptor merchant_name probability"
-    " known_as spelling words_in_common rarest_word merchant_id",
-):
+class RatedPair(Record, sheet="* known_as spelling words_in_common rarest_word merchant_id"):
     """The likeliest merchant of an identifier and a text that were given, as of a suggestion."""
 
     merchant_identifier_type: str = shown("type", gives_way=6)

@@ -52,11 +52,7 @@ class StoredEvent(EventProgress):
     other_event: str | None
 
 
-class ListedEvent(
-    EventProgress,
-    sheet="redemption_id institution offer_id occurred_at state attempts next_attempt_at"
-    " last_attempt_at last_http_status last_error event subject",
-):
+class ListedEvent(EventProgress, sheet="* event subject -subject_id"):
     """An event of a list, with what became of its last attempt."""
 
     last_attempt_at: datetime | None = shown("last attempt", gives_way=6)
@@ -64,10 +60,7 @@ class ListedEvent(
     last_error: str | None = shown("error", gives_way=2)
 
 
-class LoggedAttempt(
-    Record,
-    sheet="number started_at http_status error duration_ms manual next_attempt_at",
-):
+class LoggedAttempt(Record, sheet="* -delay_ms"):
     """One attempt to send an event; `manual` is outside of the schedule.
 
     `delay_ms` is the delay before the next one, jitter and Retry-After included.

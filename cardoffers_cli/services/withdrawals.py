@@ -47,11 +47,7 @@ _HINTS = {
 }
 
 
-class ListedFile(
-    Record,
-    sheet="import_id institution file sha256 kind_of_rows imported_at imported_by accepted"
-    " amount_accepted currency redeemed settled told state withdrawn_at withdrawn_by reason",
-):
+class ListedFile(Record, sheet="* -files"):
     """A file with what it brought: how many redemptions stand, settled, were sent as webhooks.
 
     Of one that is held nothing was taken. `files` says how many there are that were asked for.

@@ -153,6 +153,20 @@ def test_a_sheet_has_the_columns_that_its_record_says() -> None:
     assert [] == names(Sheet.of_rows("paid", []))
 
 
+class Given(Paid, sheet="rate * -place -offer -is_known amount"):
+    note: str
+
+
+class GivenTwice(Given):
+    twice: bool
+
+
+@pytest.mark.parametrize("shape", [Given, GivenTwice])
+def test_a_star_is_every_other_field_of_the_class_that_says_it(shape: type[Record]) -> None:
+    expected = "rate id currency paid_at tries day note amount"
+    assert expected.split() == names(Sheet.of(shape, "given", []))
+
+
 def test_a_page_may_tell_days_in_place_of_moments() -> None:
     assert [Column("paid_at", "paid on", "date"), Column("tries", kind="integer")] == [
         *on_days(columns_of(Paid, "paid_at tries"))

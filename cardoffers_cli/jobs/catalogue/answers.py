@@ -55,11 +55,7 @@ class Reviewed(Record):
     reason: str
 
 
-class AnsweredIdentifier(
-    Record,
-    sheet="merchant_identifier_type merchant_identifier merchant_name answer code message reason"
-    " merchant_id",
-):
+class AnsweredIdentifier(Record, sheet="* merchant_id -dry_run"):
     """What became of an identifier that a person answered; `code` says why nothing did."""
 
     merchant_identifier_type: str = shown("type", gives_way=2)

@@ -55,9 +55,8 @@ _KIND = "institutions"
 
 class ShownInstitution(
     Record,
-    sheet="slug institution_id name plan currency languages max_active_offers widget_limit"
-    " settlement_hold_days webhook_url require_marker refund_window_days refund_auto_link"
-    " clawback_days hold_short approvals approval_limit webhook_events credit_days",
+    sheet="* approvals approval_limit webhook_events credit_days -minor_unit -tax_id -tax_note"
+    " -numbers -account -account_holder -watch -expects -holidays -legal_hold -shares_tokens_with",
 ):
     """An institution with its program, under the names its catalogue file has.
 

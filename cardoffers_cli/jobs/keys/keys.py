@@ -84,11 +84,7 @@ class RotatedKey(GrantedKey):
     dry_run: bool
 
 
-class KnownKey(
-    Record,
-    sheet="institution name key_masked scopes state created_at ends_at last_used_at expires_at"
-    " rotated_at replaced_by revoked_at key_id",
-):
+class KnownKey(Record, sheet="* expires_at rotated_at replaced_by revoked_at key_id -is_legacy"):
     """What is known of one key, which is never the key: it is shown masked."""
 
     key_id: UUID

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 class ListedPayout(
     PayoutState,
-    sheet="number institution state amount currency paid_amount bank_code meaning age_days form"
-    " account due_on exported_at booked_at payment_id closed_at attempt kept_amount"
-    " withdrawn_reason",
+    sheet="* age_days form account due_on exported_at booked_at payment_id closed_at attempt"
+    " kept_amount withdrawn_reason -came_back",
 ):
     """What is paid of a statement, and what the bank means by its code."""
 

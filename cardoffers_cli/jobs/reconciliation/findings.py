@@ -34,11 +34,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class ToldFinding(
-    ListedFinding,
-    sheet="finding_id code redemption_id transaction_ref credit_ref amount credited_amount"
-    " currency age_days state institution paid_as bank_code bank_meaning",
-):
+class ToldFinding(ListedFinding, sheet="* bank_code bank_meaning"):
     """A finding, and what the bank means by its code."""
 
     bank_meaning: str | None = if_any("bank says", gives_way=10)

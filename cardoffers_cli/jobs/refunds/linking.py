@@ -54,8 +54,7 @@ class Said(Record):
 
 class LinkedRefund(
     Record,
-    sheet="refund_ref transaction_ref is_linked outcome code amount net_after currency message"
-    " redemption_id reason",
+    sheet="* code amount net_after currency message redemption_id reason -dry_run",
 ):
     """What became of a refund that a person linked; `code` says why it was not."""
 

@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class ListedRefund(
-    RefundProgress,
-    sheet="institution refund_ref kind amount currency refunded_at original_transaction_ref"
-    " transaction_ref state outcome net_after redemption_id candidates exact_candidates",
-):
+class ListedRefund(RefundProgress, sheet="institution *"):
     """How far a refund is, in the shape of `refund list --format json`.
 
     One that waits and has no reference has `candidates`; `exact_candidates` have its amount.
