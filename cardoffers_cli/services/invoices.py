@@ -104,11 +104,6 @@ def take_settlements(store: Store, *, to_at: datetime) -> int:
     return period_no
 
 
-def write_period(store: Store, **values: Any) -> None:
-    """Write a period: `values` are the columns of its table."""
-    store.execute("services/invoices:write_period", **values)
-
-
 def drafts(store: Store, period_no: int) -> list[InvoiceDraft]:
     """Return what a period is invoiced as, in the order of the numbers."""
     return store.records(InvoiceDraft, "services/invoices:drafts", period_no=period_no)
@@ -138,11 +133,6 @@ def csv_lines_of(store: Store, invoice: Invoice) -> Iterator[list[str]]:
 def next_no(store: Store) -> int:
     """Return the number of the next invoice among all."""
     return int(store.value("services/invoices:next_no"))
-
-
-def write_invoice(store: Store, **values: Any) -> None:
-    """Write an invoice: `values` are the columns of its table."""
-    store.execute("services/invoices:write", **values)
 
 
 def list_invoices(

@@ -102,11 +102,6 @@ def next_payout(store: Store) -> int:
     return int(store.value("services/payouts:next_no"))
 
 
-def keep_payout(store: Store, **values: Any) -> None:
-    """Write a payment of a statement."""
-    store.execute("services/payouts:keep", **values)
-
-
 def payout_states(
     store: Store,
     moment: datetime,

@@ -9,8 +9,6 @@ from cardoffers_cli.domain.records import Record
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cardoffers_cli.store.store import Store
-
 
 class Queue(Record):
     """How much of one kind waits, and since when the oldest of it."""
@@ -18,8 +16,3 @@ class Queue(Record):
     queue: str
     length: int
     oldest_at: datetime | None
-
-
-def queues(store: Store, now: datetime) -> list[Queue]:
-    """Return what waits at a moment."""
-    return store.records(Queue, "services/queues:queues", now=now)

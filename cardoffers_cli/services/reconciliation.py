@@ -9,7 +9,6 @@ from cardoffers_cli.domain.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import Any
     from uuid import UUID
 
     from cardoffers_cli.domain.records import Amount
@@ -125,11 +124,6 @@ def find_finding(
             hint="`cardoffers reconcile list` shows them with their ids.",
         )
     return found[0]
-
-
-def accept(store: Store, finding_id: UUID, **by: Any) -> None:
-    """Accept a finding: `by` has actor, reason, run_no and now."""
-    store.execute("services/reconciliation:accept", finding_id=finding_id, **by)
 
 
 def open_findings(

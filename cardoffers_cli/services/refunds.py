@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.domain.records import Amount
-    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 RefundState = Literal["waiting", "linked", "refused", "dismissed"]
@@ -143,11 +142,6 @@ def received(store: Store, institution_id: UUID, refund_ref: str) -> ReceivedRef
     """Return what was received of a refund that there is."""
     of = {"institution_id": institution_id, "refund_ref": refund_ref}
     return store.records(ReceivedRefund, "services/refunds:shown", **of)[0]
-
-
-def candidates(store: Store, found: Table) -> list[FoundCandidate]:
-    """Return the candidates of refunds that have enough left, best first."""
-    return store.records(FoundCandidate, "services/refunds:candidates", found)
 
 
 def name_refunds(

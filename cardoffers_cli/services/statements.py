@@ -7,7 +7,7 @@ frozen with the list of their numbers: what is told of it again is read of the l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.records import Record, shown
@@ -199,8 +199,3 @@ def on_hold(store: Store, institution_id: UUID, currency: str, *, to_at: datetim
 def next_place(store: Store, series: str, year: int) -> int:
     """Return the place of the next statement in a series and year, from 1 without a gap."""
     return int(store.value("services/statements:next_place", series=series, year=year))
-
-
-def write_statement(store: Store, **values: Any) -> None:
-    """Write a statement: `values` are the columns of its table."""
-    store.execute("services/statements:write", **values)

@@ -27,7 +27,7 @@ from cardoffers_cli.domain.exposition import (
 from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.services import nights
-from cardoffers_cli.services.queues import queues
+from cardoffers_cli.services.queues import Queue
 from cardoffers_cli.store.layout import with_logs
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.result import NightResult
-    from cardoffers_cli.services.queues import Queue
 
 METRICS = "metrics.prom"
 LAST_SUCCESS = "nightly_last_success_timestamp_seconds"
@@ -168,7 +167,8 @@ def _asked(job: Job) -> tuple[Sequence[Queue], float | None]:
     with suppress(OSError, CardoffersError), job.store(read_only=True, wait_s=_PATIENCE_S) as store:
         newest, _ = nights.newest_finished(store)
         ended_at = newest.ended_at if newest else None
-        return queues(store, job.now), _seconds(ended_at) if ended_at else None
+        waiting = store.records(Queue, "services/queues:queues", now=job.now)
+        return waiting, _seconds(ended_at) if ended_at else None
     return [], None
 
 

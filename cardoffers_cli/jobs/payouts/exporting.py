@@ -28,7 +28,6 @@ from cardoffers_cli.services.accounts import find_account
 from cardoffers_cli.services.institutions import institution_of
 from cardoffers_cli.services.payouts import (
     find_payout,
-    keep_payout,
     next_payout,
     payable_statement,
     payout_states,
@@ -307,8 +306,8 @@ def _make(
         currency=statement.currency,
         dry_run=dry_run,
     )
-    keep_payout(
-        store,
+    store.execute(
+        "services/payouts:keep",
         payout_no=payout_no,
         institution_id=owner.id,
         number=statement.number,

@@ -20,7 +20,6 @@ from cardoffers_cli.services.reconciliation import (
     CreditedRow,
     FoundFinding,
     ListedFinding,
-    accept,
     find_finding,
     list_findings,
 )
@@ -156,7 +155,12 @@ def accept_finding(
                 dry_run=dry_run,
             )
             by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
-            accept(store, before.finding_id, **by, now=job.now)
+            store.execute(
+                "services/reconciliation:accept",
+                finding_id=before.finding_id,
+                **by,
+                now=job.now,
+            )
             run.counts["finding_id"] = before.finding_id
         after = find_finding(store, job.now, str(before.finding_id))
     told = ListedFinding.cut(after)

@@ -14,7 +14,6 @@ from cardoffers_cli.services.refunds import (
     FoundCandidate,
     ReceivedRefund,
     RefundProgress,
-    candidates,
     find_refund,
     list_refunds,
     received,
@@ -128,7 +127,8 @@ def _found(
     store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
 ) -> list[FoundCandidate]:
     refunds = find_open(store, institution_id, refund_nos)
-    return candidates(store, find_candidates(store, refunds))
+    found = find_candidates(store, refunds)
+    return store.records(FoundCandidate, "services/refunds:candidates", found)
 
 
 def _candidates(

@@ -191,8 +191,12 @@ def close_in(
     with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
         _refuse_open_findings(store, run, owner, period, dry_run=dry_run)
         statement = _close(store, owner, period, last)
-        statements.write_statement(
-            store, **statement, closed_at=job.now, run_no=run.run_no, actor=job.actor
+        store.execute(
+            "services/statements:write",
+            **statement,
+            closed_at=job.now,
+            run_no=run.run_no,
+            actor=job.actor,
         )
         publish(store, "closed_statements", run_no=run.run_no)
         run.counts["number"] = statement["number"]

@@ -114,7 +114,7 @@ def invoice_in(
             made = _close(store, period, job.now.date())
             span = {"from_at": period.from_at, "to_at": period.to_at}
             by = {"closed_at": job.now, "run_no": run.run_no, "actor": job.actor}
-            invoices.write_period(store, period_no=made, **span, **by)
+            store.execute("services/invoices:write_period", period_no=made, **span, **by)
             run.counts["period"] = str(period)
     closed = next(
         each
@@ -157,7 +157,7 @@ def _close(store: Store, period: Period, issued_on: date) -> int:
         written.append(invoice)
     for number, invoice in enumerate(written, start=invoices.next_no(store)):
         columns = {name: value for name, value in invoice.items() if name not in {"from", "to"}}
-        invoices.write_invoice(store, invoice_no=number, period_no=period_no, **columns)
+        store.execute("services/invoices:write", invoice_no=number, period_no=period_no, **columns)
     return period_no
 
 
