@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    import polars as pl
-
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
@@ -40,24 +38,9 @@ class FieldChange(Record):
     new_value: str | None
 
 
-def begin(store: Store) -> Table:
-    """Make room for the findings of one import."""
-    return store.make("services/catalogue:findings")
-
-
-def begin_file(store: Store) -> Table:
-    """Make room for the changes of one file."""
-    return store.make("services/catalogue:changes")
-
-
 def rejected(store: Store, findings: Table, kind: str) -> int:
     """Count the rows of one file that were rejected."""
     return int(store.value("services/catalogue:rejected", findings, kind=kind))
-
-
-def report(store: Store, findings: Table, kind: str) -> pl.DataFrame:
-    """Return the findings of one file, in line order: line, field, code, level, message."""
-    return store.frame("services/catalogue:report", findings, kind=kind)
 
 
 def audit(

@@ -34,11 +34,6 @@ def next_cardholder_no(store: Store) -> int:
     return next_number(store, "store/interning:next_cardholder")
 
 
-def missing_shapes(store: Store, institution_id: UUID) -> list[MissingShape]:
-    """Return the files that came since the last look and of which nothing is kept."""
-    return store.records(MissingShape, "services/drift:missing", institution_id=institution_id)
-
-
 def keep_shape(store: Store, institution_id: UUID, file: MissingShape) -> None:
     """Keep what a file looked like of which nothing is kept."""
     of = {"institution_id": institution_id, "import_no": file.import_no}
@@ -51,7 +46,9 @@ def keep_shape(store: Store, institution_id: UUID, file: MissingShape) -> None:
 
 def keep_shapes(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> None:
     """Keep what the files of some imports looked like, which were just taken."""
-    for file in missing_shapes(store, institution_id):
+    for file in store.records(
+        MissingShape, "services/drift:missing", institution_id=institution_id
+    ):
         if file.import_no in import_nos:
             keep_shape(store, institution_id, file)
 

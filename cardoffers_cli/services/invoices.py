@@ -104,11 +104,6 @@ def take_settlements(store: Store, *, to_at: datetime) -> int:
     return period_no
 
 
-def drafts(store: Store, period_no: int) -> list[InvoiceDraft]:
-    """Return what a period is invoiced as, in the order of the numbers."""
-    return store.records(InvoiceDraft, "services/invoices:drafts", period_no=period_no)
-
-
 def csv_lines(
     store: Store, period_no: int
 ) -> Iterator[tuple[tuple[UUID, str, int | None], Iterator[list[str]]]]:

@@ -340,11 +340,6 @@ def add_files(store: Store, night: Night, files: Iterable[FileOfNight]) -> None:
         store.execute("services/nights:record_file", night_no=night.night_no, **file)
 
 
-def files_moved(store: Store, night: Night) -> None:
-    """Write that what was to leave the drop folder has left it."""
-    store.execute("services/nights:files_moved", night_no=night.night_no)
-
-
 def summary(store: Store, night: Night) -> list[CameIn]:
     """Return what the runs of a night took in and what it became, per institution and currency."""
     runs = {"after_run_no": night.after_run_no, "to_run_no": night.to_run_no}

@@ -113,16 +113,6 @@ def find_statement(store: Store, number: str) -> Statement:
     return found[0]
 
 
-def settlements_of(store: Store, statement: Statement) -> list[StatedSettlement]:
-    """Return the settlements that a statement took, the first one first."""
-    return store.records(
-        StatedSettlement,
-        "services/statements:settlements",
-        institution_id=statement.institution_id,
-        statement_no=statement.statement_no,
-    )
-
-
 def all_lines(store: Store, statement: Statement) -> Iterator[StatementLine]:
     """Yield every line of a statement, in its order; the store runs nothing else meanwhile."""
     pages = store.pages(

@@ -123,12 +123,13 @@ def import_catalogue(
     _check_headers(files)
     with job.store() as store, store.transaction(keep=not dry_run):
         run = start_run(store, kind="catalog_import", now=job.now, actor=job.actor)
-        findings = catalogue.begin(store)
+        findings = store.make("services/catalogue:findings")
         results = [_import_file(store, file, findings, run, advance) for file in files]
         results = [_with_concerned(store, run, result) for result in results]
         if errors:
             found = [
-                (file.name, catalogue.report(store, findings, file.kind.name)) for file in files
+                (file.name, store.frame("services/catalogue:report", findings, kind=file.kind.name))
+                for file in files
             ]
             write_report(errors, found, mode=job.settings.mode)
         totals = {name: sum(result[name] for result in results) for name in COUNTS}
@@ -201,7 +202,7 @@ def _import_file(
     store: Store, file: CatalogueFile, findings: Table, run: Run, advance: Callable[[int], None]
 ) -> FileImport:
     kind = file.kind.name
-    changes = catalogue.begin_file(store)
+    changes = store.make("services/catalogue:changes")
     pages = _rows(store, file, findings, advance)
     new, changed = take(store, kind, pages, run, findings=findings, changes=changes)
     subject = kind.removesuffix("s")

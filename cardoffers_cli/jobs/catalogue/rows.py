@@ -57,9 +57,12 @@ def write_row(
     page = read_row(KINDS[kind], cells)
     if page.findings.height:
         raise _refusal(UsageError, page.findings)
-    findings, changes = catalogue.begin(store), catalogue.begin_file(store)
+    findings, changes = (
+        store.make("services/catalogue:findings"),
+        store.make("services/catalogue:changes"),
+    )
     take(store, kind, iter([page.rows]), run, findings=findings, changes=changes)
-    found = catalogue.report(store, findings, kind)
+    found = store.frame("services/catalogue:report", findings, kind=kind)
     if found.height:
         raise _refusal(Refused, found)
     subject = kind.removesuffix("s")

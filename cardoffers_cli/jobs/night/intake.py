@@ -82,7 +82,7 @@ def import_files(work: Work) -> Done:
     tidied = tidied_up(work.job, work.order.drop)
     work.remarks += [each for each in tidied if each not in work.remarks]
     with work.job.store() as store, store.transaction():
-        nights.files_moved(store, work.night)
+        store.execute("services/nights:files_moved", night_no=work.night.night_no)
         return taken_in(work, store)
 
 

@@ -38,7 +38,7 @@ from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.pipeline.reconcile import CONTROL_TOTALS_DIFFER, FindingStates
 from cardoffers_cli.pipeline.redeem import AMOUNTS
 from cardoffers_cli.pipeline.refund import RefundCounts
-from cardoffers_cli.services import night_audits, nights, security_log
+from cardoffers_cli.services import night_audits, security_log
 from cardoffers_cli.services.nights import NightStep
 from cardoffers_cli.services.reconciliation import open_findings
 from cardoffers_cli.store.audits import is_mostly_new
@@ -204,7 +204,7 @@ def _look_again(work: Work) -> Done:
         files = watched(store)
     looked = look_at(files)
     with work.job.store() as store, store.transaction():
-        nights.files_moved(store, work.night)
+        store.execute("services/nights:files_moved", night_no=work.night.night_no)
         changes = unanswered(store, looked)
         keep_looked(store, looked, changes, before_night=work.night.night_no)
     findings += [changed_later(change) for change in changes]

@@ -102,7 +102,12 @@ class OpenStatement(OpenDocument):
         return closing.STATEMENT.pieces(self.told, statements.csv_lines(self.store, *of))
 
     def page(self) -> Page:  # noqa: D102
-        settlements = statements.settlements_of(self.store, self.statement)
+        settlements = self.store.records(
+            StatedSettlement,
+            "services/statements:settlements",
+            institution_id=self.statement.institution_id,
+            statement_no=self.statement.statement_no,
+        )
         lines = self.store.records(
             StatementLine,
             "services/statements:lines",

@@ -18,6 +18,7 @@ from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.jobs.statements.closing import SaidOf, refuse_unless_next
 from cardoffers_cli.services import invoices
 from cardoffers_cli.services.invoices import (
+    InvoiceDraft,
     InvoiceLine,
     InvoicePeriod,
     LastOfSeries,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.invoices import Invoice, InvoiceDraft
+    from cardoffers_cli.services.invoices import Invoice
     from cardoffers_cli.store.store import Store
 
 INVOICES, CREDIT_NOTES = "INV", "CN"
@@ -147,7 +148,7 @@ def _close(store: Store, period: Period, issued_on: date) -> int:
     """Take what is to be invoiced, and write it under the next numbers; return the period's."""
     period_no = invoices.take_settlements(store, to_at=period.to_at)
     last = {series: _last(store, series) for series in (INVOICES, CREDIT_NOTES)}
-    drafts = invoices.drafts(store, period_no)
+    drafts = store.records(InvoiceDraft, "services/invoices:drafts", period_no=period_no)
     written = []
     lines = invoices.csv_lines(store, period_no)
     for draft, (_, of_draft) in zip(drafts, lines, strict=True):

@@ -16,7 +16,6 @@ from cardoffers_cli.services.statements import (
     StatedSettlement,
     find_statement,
     list_statements,
-    settlements_of,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +49,12 @@ def show_statement(job: Job, number: str) -> ShownStatement:
     """Return one statement; raise `NotFound`."""
     with reading(job) as source:
         statement = find_statement(source.store, number)
-        settlements = settlements_of(source.store, statement)
+        settlements = source.store.records(
+            StatedSettlement,
+            "services/statements:settlements",
+            institution_id=statement.institution_id,
+            statement_no=statement.statement_no,
+        )
         owner = statement.institution_id
         paid = payout_states(source.store, job.now, institution_id=owner, number=number)
     told = told_of(statement)

@@ -12,6 +12,7 @@ from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.jobs.statements import closing, invoicing
 from cardoffers_cli.services import invoices
 from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.invoices import InvoiceDraft
 from cardoffers_cli.services.statements import (
     Statement,
     csv_lines,
@@ -163,7 +164,9 @@ Now = dict[tuple[Any, ...], tuple[int, Decimal, str]]
 def _now(store: Store, of_period: Sequence[Invoice]) -> Now:
     """Compute the invoices of a period again, from the ledger."""
     known = {_told_by(each): each for each in of_period}
-    drafts = invoices.drafts(store, of_period[0].period_no)
+    drafts = store.records(
+        InvoiceDraft, "services/invoices:drafts", period_no=of_period[0].period_no
+    )
     lines = invoices.csv_lines(store, of_period[0].period_no)
     now: Now = {}
     for draft, (key, of_draft) in zip(drafts, lines, strict=True):

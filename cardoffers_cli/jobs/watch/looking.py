@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services.abuse import find_abuse, keep_look
 from cardoffers_cli.services.drift import (
+    MissingShape,
     compare,
     keep_shape,
     look_behind_match,
-    missing_shapes,
 )
 from cardoffers_cli.services.watch import record_findings
 
@@ -33,7 +33,9 @@ def look_at(job: Job, institution_id: UUID, failed: Callable[[Exception, str], N
     file, and the others are looked at. Raises what it raises.
     """
     with job.store() as store:
-        for file in missing_shapes(store, institution_id):
+        for file in store.records(
+            MissingShape, "services/drift:missing", institution_id=institution_id
+        ):
             try:
                 with store.transaction():
                     keep_shape(store, institution_id, file)
