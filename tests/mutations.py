@@ -6,9 +6,10 @@ Each fault is one change of one place: a comparison, a condition, a join, a numb
 of the rooms are run once, and it is written down which functions and statements each of them runs,
 into the file that `--coverage` names, or that is read if it is there. For each fault those that run
 its place are run, the nearest and the quickest first, until one fails. A fault that no test sees is
-printed as a survivor, with what was changed; `--numbers` plants some of the same faults again, as
-after a test was added. Those in `EQUIVALENT` change nothing that anybody could see, and are not
-planted. Not part of the gate: to write down what runs takes half an hour, 300 faults another one.
+printed as a survivor, with what was changed; where a turn of tests ran out of its time, it is not
+decided. `--numbers` plants some of the same faults again, as after a test was added. Those in
+`EQUIVALENT` change nothing that anybody could see, and are not planted, nor are flags of classes.
+Not part of the gate: to write down what runs takes half an hour, 300 faults another one.
 """
 # ruff: noqa: T201  a table is what this prints
 
@@ -22,6 +23,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -58,6 +60,7 @@ MOST_TURNS = 3
 
 ENDED = "ended"
 """What a run of tests tells last."""
+SURVIVED, UNDECIDED, SEEN = VERDICTS = ("survived", "not decided", "seen")
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {}
 """(path, line as it is, line as it would be) -> why nobody can see the difference."""
@@ -121,7 +124,11 @@ def python_faults(path: str, source: str) -> Iterator[Fault]:  # noqa: C901  a c
         found = re.search(pattern, source[begin:end])
         return (begin + found.start(), begin + found.end(), found[0]) if found else (0, 0, "")
 
-    for node in ast.walk(ast.parse(source)):
+    nodes = [*ast.walk(ast.parse(source))]
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    flags = [each for node in classes for each in (*node.decorator_list, *node.keywords)]
+    left_out = {node for flag in flags for node in ast.walk(flag)}
+    for node in (each for each in nodes if each not in left_out):
         match node:
             case ast.Compare(left=left, comparators=[right]):
                 pattern = r"not\s+in|is\s+not|in|is|<=|>=|==|!=|<|>"
@@ -264,7 +271,7 @@ class Recorder:
         return result
 
 
-def record(path: Path) -> None:
+def record(path: Path, words: list[str]) -> None:
     """Run the tests of the rooms, and write down what each runs."""
     recorder = Recorder()
     os.chdir(CHECKOUT)
@@ -273,7 +280,7 @@ def record(path: Path) -> None:
         for name in FOLDERS
         for each in sorted((CHECKOUT / "tests" / name).glob("test_*.py"))
     ]
-    pytest.main(["-q", "-m", "not slow", "-p", "no:cacheprovider", *files], plugins=[recorder])
+    pytest.main(["-q", "-p", "no:cacheprovider", *words, *files], plugins=[recorder])
     path.write_text(json.dumps(recorder.ran), "utf-8")
 
 
@@ -338,7 +345,7 @@ class Copy:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(CHECKOUT / name, folder / name)
 
-    def sees(self, fault: Fault, turn: list[str]) -> bool:
+    def verdict(self, fault: Fault, turn: list[str]) -> str:
         """Say whether a test fails because of a fault; one that fails without it is left out."""
         path = self.folder / fault.path
         source = path.read_text("utf-8")
@@ -346,18 +353,18 @@ class Copy:
             path.write_text(fault.planted(source), "utf-8")
             failed = self._first_failed(turn)
             path.write_text(source, "utf-8")
-            if failed is None:
-                return False
+            if failed in VERDICTS:
+                return failed
             if failed not in self._failing:
-                self._failing[failed] = self._first_failed([failed]) is not None
+                self._failing[failed] = self._first_failed([failed]) not in VERDICTS
             if not self._failing[failed]:
-                return True
+                return SEEN
 
-    def _first_failed(self, words: list[str]) -> str | None:
-        """Return the first test that fails, of those that do not fail anyway.
+    def _first_failed(self, words: list[str]) -> str:
+        """Return the first test that fails, of those that do not fail anyway; else a verdict.
 
         They run in a process of their own, which has its libraries already. One that takes too much
-        of a processor is ended, and has failed at nothing.
+        of a processor, or hangs, is ended.
         """
         skipped = [f"--deselect={test}" for test, is_bad in self._failing.items() if is_bad]
         read, write = os.pipe()
@@ -367,6 +374,7 @@ class Copy:
             try:
                 most = self._seconds
                 resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+                signal.alarm(10 * most)
                 _run(self.folder, [*words, *skipped], write)
             finally:
                 os._exit(0)
@@ -376,7 +384,7 @@ class Copy:
         _, status = os.waitpid(child, 0)
         if not failed and not os.WIFSIGNALED(status):
             raise RuntimeError(f"The tests did not run: {' '.join(words)}")
-        return None if failed in {"", ENDED} else failed
+        return {"": UNDECIDED, ENDED: SURVIVED}.get(failed, failed)
 
 
 class FirstFailed:
@@ -427,10 +435,11 @@ def main() -> None:
     options.add_argument("--file", help="only faults of paths that hold this")
     options.add_argument("--seconds", type=int, default=60, help="CPU seconds of a turn of tests")
     options.add_argument("--coverage", type=Path, default=Path("ran.json"), help="what tests run")
+    options.add_argument("--slow", action="store_true", help="write down what slow tests run too")
     options.add_argument("--numbers", help="only these of the faults that are chosen: 3,7,12")
     asked = options.parse_args()
     if not asked.coverage.exists():
-        record(asked.coverage.absolute())
+        record(asked.coverage.absolute(), [] if asked.slow else ["-m", "not slow"])
     ran = json.loads(asked.coverage.read_text("utf-8"))
     rooms = [asked.only] if asked.only else [*ROOMS]
     chance = random.Random(asked.seed)  # noqa: S311
@@ -453,24 +462,26 @@ def main() -> None:
 
 def report(copy: Copy, chosen: list[tuple[int, str, Fault]], ran: Ran) -> None:
     """Plant the faults, print each as it was seen or not, and the figures by room."""
-    planted: Counter[str] = Counter()
-    survivors: dict[str, list[str]] = defaultdict(list)
+    verdicts: Counter[tuple[str, str]] = Counter()
     for number, room, fault in chosen:
-        planted[room] += 1
-        mark = "seen"
-        if not any(copy.sees(fault, turn) for turn in tests_of(room, fault, ran)):
+        verdict = SURVIVED
+        for turn in tests_of(room, fault, ran):
+            verdict = max(verdict, copy.verdict(fault, turn), key=VERDICTS.index)
+            if verdict == SEEN:
+                break
+        verdicts[room, verdict] += 1
+        mark = verdict
+        if verdict != SEEN:
             source = (CHECKOUT / fault.path).read_text("utf-8")
             line = source.count("\n", 0, fault.start) + 1
             before, after = fault.lines(source)
-            mark = f"{fault.path}:{line} ({fault.kind})\n    {before}\n    {after}"
-            survivors[room].append(mark)
+            mark += f", {fault.path}:{line} ({fault.kind})\n    {before}\n    {after}"
         print(f"{number} {room}: {mark}", flush=True)
-    print(f"\n{'':16}{'planted':>9}{'seen':>9}{'survived':>9}{'seen %':>9}")
-    for room, count in planted.items():
-        seen = count - len(survivors[room])
-        print(f"{room:16}{count:>9}{seen:>9}{count - seen:>9}{100 * seen / count:>9.0f}")
-    for room, lines in survivors.items():
-        print(f"\n{room}", *(f"  {line}" for line in lines), sep="\n")
+    print(f"\n{'':16}{'seen':>9}{'survived':>9}{'not decided':>13}{'seen %':>9}")
+    for room in dict.fromkeys(room for _, room, _ in chosen):
+        survived, undecided, seen = (verdicts[room, each] for each in VERDICTS)
+        share = f"{100 * seen / (seen + survived):.0f}" if seen + survived else "-"
+        print(f"{room:16}{seen:>9}{survived:>9}{undecided:>13}{share:>9}")
 
 
 if __name__ == "__main__":
