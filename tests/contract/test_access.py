@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.contract.routes import ROUTES
+from cardoffers_cli.contract.routes import BATCH, FEED, ROUTES, TRANSACTION
 from described import faults_of
 from sizes import one_in
 from tables import key_text, read
@@ -86,6 +86,10 @@ def key_sent(name: str) -> str | None:
         good = key_text("alderall")
         return good[:-1] + ("0" if good[-1] != "0" else "1")
     return key_text(name)
+
+
+def test_what_is_taken_together_is_no_work_of_its_own() -> None:
+    assert [TRANSACTION, BATCH, FEED] == [route for route in ROUTES if not route.is_alone]
 
 
 def test_the_table_has_every_endpoint_with_a_key() -> None:

@@ -129,6 +129,12 @@ def test_a_status_names_its_header(status: str, header: str) -> None:
     assert all({"X-Request-Id", header} == answer["headers"].keys() for answer in answers)
 
 
+def test_all_headers_of_an_answer_are_sent_but_that_of_a_snapshot() -> None:
+    headers = description()["components"]["headers"]
+    assert ["X-Snapshot-At"] == [name for name in headers if not headers[name].get("required")]
+    assert 1 == headers["Retry-After"]["schema"]["minimum"]
+
+
 def test_only_reports_may_come_from_a_snapshot_and_are_limited() -> None:
     reports = {place for place in operations() if "/reporting/" in place}
     for place, operation in operations().items():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.card_forms import is_by_chance
+from cardoffers_cli.domain.card_forms import PLACES, is_by_chance
 from cardoffers_cli.domain.cards import (
     CARD_LIKE,
     has_check_digit,
@@ -15,6 +15,7 @@ from cardoffers_cli.domain.cards import (
     numbers_in,
     without_card_numbers,
 )
+from cardoffers_cli.domain.row_kinds import TOKENS
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,7 @@ from cardoffers_cli.domain.cards import (
         "6011111111111117",
         "3530111333300000",
         "30569309025904",
+        "38520000023237",
         "6200000000000005",
         "6759649826438453",
         "2200000000000004",
@@ -47,6 +49,7 @@ def test_numbers_of_issuers_are_card_numbers(number: str) -> None:
         ("9111111111111111", "no issuer has this prefix"),
         ("41111111111", "too short"),
         ("41111111111111111111", "too long"),
+        ("22230031220032222", "too long for its issuer"),
         ("ct4111111111111111", "joined to letters"),
         ("٤١١١١١١١١١١١١١١١", "digits of another script"),
         ("", "empty"),
@@ -81,6 +84,10 @@ def test_chance_is_the_binomial_tail(numbers: int) -> None:
 @pytest.mark.parametrize(("right", "by_chance"), [(6552, True), (6790, True), (6800, False)])
 def test_chance_of_many_is_told_at_once(right: int, by_chance: bool) -> None:
     assert by_chance == is_by_chance(right, 65_521)
+
+
+def test_numbers_of_any_step_have_places_of_their_own() -> None:
+    assert all(PLACES % step for step in range(2, 256))
 
 
 CARD = "4111111111111111"
@@ -118,6 +125,8 @@ def test_the_pattern_misses_no_number_wherever_it_is_parted(number: str, between
     refused = [text for text in parted if is_token_card_number(text)]
     assert parted[:12] == refused[:12]
     assert refused == [text for text in refused if re.search(CARD_LIKE, text)]
+    masked = {without_card_numbers(text, instead="x", field=TOKENS[0]) for text in refused[:12]}
+    assert {"x"} == masked
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,7 @@ def test_a_file_of_holidays_is_read_and_kept() -> None:
         ("\n2026-02-29 Leap", "line 2 is no date and name"),
         ("2026-12-25 a\n2026-12-25 b", "line 2 has 2026-12-25 again"),
         ("2026-12-25 \x1b[2J", "line 1 is no date and name"),
+        ("x\n" * 5, "line 5 is no date and name."),
         ("x\n" * 7, "line 5 is no date and name, and 2 more"),
     ],
 )

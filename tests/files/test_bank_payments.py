@@ -86,7 +86,8 @@ def _core(message: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("cents", [1, 123_450, 9_999_999_999])
 def test_nacha_is_read_by_another_reader(cents: int) -> None:
-    text = FORMS["nacha"](payment(currency="USD", amount=Decimal(cents).scaleb(-2))).decode()
+    amount = Decimal(cents).scaleb(-2)
+    text = FORMS["nacha"](payment(currency="USD", amount=amount, trace_no=10_000_007)).decode()
     assert {"ok": True, "errors": []} == achkit.validate(text)
     assert (10, {94}) == (len(text.splitlines()), {len(line) for line in text.splitlines()})
     read = achkit.parse(text)

@@ -49,6 +49,7 @@ stored                   shown as            text
 0.5                      [h]:mm              12:00:00
 30.5                     [h]:mm              30.5
 0.5                      yyyy-mm-dd\\ hh:mm   12:00:00
+1                        hh:mm               1
 60                       yyyy-mm-dd          1900-02-28
 1                        yyyy-mm-dd          1900-01-01
 -1                       yyyy-mm-dd          -1

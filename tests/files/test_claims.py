@@ -374,6 +374,15 @@ def test_from_another_disk_a_checked_copy_is_made(far: Path, processed: Processe
     assert (OWN, TIME[1]) == (kept.read_bytes(), int(kept.stat().st_mtime))
 
 
+def test_a_marker_given_back_to_another_disk_is_no_program(far: Path, processed: Processed) -> None:
+    claim = found(far)
+    with processed.folder("alder", TAKEN) as taken:
+        claim.take(taken, LIMITS)
+        claim.give_back(taken)
+    marker = far / "alder" / "tx.csv.manifest.json"
+    assert (MANIFEST, 0) == (marker.read_bytes(), marker.stat().st_mode & 0o111)
+
+
 def test_what_changes_there_before_it_is_removed_is_found_again(
     far: Path, processed: Processed
 ) -> None:

@@ -112,6 +112,7 @@ def test_a_currency_stands_alone_where_there_is_no_amount() -> None:
         ((300, False, False), 2, "bakery"),
         ((380, False, False), 2, "a long name of a bakery in town"),
         ((560, False, False), 6, "2026-10-01"),
+        ((920, False, False), 9, "2026-10-01"),
         ((800, True, True), 12, "a bakery in a town"),
     ],
 )

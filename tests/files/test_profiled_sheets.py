@@ -16,7 +16,7 @@ from cardoffers_cli.files.chunks import FileReading
 from cardoffers_cli.files.opening import open_layout
 from cardoffers_cli.files.profiles.proposing import proposed
 from cardoffers_cli.files.profiles.reading import ProfiledFile
-from cardoffers_cli.jobs.profiles import guessed
+from cardoffers_cli.jobs.profiles import guessed, shown_profile
 from tables import read
 
 if TYPE_CHECKING:
@@ -69,6 +69,10 @@ def opened(folder: Path, profile: str, content: bytes = BOOK) -> ProfiledFile:
     file = open_layout(str(path), reading)
     assert isinstance(file, ProfiledFile)
     return file
+
+
+def test_its_profile_is_listed_with_the_sheet() -> None:
+    assert "sheet Umsatz" == shown_profile(parse_profile(PROFILE, "P.toml"), "P.toml").form
 
 
 @pytest.mark.parametrize("sheet", ['"Umsatz"', '"UMSATZ"', "2", '"2"'])

@@ -352,6 +352,9 @@ def test_only_so_many_and_so_large_files_are_fetched(made: Job, server: SftpServ
     places = {"alder": server.table()}
     few = replace(made, settings=settings(pickup=places, file_most_per_institution=2))
     assert {"a": "fetched", "b": "fetched", "!too_many_files": "warning"} == picked(few)
+    server.put("d", b"xx")
+    waiting, new = dict.fromkeys("ab", "waiting"), dict.fromkeys("cd", "fetched")
+    assert {**waiting, **new} == picked(few)
 
 
 def test_what_is_listed_and_is_no_file_is_named(made: Job, server: SftpServer) -> None:

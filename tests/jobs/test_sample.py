@@ -40,6 +40,7 @@ def test_other_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
     list(sample(tmp_path, Plan(rows=100, seed=1)))
     there = {path.name for path in tmp_path.iterdir()}
     assert {"catalog", "transactions", "refunds", "notes.txt"} == there
+    assert list(sample(tmp_path, Plan(rows=9, seed=1, institutions=1)))
 
 
 @pytest.mark.parametrize(
