@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from cardoffers_cli.files.html.history import against
 from cardoffers_cli.files.html.pages import (
     MOST_LINES,
     MOST_ROWS,
@@ -260,3 +261,21 @@ def test_columns_are_those_of_the_rows_that_a_page_shows() -> None:
     page = written(Section(title="x", sheet=Sheet("shops", columns, rows)))
     assert (True, False) == (">Note<" in page, ">Hidden<" in page)
     assert "1 more row is not on this page." in page
+
+
+@pytest.mark.parametrize(
+    ("title", "quiet", "redeemed"),
+    [("1 night", "", [0, 3]), ("2 nights", "No activity in 1 night.", [1, 0, 2])],
+)
+def test_a_night_is_shown_against_those_before(title: str, quiet: str, redeemed: list[int]) -> None:
+    nights = [
+        {
+            "name": f"2026-10-0{place + 1}",
+            "as_of": NOON,
+            "money": {"GBP": {"redeemed": count, "institution_payout_amount": Decimal(count)}},
+            "accepted": count,
+        }
+        for place, count in enumerate(redeemed)
+    ]
+    (section,) = against(nights)
+    assert (f"Against the {title} before", quiet) == (section.title, section.lines[-1])

@@ -177,7 +177,7 @@ backup(made, Path(sys.argv[2]), tell=tell)
 
 
 @slow
-@pytest.mark.parametrize("step", [*STEPS, "claim", "claimed", "name", "named"])
+@pytest.mark.parametrize("step", ["name", *STEPS, "claim", "claimed", "named"])
 @one_in(4)
 def test_what_a_killed_backup_left_is_removed_by_the_next(
     made: Job, kept_in: Path, step: str
