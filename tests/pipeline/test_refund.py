@@ -295,6 +295,14 @@ def test_a_policy_links_what_is_unique_and_exact(
     assert [expected] == [each[1] for each in told(store)]
 
 
+def test_a_policy_goes_by_the_merchant_where_there_is_no_identifier(store: Store) -> None:
+    bought(store, "ref\n1")
+    store.connection.execute("update institutions set refund_auto_link = 'unique_exact'")
+    given(store, "refunds", "ref original merchant at\na - bakery 13:00:00\nb - cinema 13:00:00")
+    apply_in(store, later(1))
+    assert [("a", "linked"), ("b", "waiting")] == [each[:2] for each in told(store)]
+
+
 def test_what_a_policy_linked_makes_nothing_else_unique(store: Store) -> None:
     """Of two purchases a refund has both for candidates; another has one, by its window."""
     bought(store, "ref")

@@ -145,6 +145,23 @@ def test_what_was_reversed_after_settling_is_taken_off_the_next_settlement(store
     assert [] == settled(store, run_no=202)
 
 
+def test_an_adjustment_is_of_the_settlement_in_its_currency(store: Store) -> None:
+    redeemed(store)
+    given(store, "offers", "offer merchant cashback currency\nC cinema 100 JPY")
+    given(store, "links", "offer\nC")
+    given(store, "purchases", "ref merchant currency\n4 cinema JPY")
+    decide(store, job())
+    settled(store)
+    reverse(store, "1")
+    reverse(store, "4", run_no=201)
+    settled(store, run_no=202)
+    assert [("GBP", "GBP"), ("JPY", "JPY")] == select(
+        store,
+        "select adjustments.currency, settlements.currency from adjustments"
+        " join settlements using (settlement_no) order by all",
+    )
+
+
 def test_an_adjustment_alone_makes_a_settlement_too(store: Store) -> None:
     redeemed(store)
     settled(store)
