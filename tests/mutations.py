@@ -88,6 +88,25 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "parentheses: bool = False",
         "parentheses: bool = True",
     ): "the one place that makes an amount's form says it",
+    **{
+        (f"{PRODUCT}/sql/plan/{file}.sql", f"{word} 1 = 0{end}", f"{word} 2 = 0{end}"): "false too"
+        for file, word, end in (("redeem", "where", ";"), ("dedupe", "else", ""))
+    },
+    (
+        f"{PRODUCT}/sql/plan/redeem.sql",
+        "+ extract(month from purchases.transacted_at) * 100",
+        "+ extract(month from purchases.transacted_at) * 101",
+    ): "days stay apart and in their order, which is all that turns need",
+    (
+        f"{PRODUCT}/sql/plan/redeem.sql",
+        "select coalesce(min(turns.period_no), 0) as period_no",
+        "select coalesce(min(turns.period_no), 1) as period_no",
+    ): "null only without turns: every purchase proposes then, whatever the period",
+    (
+        f"{PRODUCT}/sql/services/money_trails.sql",
+        "and statements.institution_id = $institution_id",
+        "",
+    ): "statement_no is a primary key, and statement_settlements are the institution's already",
 }
 """(path, line as it is, line as it would be) -> why nobody can see the difference."""
 

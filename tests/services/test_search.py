@@ -50,12 +50,12 @@ def test_a_merchant_is_sent_by_identifier_or_by_id(store: Store) -> None:
         store,
         "purchases",
         """
-        ref         identifier  merchant
-        identified  M1          -
-        named       -           bakery
-        second      -           BAKERY-2
-        other       M2          -
-        unknown     M2          florist
+        ref         identifier  merchant  card
+        identified  M1          -         card_of_ann
+        named       -           bakery    card_of_ann
+        second      -           BAKERY-2  card_of_ann
+        other       M2          -         card_of_ann
+        unknown     M2          florist   another_card
         """,
     )
 
@@ -67,6 +67,8 @@ def test_a_merchant_is_sent_by_identifier_or_by_id(store: Store) -> None:
     assert ["identified", "named"] == found(str(uid("bakery")))
     assert ["other", "unknown"] == found("M2")
     told = search(store, uid("alder"), "alder", Wanted(ref="unknown"), limit=10)["data"]
-    assert ["cinema"] == [each["merchant_name"] for each in told]
+    assert [("cinema", "anot…card")] == [
+        (each["merchant_name"], each["card_token_masked"]) for each in told
+    ]
     assert [] == found("m2")
     assert [] == found("%")
