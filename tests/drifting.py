@@ -19,7 +19,7 @@ from cardoffers_cli.files.samples.sample import write_sample
 from cardoffers_cli.jobs.catalogue.importing import import_catalogue
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.jobs.watch.looking import look
+from cardoffers_cli.jobs.watch.scan import look
 from cardoffers_cli.services.institutions import find_institution
 from tables import given
 from work import found, new_store, taken

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.places import Folder
 from cardoffers_cli.archive.target import EngineTarget, given
-from cardoffers_cli.pipeline.handles import Held, Waiting
+from cardoffers_cli.pipeline.handles import ReservedTables, Waiting
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.redeem import find_all_held, redeem
 from cardoffers_cli.pipeline.resolve import find_undecided, find_waiting, resolve
@@ -50,7 +50,9 @@ class Kept:
         return self._engine.count(table)
 
 
-def everything(engine: Engine, waiting: Waiting, held: Held) -> tuple[Decided, dict[str, Table]]:
+def everything(
+    engine: Engine, waiting: Waiting, held: ReservedTables
+) -> tuple[Decided, dict[str, Table]]:
     """Run all plans of a match; return what it came to, and every table by name."""
     kept = Kept(engine)
     resolutions = resolve(kept, find_undecided(kept, waiting))
@@ -58,7 +60,7 @@ def everything(engine: Engine, waiting: Waiting, held: Held) -> tuple[Decided, d
     return decided, kept.made
 
 
-Handed = tuple[Waiting, Held]
+Handed = tuple[Waiting, ReservedTables]
 """What a match is handed: what waits, and what earlier runs hold."""
 
 
@@ -69,7 +71,7 @@ def handed_on_both(store: Store, spark: SparkEngine) -> tuple[Handed, Handed]:
     tables = (waiting.watermark, waiting.known_now, waiting.refunded, *vars(held).values())
     there = given(store, nowhere, tables, "purchases", "decisions").to(spark)
     waits = {name: there.pop(name) for name in ("watermark", "known_now", "refunded")}
-    theirs = Waiting(**waits, still_unknown=waiting.still_unknown), Held(**there)
+    theirs = Waiting(**waits, still_unknown=waiting.still_unknown), ReservedTables(**there)
     return (waiting, held), theirs
 
 

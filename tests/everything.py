@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from cardoffers_cli.domain.watching import Watched
+from cardoffers_cli.domain.watching import Observation
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.watch import record_findings
 from cardoffers_cli.store.signing_secrets import read_secrets
@@ -321,7 +321,7 @@ AGAIN = "--form csv --again --reason 'the account was closed'"
 KEY = "--expires 2026-10-10T12:00:00Z --key-file app.key"
 """How a key is made that ends today, of which its institution is told."""
 
-FOUND = Watched("rows_unusual", "larkmere-1.csv", date(2026, 10, 1), {"rows": 96, "usual": 819})
+FOUND = Observation("rows_unusual", "larkmere-1.csv", date(2026, 10, 1), {"rows": 96, "usual": 819})
 """What a watch may have found."""
 
 FILES = {

@@ -131,7 +131,7 @@ WRAPS_SQL = {"engine/duck.py", "sql/binding.py"}
 """They give a SELECT of a file the name of a table, which no parameter can carry."""
 
 STDOUT = {"cli/kernel/show.py"}
-STDERR = {"cli/kernel/exits.py", "cli/kernel/progress.py", "cli/kernel/desk.py"}
+STDERR = {"cli/kernel/exits.py", "cli/kernel/progress.py", "cli/kernel/context.py"}
 HEAVY = {"aiohttp", "duckdb", "fsspec", "httpx", "polars", "pyarrow", "rich"}
 
 BESIDE_A_STORE = re.compile(
@@ -495,7 +495,7 @@ def few_write_to_the_terminal(source: Module) -> Iterator[str]:
         if stream == "stderr" and source.path not in STDERR:
             yield source.complain(
                 node,
-                "raise an error for exits.py, or tell progress.py or desk.py of cli/kernel/",
+                "raise an error for exits.py, or tell progress.py or context.py of cli/kernel/",
             )
 
 

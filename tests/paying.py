@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from banks import BERLIN, LONDON, NUMBER, entry, returned
-from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.payouts.bank import import_bank_file
 from cardoffers_cli.jobs.payouts.exporting import export_payout
@@ -54,7 +54,7 @@ def close(made: Job, number: str = NUMBER, amount: str = "1234.50", currency: st
 def payable(folder: Path) -> Job:
     """Return a store with a statement of GBP 1234.50 that is not paid yet."""
     made = with_catalogue(folder)
-    set_institution(made, "alder", {}, account=GivenAccount(account=BERLIN, holder="Alder plc"))
+    set_institution(made, "alder", {}, account=AccountOptions(account=BERLIN, holder="Alder plc"))
     close(made)
     return made
 

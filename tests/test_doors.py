@@ -39,11 +39,11 @@ from cardoffers_cli.files.plain.rulebook import PlainRules
 from cardoffers_cli.files.profiles.settled import settled
 from cardoffers_cli.jobs.context.job import Job
 from cardoffers_cli.jobs.night.intake import rehearse_files
-from cardoffers_cli.jobs.night.looking import look_twice
-from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
 from cardoffers_cli.jobs.night.run import begin, work_of
+from cardoffers_cli.jobs.night.select import look_twice
 from cardoffers_cli.jobs.river.convert import convert
-from cardoffers_cli.jobs.river.events import Sent, take_events
+from cardoffers_cli.jobs.river.events import EventCall, take_events
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import FileReport, Outputs
 from cardoffers_cli.jobs.river.validate import Rehearsal, validate
@@ -393,10 +393,10 @@ class Doors:
         (drop / institution).mkdir(parents=True, exist_ok=True)
         (drop / institution / "tx.csv").write_bytes(drawn.content)
         (drop / institution / "tx.csv.done").touch()
-        order = Order(drop=drop)
+        order = NightOptions(drop=drop)
         with self.job.store() as store, store.transaction(keep=False):
             night = begin(store, self.job, order, look_twice(self.job, drop).files)
-            rehearse_files(work_of(self.job, night, order, Onlooker()), store)
+            rehearse_files(work_of(self.job, night, order, NightObserver()), store)
             (file,) = nights.files(store, night)
             document = json.loads(dumps(file.report))
         if file.state == "imported":
@@ -525,7 +525,7 @@ def test_a_call_is_judged_as_a_file_of_its_events(events: list[dict[str, Any]], 
     known = sorted((row["index"], codes[row["code"]]) for row in rows if row["code"] in codes)
     with made.store() as store:
         store.keeps = False
-        sent = Sent(
+        sent = EventCall(
             call_id=uuid4(),
             items=json.loads(content, parse_float=Decimal),
             body_sha256="0" * 64,

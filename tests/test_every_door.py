@@ -17,7 +17,7 @@ from cardoffers_cli.domain.findings import CODES, Code
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.conditions import Matches, OneOf
 from cardoffers_cli.files.plain import PlainValidation
-from cardoffers_cli.files.rules import Rule, Suspicion
+from cardoffers_cli.files.rules import QuickTest, Rule
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
@@ -179,7 +179,7 @@ def ask(
 
 
 @contextmanager
-def one_more_rule(patch: pytest.MonkeyPatch, *suspicions: Suspicion) -> Iterator[None]:
+def one_more_rule(patch: pytest.MonkeyPatch, *suspicions: QuickTest) -> Iterator[None]:
     unlucky = OneOf("mcc", ("0666",))
     added = Rule("mcc_unlucky", "mcc", "mcc is 0666", unlucky, suspicions)
     patch.setitem(
@@ -191,14 +191,14 @@ def one_more_rule(patch: pytest.MonkeyPatch, *suspicions: Suspicion) -> Iterator
 
 @pytest.mark.parametrize(
     ("few", "suspicions"),
-    [(2_000, ()), (-1, ()), (-1, (Suspicion(Matches("mcc", "^0")),))],
+    [(2_000, ()), (-1, ()), (-1, (QuickTest(Matches("mcc", "^0")),))],
     ids=["few rows", "many rows", "many rows with a suspicion"],
 )
 def test_a_rule_added_to_the_table_is_at_every_door(
     ask: Callable[[dict[str, str | None]], set[str]],
     monkeypatch: pytest.MonkeyPatch,
     few: int,
-    suspicions: tuple[Suspicion, ...],
+    suspicions: tuple[QuickTest, ...],
 ) -> None:
     monkeypatch.setattr(stage, "FEW_ROWS", few)
     with one_more_rule(monkeypatch, *suspicions):

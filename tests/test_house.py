@@ -153,11 +153,15 @@ BREACHES: list[tuple[Check, str, str]] = [
     (imports_go_down, "domain/money.py", "from cardoffers_cli.settings import Settings"),
     (imports_go_down, "store/store.py", "if TYPE_CHECKING:\n    import cardoffers_cli.files.rules"),
     (imports_go_down, "attic/old.py", ""),
-    (the_kernel_knows_no_command, "cli/kernel/desk.py", "from cardoffers_cli.cli.main import app"),
-    (the_kernel_knows_no_command, "cli/kernel/desk.py", "from .. import status"),
     (
         the_kernel_knows_no_command,
-        "cli/kernel/desk.py",
+        "cli/kernel/context.py",
+        "from cardoffers_cli.cli.main import app",
+    ),
+    (the_kernel_knows_no_command, "cli/kernel/context.py", "from .. import status"),
+    (
+        the_kernel_knows_no_command,
+        "cli/kernel/context.py",
         "def f():\n    import cardoffers_cli.cli.why",
     ),
     (use_cases_stand_apart, "jobs/settle.py", "from cardoffers_cli.jobs.river.match import match"),
@@ -237,7 +241,7 @@ BREACHES: list[tuple[Check, str, str]] = [
         "cli/kernel/exits.py",
         "from rich.console import Console\nConsole()",
     ),
-    (few_write_to_the_terminal, "cli/kernel/desk.py", "import rich\nrich.print('')"),
+    (few_write_to_the_terminal, "cli/kernel/context.py", "import rich\nrich.print('')"),
 ]
 
 FINE: list[tuple[Check, str, str]] = [
@@ -245,7 +249,7 @@ FINE: list[tuple[Check, str, str]] = [
     (imports_go_down, "jobs/match.py", "from cardoffers_cli import __version__\nimport re"),
     (
         the_kernel_knows_no_command,
-        "cli/kernel/desk.py",
+        "cli/kernel/context.py",
         "from . import show\nfrom .exits import tell",
     ),
     (the_kernel_knows_no_command, "cli/status.py", "from cardoffers_cli.cli.why import why"),
@@ -282,7 +286,7 @@ FINE: list[tuple[Check, str, str]] = [
     (one_module_knows_what_is_beside_a_store, "store/lock.py", '""".lock is beside the store."""'),
     (one_module_knows_what_is_beside_a_store, "files/drop.py", "name + '.done'"),
     (few_write_to_the_terminal, "cli/kernel/show.py", "import sys\nsys.stdout.write('')\nprint(1)"),
-    (few_write_to_the_terminal, "cli/kernel/desk.py", "import sys\nsys.stdout.isatty()"),
+    (few_write_to_the_terminal, "cli/kernel/context.py", "import sys\nsys.stdout.isatty()"),
     (few_write_to_the_terminal, "cli/kernel/exits.py", "import sys\nprint(1, file=sys.stderr)"),
     (
         few_write_to_the_terminal,

@@ -9,12 +9,12 @@ import pytest
 from cardoffers_cli.archive.places import Folder
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.private import new_private_file
-from cardoffers_cli.files.processed import Processed
+from cardoffers_cli.files.processed import ProcessedFolder
 from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.lasting import make_folder, sync_folder_if_possible
 from cardoffers_cli.store import folder as stores
-from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import secrets_path, snapshot_path
+from cardoffers_cli.store.old_files import put_aside
 from cardoffers_cli.store.signing_secrets import add_secrets
 from cardoffers_cli.store.snapshot import withdraw
 from tables import NOON
@@ -103,7 +103,7 @@ def test_the_names_of_new_folders_are_on_the_disk(
 
 
 def test_the_names_of_processed_folders_are_on_the_disk(tmp_path: Path, synced: list[Path]) -> None:
-    processed = Processed(tmp_path / "processed")
+    processed = ProcessedFolder(tmp_path / "processed")
     processed.prepare()
     with processed.folder("alder", "done"):
         assert [tmp_path, tmp_path / "processed", tmp_path / "processed" / "alder"] == synced

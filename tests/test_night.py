@@ -20,7 +20,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import Refused, StoreBusy
 from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
 from cardoffers_cli.jobs.night.run import resume_night, run_night
 from cardoffers_cli.jobs.night.steps import STEPS
 from cardoffers_cli.store.layout import draft_path, night_path
@@ -159,7 +159,7 @@ class Stopped(Exception):
     """The test broke the night off."""
 
 
-class Breaking(Onlooker):
+class Breaking(NightObserver):
     """Breaks a night off when a step begins."""
 
     def __init__(self, at_step: str | None) -> None:
@@ -187,7 +187,7 @@ def folder(little: Path, tmp_path: Path) -> Path:
 
 def run(folder: Path, now: datetime = NIGHT, stop_at: str | None = None, **order: Any) -> Any:
     """Run the night of a folder in this process."""
-    return run_night(at(folder, now), Order(drop=folder / DROP, **order), Breaking(stop_at))
+    return run_night(at(folder, now), NightOptions(drop=folder / DROP, **order), Breaking(stop_at))
 
 
 def found(folder: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -331,7 +331,7 @@ def test_a_night_is_resumed_by_its_run(folder: Path) -> None:
 
 @slow
 def test_a_busy_night_names_its_holder(folder: Path) -> None:
-    class Second(Onlooker):
+    class Second(NightObserver):
         def begins(self, step: str, position: int, of: int) -> None:  # noqa: ARG002
             if step == "settle":
                 with pytest.raises(StoreBusy) as busy:
@@ -339,7 +339,7 @@ def test_a_busy_night_names_its_holder(folder: Path) -> None:
                 told.append(busy.value)
 
     told: list[StoreBusy] = []
-    run_night(at(folder), Order(drop=folder / DROP), Second())
+    run_night(at(folder), NightOptions(drop=folder / DROP), Second())
     (refusal,) = told
     assert ("night_busy", "settle") == (refusal.code, refusal.details["holder"]["step"])
     assert os.getpid() == refusal.details["holder"]["pid"]

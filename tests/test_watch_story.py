@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar
+from cardoffers_cli.jobs.catalogue.expectations import CalendarOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
 from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.jobs.watch.looking import look
+from cardoffers_cli.jobs.watch.scan import look
 from cardoffers_cli.services.institutions import find_institution
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
 
-CALENDAR = GivenCalendar(
+CALENDAR = CalendarOptions(
     expects=["tx-*.csv by 02:00 Europe/London on weekdays except holidays"],
     holidays="2026-05-25 Spring bank holiday",
 )

@@ -63,7 +63,7 @@ class EngineTarget:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class EngineInput:
     """What an engine is given: rows by value, and folders of the archive to read in place.
 
     `stored` are tables of the store, which plans read by name; `handed` are handed to plans.
@@ -86,7 +86,7 @@ def given(
     handed: Iterable[Table],
     *archived: str,
     catalogue: Iterable[str] = CATALOGUE,
-) -> Given:
+) -> EngineInput:
     """Take what an engine needs: tables that are handed, those `archived` and the `catalogue`'s.
 
     Of what is archived the rows are taken that are still in the store.
@@ -95,7 +95,7 @@ def given(
     for part in Archive(store, target.root).parts():
         folder = target.there(part_folder(target.root, part.table_name, part.run_id))
         folders.setdefault(part.table_name, []).append(folder)
-    return Given(
+    return EngineInput(
         stored={name: stored(store, name) for name in catalogue}
         | {name: stored(store, f"recent_{name}") for name in archived},
         handed={table.name: rows_of(store, table) for table in handed},

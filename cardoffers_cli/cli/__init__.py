@@ -6,5 +6,5 @@ services, pipeline, files, domain, settings. Typer and rich live here and nowher
 To add a command: a function `(ctx: typer.Context, …)` in a module here, what its help says beyond
 the docstring in `help.md`, with an example, and its line in `main.COMMANDS`. Heavy imports stand
 inside the function, so that `--help` is instant.
-Read first: main.py, then kernel/desk.py.
+Read first: main.py, then kernel/context.py.
 """

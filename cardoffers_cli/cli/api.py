@@ -13,7 +13,7 @@ from uuid import uuid4
 import typer
 
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.errors import NotFound, StoreBusy, UsageError
 
@@ -45,8 +45,8 @@ def api(
     dry_run: DryRun = False,
 ) -> None:
     """Call the HTTP contract without a server, and print the body as it comes."""
-    desk = Desk.of(ctx)
-    desk.writes({}, reads=[each for each in (body, key_file) if each])
+    context = CommandContext.of(ctx)
+    context.writes({}, reads=[each for each in (body, key_file) if each])
     headers = _headers(header or [])
     key = _key(key_file)
     if key:
@@ -54,18 +54,18 @@ def api(
     content = b"" if body is None else _content(body)
     if body is not None:
         headers.setdefault("content-type", "application/json")
-    answer = _answer(desk, _call(method, path, headers, content), dry_run=dry_run)
+    answer = _answer(context, _call(method, path, headers, content), dry_run=dry_run)
     if dry_run:
-        desk.note("Nothing of it was kept (--dry-run).")
+        context.note("Nothing of it was kept (--dry-run).")
     code = _exit_code(answer.status)
     why = _explained(answer) if answer.status >= HTTPStatus.BAD_REQUEST else ""
-    if desk.is_terminal and why and code != WITH_FINDINGS:
-        desk.note(why)
-    if include and desk.format is Format.json:
+    if context.is_terminal and why and code != WITH_FINDINGS:
+        context.note(why)
+    if include and context.format is Format.json:
         told = {"dry_run": True} if dry_run else {}
-        desk.show({**_document(answer), **told}, exit_code=code, why=why)
+        context.show({**_document(answer), **told}, exit_code=code, why=why)
     else:
-        desk.write((_head(answer) if include else b"") + answer.body, exit_code=code, why=why)
+        context.write((_head(answer) if include else b"") + answer.body, exit_code=code, why=why)
 
 
 def _call(method: str, path: str, headers: dict[str, str], body: bytes) -> "Call":
@@ -82,12 +82,12 @@ def _call(method: str, path: str, headers: dict[str, str], body: bytes) -> "Call
     )
 
 
-def _answer(desk: Desk, call: "Call", *, dry_run: bool) -> "Answer":
+def _answer(context: CommandContext, call: "Call", *, dry_run: bool) -> "Answer":
     from cardoffers_cli.contract.service import Service
 
-    service = Service(desk.job, lambda: desk.now, dry_run=dry_run)
+    service = Service(context.job, lambda: context.now, dry_run=dry_run)
     try:
-        (answer,) = service.answer_all([call], wait_s=desk.settings.lock_wait_s)
+        (answer,) = service.answer_all([call], wait_s=context.settings.lock_wait_s)
     except StoreBusy:
         (answer,) = service.answer_busy([call])
     return answer.with_headers(x_request_id=call.request_id)

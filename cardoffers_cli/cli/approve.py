@@ -6,7 +6,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.approvals import ACTIONS
@@ -36,13 +36,13 @@ def list_(
     from cardoffers_cli.jobs.approvals import list_approvals
     from cardoffers_cli.services.approvals import Approval
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     most = None if all_rows else limit + 1
-    found = list_approvals(desk.job, institution, state=state, limit=most)
+    found = list_approvals(context.job, institution, state=state, limit=most)
     shown = found if all_rows else found[:limit]
     if len(shown) < len(found):
-        desk.note(f"There are more than {limit}: --limit or --all shows them.")
-    desk.show(shown, Sheet.of(Approval, "approvals", shown, is_list=True))
+        context.note(f"There are more than {limit}: --limit or --all shows them.")
+    context.show(shown, Sheet.of(Approval, "approvals", shown, is_list=True))
 
 
 @app.command("show")
@@ -50,8 +50,8 @@ def show_(ctx: typer.Context, approval_id: ApprovalId) -> None:
     """Show a request with all that is to be approved, its answer and its use."""
     from cardoffers_cli.jobs.approvals import show_approval
 
-    desk = Desk.of(ctx)
-    desk.show(show_approval(desk.job, approval_id))
+    context = CommandContext.of(ctx)
+    context.show(show_approval(context.job, approval_id))
 
 
 @app.command()
@@ -66,17 +66,17 @@ def give(
     """Approve what somebody else asked for: the same command goes through once. This is final."""
     from cardoffers_cli.jobs import approvals
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if not dry_run:
-        known = approvals.show_approval(desk.job, approval_id)
+        known = approvals.show_approval(context.job, approval_id)
         details = "; ".join(f"{name}: {value}" for name, value in known.details.items())
         about = f"{ACTIONS[known.action].title}: {known.institution}, {known.subject} ({details})."
-        desk.ask(f"{about} {known.maker} asked for it. Approve it?", yes=yes)
+        context.ask(f"{about} {known.maker} asked for it. Approve it?", yes=yes)
         approval_id = str(known.approval_id)
-    done = approvals.give(desk.job, approval_id, reason=reason, dry_run=dry_run)
+    done = approvals.give(context.job, approval_id, reason=reason, dry_run=dry_run)
     if not dry_run:
-        desk.note(f"Next: {done.maker} types the same command again.")
-    desk.show(done)
+        context.note(f"Next: {done.maker} types the same command again.")
+    context.show(done)
 
 
 @app.command()
@@ -90,5 +90,5 @@ def refuse(
     """Refuse what was asked for, or take back what one asked for oneself. This is final."""
     from cardoffers_cli.jobs import approvals
 
-    desk = Desk.of(ctx)
-    desk.show(approvals.refuse(desk.job, approval_id, reason, dry_run=dry_run))
+    context = CommandContext.of(ctx)
+    context.show(approvals.refuse(context.job, approval_id, reason, dry_run=dry_run))

@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import AnyInstitution, From, To
 from cardoffers_cli.cli.kernel.show import Sheet
 
@@ -20,12 +20,12 @@ def arrivals(
     from cardoffers_cli.jobs.arrivals import Arrival
     from cardoffers_cli.jobs.arrivals import arrivals as look
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     asked: dict[str, Any] = {"from_at": from_at, "to_at": to_at}
-    found = look(desk.job, institution, **asked)
+    found = look(context.job, institution, **asked)
     if not found:
-        desk.note(
+        context.note(
             "No file was expected then. `cardoffers institution set INST --expects "
             "'*.csv by 01:00 Europe/London on weekdays'` says what is."
         )
-    desk.show(found, Sheet.of(Arrival, "arrivals", found))
+    context.show(found, Sheet.of(Arrival, "arrivals", found))

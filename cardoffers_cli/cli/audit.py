@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, To, option
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 
@@ -39,7 +39,7 @@ def changes(
     from cardoffers_cli.jobs.catalogue.changes import list_changes  # polars is heavy
     from cardoffers_cli.services.changes import ValueChange
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     filters: Mapping[str, Any] = {
         "subject": subject,
         "subject_id": subject_id,
@@ -48,11 +48,11 @@ def changes(
         "to_at": to_at,
     }
     most = None if all_rows else limit + 1
-    found = list_changes(desk.job, institution, **filters, limit=most)
+    found = list_changes(context.job, institution, **filters, limit=most)
     shown = found if all_rows else found[:limit]
     if len(shown) < len(found):
-        desk.note(f"There are more than {limit}: --limit or --all shows them.")
-    desk.show(shown, Sheet.of(ValueChange, "changes", shown))
+        context.note(f"There are more than {limit}: --limit or --all shows them.")
+    context.show(shown, Sheet.of(ValueChange, "changes", shown))
 
 
 @app.command("list")
@@ -71,10 +71,10 @@ def list_(
     from cardoffers_cli.jobs.keys.security import list_security
     from cardoffers_cli.services.security_log import SecurityEntry
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     window: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}
-    found = list_security(desk.job, institution, event=event, limit=limit, **window)
-    desk.show(found, Sheet.of(SecurityEntry, "entries", found))
+    found = list_security(context.job, institution, event=event, limit=limit, **window)
+    context.show(found, Sheet.of(SecurityEntry, "entries", found))
 
 
 @app.command()
@@ -88,10 +88,10 @@ def verify(
     """Find entries that were changed, removed or moved, and print the head of the log."""
     from cardoffers_cli.jobs.keys.security import verify_security
 
-    desk = Desk.of(ctx)
-    found = verify_security(desk.job, head)
+    context = CommandContext.of(ctx)
+    found = verify_security(context.job, head)
     summary = [{name: found[name] for name in ("ok", "entries", "head")}]
-    desk.show(
+    context.show(
         found,
         Sheet("log", LOG, summary),
         Sheet("faults", FAULTS, found["faults"], title="Faults"),

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import All, AnyInstitution, DryRun, Limit, argument, option
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.payouts.bank import TakenBankFile
+    from cardoffers_cli.jobs.payouts.bank import BankImportResult
 
 app = group("What the bank says of payouts.")
 
@@ -28,16 +28,16 @@ def import_(
     """Take in a file of the bank, whose form is known by its content; each entry once."""
     from cardoffers_cli.jobs.payouts.bank import import_bank_file
 
-    desk = Desk.of(ctx)
-    desk.writes({}, reads=[file])
-    told = import_bank_file(desk.job, file, dry_run=dry_run)
+    context = CommandContext.of(ctx)
+    context.writes({}, reads=[file])
+    told = import_bank_file(context.job, file, dry_run=dry_run)
     errors = [each for each in told.findings if each.level == "error"]
     if not dry_run:
-        desk.note("Next: `cardoffers payout list` shows what is paid.")
+        context.note("Next: `cardoffers payout list` shows what is paid.")
     why = "\n".join(
         f"{told.file}: {each.code}, {each.message}: {', '.join(each.places)}" for each in errors
     )
-    desk.show(told, *_taken(told), exit_code=WITH_FINDINGS if errors else 0, why=why)
+    context.show(told, *_taken(told), exit_code=WITH_FINDINGS if errors else 0, why=why)
 
 
 @app.command("list")
@@ -55,20 +55,22 @@ def list_(
     """List what the bank said, the newest first."""
     from cardoffers_cli.jobs.payouts.reading import ListedBankEntry, bank_entries
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     rows = bank_entries(
-        desk.job,
+        context.job,
         institution,
         number=statement,
         unknown=unknown,
         limit=None if all_rows else limit,
     )
-    desk.show(rows, Sheet.of(ListedBankEntry, "entries", rows))
+    context.show(rows, Sheet.of(ListedBankEntry, "entries", rows))
     if rows and rows[0].entries > len(rows):
-        desk.note(f"There are {counted(rows[0].entries, 'entry', 'entries')}: --all for every one.")
+        context.note(
+            f"There are {counted(rows[0].entries, 'entry', 'entries')}: --all for every one."
+        )
 
 
-def _taken(told: "TakenBankFile") -> Iterator[Block]:
+def _taken(told: "BankImportResult") -> Iterator[Block]:
     """Say what was taken of a file, and what was left out."""
     from cardoffers_cli.jobs.payouts.bank import BankFindings
 

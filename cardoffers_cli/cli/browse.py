@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.exits import Terminated, on_ctrl_c
 from cardoffers_cli.cli.kernel.extras import extra
 from cardoffers_cli.cli.kernel.options import argument, institution_option, option
@@ -41,20 +41,20 @@ def browse(
     """Search, look and answer, on one screen; nothing is changed."""
     from cardoffers_cli.tui.inquiry import Inquiry  # polars is heavy
 
-    desk = Desk.of(ctx)
-    inquiry = Inquiry(desk.job, Clock(desk.options.as_of).now, institution)
+    context = CommandContext.of(ctx)
+    inquiry = Inquiry(context.job, Clock(context.options.as_of).now, institution)
     can_move = sys.stdin.isatty() and os.environ.get("TERM") != "dumb"
-    if not (text or (desk.is_terminal and can_move)):
-        desk.note("This terminal shows no screen, so here it is in plain lines.")
+    if not (text or (context.is_terminal and can_move)):
+        context.note("This terminal shows no screen, so here it is in plain lines.")
         text = True
     show = _talk if text else _show
-    show(desk, inquiry, " ".join(query or ()))
+    show(context, inquiry, " ".join(query or ()))
 
 
-def _show(desk: Desk, inquiry: "Inquiry", query: str) -> None:
+def _show(context: CommandContext, inquiry: "Inquiry", query: str) -> None:
     with extra("browse", EXTRA, "The screen"):
         from cardoffers_cli.tui.app import Browser
-    screen = Browser(inquiry, query, has_colour=desk.has_colour)
+    screen = Browser(inquiry, query, has_colour=context.has_colour)
     ended_by = screen.run()
     if screen.fault:
         raise screen.fault
@@ -62,8 +62,8 @@ def _show(desk: Desk, inquiry: "Inquiry", query: str) -> None:
         raise KeyboardInterrupt if ended_by == signal.SIGINT else Terminated
 
 
-def _talk(desk: Desk, inquiry: "Inquiry", query: str) -> None:
-    from cardoffers_cli.tui.talk import Talk
+def _talk(context: CommandContext, inquiry: "Inquiry", query: str) -> None:
+    from cardoffers_cli.tui.plain import Talk
 
     def read() -> str | None:
         if sys.stdin.isatty():
@@ -71,8 +71,8 @@ def _talk(desk: Desk, inquiry: "Inquiry", query: str) -> None:
         line = sys.stdin.buffer.readline(_LONGEST)
         return line.decode(errors="replace") if line else None
 
-    width = shutil.get_terminal_size().columns if desk.is_terminal else None
-    talk = Talk(inquiry, read, desk.say, desk.note, on_ctrl_c=on_ctrl_c, width=width)
+    width = shutil.get_terminal_size().columns if context.is_terminal else None
+    talk = Talk(inquiry, read, context.say, context.note, on_ctrl_c=on_ctrl_c, width=width)
     talk.run(query)
     if talk.failures:
         raise typer.Exit(WITH_FINDINGS)

@@ -8,7 +8,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.counting import counted
 
@@ -36,20 +36,20 @@ def import_(
     """Import the files of a catalogue, in the order of their references."""
     from cardoffers_cli.jobs.catalogue.importing import import_catalogue  # polars is heavy
 
-    desk = Desk.of(ctx)
-    desk.writes({"--errors": errors}, reads=[*path.iterdir()] if path.is_dir() else [path])
-    with desk.progress("Rows read") as progress:
+    context = CommandContext.of(ctx)
+    context.writes({"--errors": errors}, reads=[*path.iterdir()] if path.is_dir() else [path])
+    with context.progress("Rows read") as progress:
         result = import_catalogue(
-            desk.job, path, dry_run=dry_run, errors=errors, advance=progress.advance
+            context.job, path, dry_run=dry_run, errors=errors, advance=progress.advance
         )
     for note in _notes(result):
-        desk.note(note)
+        context.note(note)
     why = "\n".join(
         f"{each.file}: {counted(each.rejected, 'row')} rejected."
         for each in result.files
         if each.rejected
     )
-    desk.show(result, *file_sheets(result), exit_code=3 if result.rejected else 0, why=why)
+    context.show(result, *file_sheets(result), exit_code=3 if result.rejected else 0, why=why)
 
 
 @app.command("export")
@@ -67,14 +67,14 @@ def export(
     from cardoffers_cli.files.catalogue_kinds import KINDS  # polars is heavy
     from cardoffers_cli.jobs.catalogue.importing import export_catalogue
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     kinds = (*KINDS, "links_masked")
-    desk.writes({f"{kind}.{form}": folder / f"{kind}.{form}" for kind in kinds})
+    context.writes({f"{kind}.{form}": folder / f"{kind}.{form}" for kind in kinds})
     options: Mapping[str, Any] = {"suffix": form, "masked_links": links is not None}
-    written = export_catalogue(desk.job, folder, **options, dry_run=dry_run)
+    written = export_catalogue(context.job, folder, **options, dry_run=dry_run)
     if links is None:
-        desk.note("Links are left out: full tokens do not leave the store (--links masked).")
-    desk.show(written, show.Sheet("files", WRITTEN, written))
+        context.note("Links are left out: full tokens do not leave the store (--links masked).")
+    context.show(written, show.Sheet("files", WRITTEN, written))
 
 
 def _notes(result: "CatalogueImport") -> Iterator[str]:
@@ -98,9 +98,9 @@ def template(
     """Write a template of every catalogue file, with one line each, and of a transaction file."""
     from cardoffers_cli.jobs.demo.example import make_templates  # polars is heavy
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     written = make_templates(folder, dry_run=dry_run)
-    desk.show(written, show.Sheet("files", WRITTEN, written))
+    context.show(written, show.Sheet("files", WRITTEN, written))
 
 
 def file_sheets(result: "CatalogueImport") -> list[show.Sheet]:

@@ -8,13 +8,13 @@ import typer
 from cardoffers_cli.cli.importing import import_credits
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.credits import ShownCredit
+    from cardoffers_cli.jobs.credits import CreditDetails
 
 app = group("What was credited to cardholders: take it in, look at it.")
 app.command("import")(import_credits)
@@ -40,15 +40,15 @@ def list_(
     """List what was credited, as it was sent, the newest first."""
     from cardoffers_cli.jobs.credits import ListedCredit, credit_rows
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     span: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}  # which are times by now
     rows, found = credit_rows(
-        desk.job, institution, status=status, limit=most, everywhere=all_institutions, **span
+        context.job, institution, status=status, limit=most, everywhere=all_institutions, **span
     )
-    desk.show(rows, Sheet.of(ListedCredit, "credits", rows), raw=raw)
+    context.show(rows, Sheet.of(ListedCredit, "credits", rows), raw=raw)
     if found > len(rows):
-        desk.note(f"There are {counted(found, 'credited row')}: --all for every one.")
+        context.note(f"There are {counted(found, 'credited row')}: --all for every one.")
 
 
 @app.command("show")
@@ -61,19 +61,17 @@ def show_(
     """Show a credited row: what was sent, and what is owed for the redemption that it is of."""
     from cardoffers_cli.jobs.credits import show_credit
 
-    desk = Desk.of(ctx)
-    found = show_credit(desk.job, institution, credit_ref)
-    desk.show(found, *_shown(found))
+    context = CommandContext.of(ctx)
+    found = show_credit(context.job, institution, credit_ref)
+    context.show(found, *_shown(found))
 
 
-def _shown(found: "ShownCredit") -> Iterator[Block]:
-    from cardoffers_cli.services.credits import SentCredit
+def _shown(found: "CreditDetails") -> Iterator[Block]:
+    from cardoffers_cli.services.credits import Credit
 
     fields = {name: value for name, value in found.items() if name != "others"}
     yield Sheet.of_fields("credit", fields)
     if found.owed_redemption_id is None:
         yield Text([f"{found.institution} has no redemption of what it names."])
     if found.others:
-        yield Sheet.of(
-            SentCredit, "others", found.others, title="Also credited for this redemption"
-        )
+        yield Sheet.of(Credit, "others", found.others, title="Also credited for this redemption")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, argument
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
@@ -25,16 +25,16 @@ def demo(
     from cardoffers_cli.cli.demo_story import story
     from cardoffers_cli.jobs.demo import demo as job
 
-    desk = Desk.of(ctx)
-    if desk.options.store:
+    context = CommandContext.of(ctx)
+    if context.options.store:
         raise UsageError("The demo makes a store of its own.", hint="Leave --store out.")
-    moment = desk.options.as_of or job.CLOCK
+    moment = context.options.as_of or job.CLOCK
     with (
         job.demo_folder(folder, keep=not dry_run) as place,
-        desk.progress("Running the demo", job.STEPS) as progress,
+        context.progress("Running the demo", job.STEPS) as progress,
     ):
         steps = []
-        for step in job.demo(place, replace(desk.job, now=moment)):
+        for step in job.demo(place, replace(context.job, now=moment)):
             steps.append(step)
             progress.advance()
     document = {
@@ -43,8 +43,8 @@ def demo(
         "steps": [vars(step) for step in steps],
         "dry_run": dry_run,
     }
-    if desk.format in {Format.table, Format.md}:
-        desk.show(document, *story(steps, None if dry_run else folder))
+    if context.format in {Format.table, Format.md}:
+        context.show(document, *story(steps, None if dry_run else folder))
     else:
         rows = [{"step": number, "command": step.command} for number, step in enumerate(steps, 1)]
-        desk.show(document, Sheet("steps", STEPS, rows))
+        context.show(document, Sheet("steps", STEPS, rows))

@@ -71,7 +71,7 @@ def story(steps: Sequence[DemoStep], folder: Path | None) -> Iterator[Block]:
 def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     """Yield each chapter: its name, its steps, and who shows what came of them."""
     from cardoffers_cli.jobs.catalogue.importing import FileImport
-    from cardoffers_cli.jobs.statements.closing import StatementTold
+    from cardoffers_cli.jobs.statements.closing import StatementResult
     from cardoffers_cli.services.reports import Redemption, UnknownMerchant
 
     named: dict[str, list[DemoStep]] = {}
@@ -107,7 +107,7 @@ def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     yield (
         "statement",
         named["statement"],
-        lambda closed: _sheet("statement", columns_of(StatementTold, _STATED), [closed]),
+        lambda closed: _sheet("statement", columns_of(StatementResult, _STATED), [closed]),
     )
 
 
@@ -155,9 +155,9 @@ def _balance(settlements: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _offers(feed: Any, *added: Any) -> Iterator[Block]:
-    from cardoffers_cli.services.feed import ShownOffer
+    from cardoffers_cli.services.feed import FeedOffer
 
-    yield Sheet("offers", columns_of(ShownOffer, "id title added reason"), feed["offers"])
+    yield Sheet("offers", columns_of(FeedOffer, "id title added reason"), feed["offers"])
     yield Text([f"{each['status']}: {each['cardholder_offer_id']}" for each in added])
 
 

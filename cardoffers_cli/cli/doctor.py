@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.show import Sheet, Text
 from cardoffers_cli.domain import json_text
@@ -24,14 +24,14 @@ def doctor(
     from cardoffers_cli.jobs.storage.doctor import Audit, names
     from cardoffers_cli.jobs.storage.doctor import doctor as look
 
-    desk = Desk.of(ctx)
-    with desk.progress("Auditing", total=len(names(strict=strict))) as bar:
-        found = look(desk.job, strict=strict, tell=lambda _name: bar.advance())
+    context = CommandContext.of(ctx)
+    with context.progress("Auditing", total=len(names(strict=strict))) as bar:
+        found = look(context.job, strict=strict, tell=lambda _name: bar.advance())
     rows = [
         {**audit, "example": audit.example and json_text.dumps(audit.example)}
         for audit in found.audits
     ]
-    desk.show(
+    context.show(
         found, Sheet.of(Audit, "audits", rows), Text([_said(found)]), exit_code=0 if found.ok else 3
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.commands import Format, Options
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.errors import UsageError
@@ -25,12 +25,12 @@ _SEALED = {Format.csv, Format.json, Format.html, Format.xlsx}
 """The forms of which a statement, or an invoice, makes the same bytes every time."""
 
 
-def show_verified(desk: Desk, rows: "Sequence[Any]", shape: type[Record]) -> None:
+def show_verified(context: CommandContext, rows: "Sequence[Any]", shape: type[Record]) -> None:
     """Show what was verified; the exit code is that of findings where anything is wrong."""
     wrong = [each.number for each in rows if not each.ok]
     why = f"Wrong: {', '.join(wrong)}." if wrong else ""
     exit_code = WITH_FINDINGS if wrong else 0
-    desk.show(rows, Sheet.of(shape, "verified", rows), exit_code=exit_code, why=why)
+    context.show(rows, Sheet.of(shape, "verified", rows), exit_code=exit_code, why=why)
 
 
 def write_files(
@@ -42,24 +42,24 @@ def write_files(
     from cardoffers_cli.jobs.statements import exporting
 
     folder = _folder(ctx)
-    desk = Desk.of(ctx)
-    asked = desk.options.format
+    context = CommandContext.of(ctx)
+    asked = context.options.format
     if folder is not None:
         forms = exporting.FORMS if asked is None else (_form(asked),)
         name = number.strip().upper()
-        desk.writes({f"-o ({form})": folder / f"{name}.{form}" for form in forms})
-        with opened(desk.job, number) as found:
-            written = exporting.export(found, folder, forms, mode=desk.settings.mode)
-        desk.note(f"Wrote {', '.join(each.file for each in written)} in {folder}")
+        context.writes({f"-o ({form})": folder / f"{name}.{form}" for form in forms})
+        with opened(context.job, number) as found:
+            written = exporting.export(found, folder, forms, mode=context.settings.mode)
+        context.note(f"Wrote {', '.join(each.file for each in written)} in {folder}")
         return
-    form = desk.format if asked or desk.output or desk.is_terminal else Format.csv
-    with opened(desk.job, number) as found:
+    form = context.format if asked or context.output or context.is_terminal else Format.csv
+    with opened(context.job, number) as found:
         if form in _SEALED:
-            with desk.writing() as out:
+            with context.writing() as out:
                 found.write(form, out)
         else:
             document = {**found.told, "lines": found.lines()}
-            desk.show(document, Sheet.of(found.line, "lines", found.lines()))
+            context.show(document, Sheet.of(found.line, "lines", found.lines()))
 
 
 def _form(asked: Format) -> str:

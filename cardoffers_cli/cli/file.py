@@ -6,7 +6,7 @@ import typer
 
 from cardoffers_cli.cli.importing import taken_line
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import (
     AnyInstitution,
     DryRun,
@@ -52,19 +52,19 @@ def undo(
     """Take a file of purchases back, as if it had never come, before anything of it settled."""
     from cardoffers_cli.jobs.files import undo_import
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if not dry_run and not yes:
-        plan = undo_import(import_id, reason, desk.job, dry_run=True)
-        desk.confirm(
+        plan = undo_import(import_id, reason, context.job, dry_run=True)
+        context.confirm(
             f"Withdraw {plan.file} of {plan.institution}: {counted(plan.purchases, 'purchase')},"
             f" {counted(plan.redemptions, 'redemption')} of"
             f" {money_text(plan.merchant_funded_amount, plan.currency)}?",
             yes=yes,
         )
-    done = undo_import(import_id, reason, desk.job, dry_run=dry_run)
-    desk.show(done)
+    done = undo_import(import_id, reason, context.job, dry_run=dry_run)
+    context.show(done)
     if done.approval and dry_run:
-        desk.note(f"A second person has to approve this: {done.approval}.")
+        context.note(f"A second person has to approve this: {done.approval}.")
 
 
 @app.command()
@@ -79,6 +79,6 @@ def release(
     from cardoffers_cli.cli.file_reports import show_files
     from cardoffers_cli.jobs.night.intake import release_file
 
-    desk = Desk.of(ctx)
-    made = release_file(desk.job, file, institution, dry_run=dry_run)
-    show_files(desk, [{**made.document()}], [made.report], Text([*map(taken_line, made.parts)]))
+    context = CommandContext.of(ctx)
+    made = release_file(context.job, file, institution, dry_run=dry_run)
+    show_files(context, [{**made.document()}], [made.report], Text([*map(taken_line, made.parts)]))

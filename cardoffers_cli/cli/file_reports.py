@@ -16,7 +16,7 @@ from cardoffers_cli.files.verdicts import ASKED, verdict_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cardoffers_cli.cli.kernel.desk import Desk
+    from cardoffers_cli.cli.kernel.context import CommandContext
     from cardoffers_cli.cli.kernel.show import Block
     from cardoffers_cli.files.html.pages import Page
     from cardoffers_cli.jobs.river.intake import FileReport
@@ -32,7 +32,7 @@ _OF_FILE_SHOWN = 3
 
 
 def show_files(
-    desk: Desk,
+    context: CommandContext,
     documents: Sequence[Mapping[str, Any]],
     reports: Sequence[FileReport],
     *further: Block,
@@ -48,20 +48,20 @@ def show_files(
     document = documents[0] if len(documents) == 1 else list(documents)
     exit_code = 0 if ok or unusable else 3
     if is_page:
-        desk.show_page(page_of(desk, documents), exit_code=exit_code)
-    elif len(unusable) < len(reports) or desk.format not in {Format.table, Format.md}:
-        desk.show(document, *blocks(reports), *further, exit_code=exit_code)
+        context.show_page(page_of(context, documents), exit_code=exit_code)
+    elif len(unusable) < len(reports) or context.format not in {Format.table, Format.md}:
+        context.show(document, *blocks(reports), *further, exit_code=exit_code)
     for error in unusable[1:]:
-        desk.note(error.message)
+        context.note(error.message)
     if unusable:
         raise unusable[0]
 
 
-def page_of(desk: Desk, documents: Sequence[Mapping[str, Any]]) -> Page:
+def page_of(context: CommandContext, documents: Sequence[Mapping[str, Any]]) -> Page:
     """Return the documents as a page that can be sent on: no value of a row is on it."""
     from cardoffers_cli.files.html.validation import validation_page
 
-    return validation_page(documents, desk.now)
+    return validation_page(documents, context.now)
 
 
 def blocks(reports: Sequence[FileReport]) -> Iterator[Block]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 
 from cardoffers_cli.cli.kernel import options
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Column, Row, Sheet, columns_of
@@ -26,7 +26,7 @@ from cardoffers_cli.domain.tokens import ELLIPSIS, SHOWN_AT_EACH_END
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.find import FindResult
-    from cardoffers_cli.services.search import Wanted
+    from cardoffers_cli.services.search import PurchaseFilter
 
 
 class Reason(Column):
@@ -39,7 +39,7 @@ class Reason(Column):
 
 
 Filters = Mapping[str, Any]
-"""What options say is wanted: fields of `Wanted`."""
+"""What options say is wanted: fields of `PurchaseFilter`."""
 TRAILS = "verdict credited_amount statement bank_state invoice"
 """What is told where any purchase that was found has it."""
 
@@ -115,9 +115,9 @@ def find(
 ) -> None:
     """Find purchases, rejected rows and duplicates by what is known of them."""
     from cardoffers_cli.jobs.find import find as look  # polars is heavy
-    from cardoffers_cli.services.search import FoundPurchase, FoundRow, Wanted
+    from cardoffers_cli.services.search import PurchaseFilter, PurchaseRow, ReceivedRow
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     filters = {
         "ref": ref,
         "redemption_id": redemption,
@@ -126,28 +126,28 @@ def find(
         **_cardholder(cardholder, token_file),
         "card_ends": None if card is None else _ends(card),
         **_amounts(amount, tolerance),
-        **_window(_day(desk, on_day), from_at, to_at),
+        **_window(_day(context, on_day), from_at, to_at),
     }
-    owner = desk.institution(institution, everywhere=everywhere)
-    wanted = Wanted(**filters)
-    found = look(owner, wanted, desk.job, limit=limit, everywhere=everywhere)
-    _tell(desk, found)
+    owner = context.institution(institution, everywhere=everywhere)
+    wanted = PurchaseFilter(**filters)
+    found = look(owner, wanted, context.job, limit=limit, everywhere=everywhere)
+    _tell(context, found)
     trails = " ".join(each for each in TRAILS.split() if any(hit.get(each) for hit in found.data))
     columns = (
-        *columns_of(FoundPurchase),
-        *columns_of(FoundRow, "code day"),
+        *columns_of(PurchaseRow),
+        *columns_of(ReceivedRow, "code day"),
         Reason("reason"),
-        *columns_of(FoundPurchase, "merchant_descriptor card_token_masked"),
-        *(columns_of(FoundPurchase, "institution") if len(found.institutions) > 1 else ()),
-        *(columns_of(FoundPurchase, trails) if trails else ()),
+        *columns_of(PurchaseRow, "merchant_descriptor card_token_masked"),
+        *(columns_of(PurchaseRow, "institution") if len(found.institutions) > 1 else ()),
+        *(columns_of(PurchaseRow, trails) if trails else ()),
     )
-    sheet = Sheet.of(FoundPurchase, "found", found.data, is_list=True)
-    desk.show(found, replace(sheet, columns=columns), raw=raw)
+    sheet = Sheet.of(PurchaseRow, "found", found.data, is_list=True)
+    context.show(found, replace(sheet, columns=columns), raw=raw)
     if not found.data:
         raise _nothing(found, wanted)
 
 
-def _nothing(found: "FindResult", wanted: "Wanted") -> NotFound:
+def _nothing(found: "FindResult", wanted: "PurchaseFilter") -> NotFound:
     """Say that nothing was found, and what may have been meant."""
     others = found.received_from
     if others:
@@ -159,7 +159,7 @@ def _nothing(found: "FindResult", wanted: "Wanted") -> NotFound:
     return NotFound(message, code="nothing_found", hint=hint, near=found.near, received_from=others)
 
 
-def _less(found: "FindResult", wanted: "Wanted") -> str:
+def _less(found: "FindResult", wanted: "PurchaseFilter") -> str:
     """Return what to change about a search that finds nothing."""
     ends = {"most_amount", "to_at"}  # each of a pair
     given = [name for name, value in vars(wanted).items() if value is not None and name not in ends]
@@ -180,10 +180,10 @@ def _whose(found: "FindResult") -> str:
     return found.institution or "any institution"
 
 
-def _day(desk: Desk, text: str | None) -> datetime | None:
+def _day(context: CommandContext, text: str | None) -> datetime | None:
     """Read the day that was asked for, as of the command's clock."""
     try:
-        day = read_day(text, desk.now.date()) if text is not None else None
+        day = read_day(text, context.now.date()) if text is not None else None
     except ValueError as error:
         raise UsageError(str(error), hint="For times of a day: --from and --to.") from None
     return datetime.combine(day, datetime.min.time()) if day else None
@@ -237,7 +237,7 @@ def _window(on_day: Any, from_at: Any, to_at: Any) -> Filters:
     return {"from_at": on_day, "to_at": on_day + timedelta(days=1)}
 
 
-def _tell(desk: Desk, found: "FindResult") -> None:
+def _tell(context: CommandContext, found: "FindResult") -> None:
     """Say what was looked through, as of when, and whether there is more."""
     words = {"purchases": "purchase", "rejected": "rejected row", "duplicates": "duplicate"}
     counts = [
@@ -248,6 +248,6 @@ def _tell(desk: Desk, found: "FindResult") -> None:
     )
     last = found.searched.last_import_at
     until = f", the last received {format_minute(last)}" if last else ""
-    desk.note(f"Searched {what} of {listed(found.institutions)}{until}.")
+    context.note(f"Searched {what} of {listed(found.institutions)}{until}.")
     if found.more:
-        desk.note(f"There are more than the {found.limit:,} shown: say more, or raise --limit.")
+        context.note(f"There are more than the {found.limit:,} shown: say more, or raise --limit.")

@@ -8,7 +8,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.bars import bar
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import By, From, Institution, Raw, To, option
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.domain.counting import counted
@@ -37,26 +37,26 @@ def funnel(
     """Show how many saw offers, added them and redeemed them, as a funnel on a terminal."""
     from cardoffers_cli.jobs.reports.funnel import read_funnel
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     window = {"from_at": from_at, "to_at": to_at}
-    if desk.format is Format.html:
+    if context.format is Format.html:
         from cardoffers_cli.cli import report_pages
 
-        report_pages.show_funnel(desk, institution, window, by)
+        report_pages.show_funnel(context, institution, window, by)
         return
-    for_people = desk.format in _FOR_PEOPLE
+    for_people = context.format in _FOR_PEOPLE
     asked: Mapping[str, Any] = {**window, "by": by}
-    found = read_funnel(desk.job, institution, **asked, compare=compare)
+    found = read_funnel(context.job, institution, **asked, compare=compare)
     blocks: list[Block]
-    if desk.format is Format.table:
+    if context.format is Format.table:
         blocks = [Text([*picture(found)], title=f"Funnel of {institution}"), *_rows(found, by)]
     elif for_people:
         blocks = [*_rows(found, by), *_seen(found)]
-        if desk.format is Format.xlsx:
+        if context.format is Format.xlsx:
             blocks.append(_steps(found))
     else:
         blocks = [*_rows(found, by), _steps(found)]
-    desk.show(found, *blocks, raw=raw)
+    context.show(found, *blocks, raw=raw)
 
 
 _FOR_PEOPLE = {Format.table, Format.md, Format.xlsx}

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.exits import EXIT_CODES
 from cardoffers_cli.cli.kernel.options import argument
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
@@ -87,35 +87,35 @@ def topic(
     ] = None,
 ) -> None:
     """Show a page: the rules, a tour, formats, files, operations; or explain a code."""
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     front_page: Any = ctx.find_root().command
     if name in PAGES:
-        _show_text(desk, name, page_text(name))
+        _show_text(context, name, page_text(name))
     elif name == "commands":
-        _show_text(desk, name, reference(front_page))
+        _show_text(context, name, reference(front_page))
     elif name == "findings":
-        _show_finding(desk, code) if code else _show_findings(desk)
+        _show_finding(context, code) if code else _show_findings(context)
     elif name == "exit-codes":
         rows = [{"code": row.code, "meaning": row.meaning, "fix": row.advice} for row in EXIT_CODES]
-        _show(desk, "exit-codes", rows, ("code", "meaning", "fix"))
+        _show(context, "exit-codes", rows, ("code", "meaning", "fix"))
     elif name is None:
         rows = [{"topic": topic, "about": about} for topic, about in {**LISTS, **PAGES}.items()]
-        _show(desk, "topics", rows, ("topic", "about"))
+        _show(context, "topics", rows, ("topic", "about"))
     else:
         raise _no_topic(name, is_command=name in front_page.list_commands(ctx))
 
 
-def _show_text(desk: Desk, name: str, text: str) -> None:
+def _show_text(context: CommandContext, name: str, text: str) -> None:
     """Show a page to read: as Markdown where no other form is asked for."""
-    if desk.options.format is None and desk.output is None:
-        desk.page(text)
-    elif desk.format is Format.md:
-        desk.write(text.encode())
-    elif desk.format in {Format.table, Format.html}:
-        desk.show(text, Text(text.splitlines()))
+    if context.options.format is None and context.output is None:
+        context.page(text)
+    elif context.format is Format.md:
+        context.write(text.encode())
+    elif context.format in {Format.table, Format.html}:
+        context.show(text, Text(text.splitlines()))
     else:
         row = {"topic": name, "text": text}
-        desk.show(row, Sheet(name, (Column("topic"), Column("text")), [row]))
+        context.show(row, Sheet(name, (Column("topic"), Column("text")), [row]))
 
 
 def _no_topic(name: str, *, is_command: bool) -> NotFound:
@@ -150,19 +150,21 @@ def _catalogue_files() -> Iterator[str]:
         yield ""
 
 
-def _show(desk: Desk, name: str, rows: list[dict[str, object]], columns: tuple[str, ...]) -> None:
-    desk.show(rows, Sheet(name, tuple(map(Column, columns)), rows))
+def _show(
+    context: CommandContext, name: str, rows: list[dict[str, object]], columns: tuple[str, ...]
+) -> None:
+    context.show(rows, Sheet(name, tuple(map(Column, columns)), rows))
 
 
-def _show_findings(desk: Desk) -> None:
+def _show_findings(context: CommandContext) -> None:
     rows: list[dict[str, object]] = [
         {"code": each.code, "level": each.level, "summary": each.summary, "fix": each.fix}
         for each in (*KNOWN.values(), *REASONS.values())
     ]
-    _show(desk, "findings", rows, ("code", "level", "summary", "fix"))
+    _show(context, "findings", rows, ("code", "level", "summary", "fix"))
 
 
-def _show_finding(desk: Desk, code: str) -> None:
+def _show_finding(context: CommandContext, code: str) -> None:
     found = KNOWN.get(code) or REASONS.get(code)
     if found is None:
         raise NotFound(
@@ -175,7 +177,7 @@ def _show_finding(desk: Desk, code: str) -> None:
     blocks = [Sheet("findings", tuple(map(Column, MEANING)), [document])]
     if found.example:
         blocks.append(Sheet("example", EXAMPLE, _lines(document), title="Example"))
-    desk.show([document], *blocks)
+    context.show([document], *blocks)
 
 
 KNOWN = {

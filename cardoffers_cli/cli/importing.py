@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel import options
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import argument, layout_for, layout_of
 from cardoffers_cli.cli.kernel.show import Text
 from cardoffers_cli.cli.validate import one_file_for
@@ -51,17 +51,17 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
         from cardoffers_cli.jobs.river.imports import ImportOptions
         from cardoffers_cli.jobs.river.intake import Outputs
 
-        desk = Desk.of(ctx, engine=engine)
+        context = CommandContext.of(ctx, engine=engine)
         written = {"--errors": errors, "--valid": valid, "--rejected": rejected}
         one_file_for(sources, *written.values())
-        desk.writes(written, reads=sources)
+        context.writes(written, reads=sources)
         is_other = no_profile or delimiter != "," or sheet is not None
         layout = layout_of(profile, delimiter, sheet)
         chosen = ImportOptions(
             delimiter=delimiter,
             assume_timezone=assume_timezone,
             allow_unterminated=allow_unterminated,
-            profile=layout_for(desk, institution, layout, is_other=is_other, to_write=True),
+            profile=layout_for(context, institution, layout, is_other=is_other, to_write=True),
             sheet=sheet,
             dry_run=dry_run,
             is_own=yes_it_is,
@@ -69,7 +69,7 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
             kind=kind,
         )
         outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
-        _import(desk, sources, institution, chosen, outputs)
+        _import(context, sources, institution, chosen, outputs)
 
     import_files.__doc__ = about
     return import_files
@@ -87,7 +87,7 @@ import_credits = import_command(
 
 
 def _import(
-    desk: Desk,
+    context: CommandContext,
     sources: list[str],
     institution: str,
     chosen: "ImportOptions",
@@ -102,9 +102,9 @@ def _import(
     documents, reports, taken = [], list[FileReport](), list[str]()
     for source in sources:
         try:
-            with desk.progress(f"Importing {source}") as bar:
+            with context.progress(f"Importing {source}") as bar:
                 made = import_file(
-                    source, institution, desk.job, chosen, outputs=outputs, progress=bar.update
+                    source, institution, context.job, chosen, outputs=outputs, progress=bar.update
                 )
         except FileUnusable as error:
             reports.append(FileReport(file=source, file_error=error))
@@ -115,10 +115,10 @@ def _import(
             documents.append({**made.document()})
             taken += map(taken_line, made.parts)
             if made.earlier:
-                desk.note(f"{shortened(source)} is {made.earlier.told()}.")
+                context.note(f"{shortened(source)} is {made.earlier.told()}.")
             for line in made.unusual:
-                desk.note(line)
-    show_files(desk, documents, reports, Text(taken))
+                context.note(line)
+    show_files(context, documents, reports, Text(taken))
 
 
 _NOTHING_TAKEN: Mapping[str, Any] = {

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, Institution, argument, option
 from cardoffers_cli.cli.kernel.questions import question
 from cardoffers_cli.cli.kernel.show import Sheet
@@ -41,6 +41,6 @@ def read(
 
     if all_unread == (message_id is not None):
         raise UsageError("Name one message, or --all.", hint="`cardoffers inbox list` has the ids.")
-    desk = Desk.of(ctx)
-    told = read_messages(desk.job, institution, message_id, dry_run=dry_run)
-    desk.show(told, Sheet.of(Message, "messages", told))
+    context = CommandContext.of(ctx)
+    told = read_messages(context.job, institution, message_id, dry_run=dry_run)
+    context.show(told, Sheet.of(Message, "messages", told))

@@ -10,13 +10,13 @@ import typer
 
 from cardoffers_cli.cli.kernel import completing, show
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar
-    from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, ShownInstitution
+    from cardoffers_cli.jobs.catalogue.expectations import CalendarOptions
+    from cardoffers_cli.jobs.catalogue.institutions import InstitutionDetails, InstitutionLayout
 
 app = group("List, show, add and set institutions.")
 
@@ -60,11 +60,11 @@ CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_valu
 @app.command("list")
 def list_(ctx: typer.Context) -> None:
     """List the institutions, with the settings of their programs."""
-    from cardoffers_cli.jobs.catalogue.institutions import ShownInstitution, all_institutions
+    from cardoffers_cli.jobs.catalogue.institutions import InstitutionDetails, all_institutions
 
-    desk = Desk.of(ctx)
-    found = all_institutions(desk.job)
-    desk.show(found, show.Sheet.of(ShownInstitution, "institutions", _rows(found)))
+    context = CommandContext.of(ctx)
+    found = all_institutions(context.job)
+    context.show(found, show.Sheet.of(InstitutionDetails, "institutions", _rows(found)))
 
 
 @app.command("show")
@@ -72,9 +72,9 @@ def show_(ctx: typer.Context, slug: Slug) -> None:
     """Show one institution."""
     from cardoffers_cli.jobs.catalogue.institutions import show_institution  # polars is heavy
 
-    desk = Desk.of(ctx)
-    found = show_institution(desk.job, slug)
-    desk.show(found, _fields(found))
+    context = CommandContext.of(ctx)
+    found = show_institution(context.job, slug)
+    context.show(found, _fields(found))
 
 
 @app.command()
@@ -94,7 +94,7 @@ def add(
     """Add an institution with its program, which has no offers yet."""
     from cardoffers_cli.jobs.catalogue.institutions import add_institution  # polars is heavy
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     cells: dict[str, str | None] = {
         "slug": slug,
         "name": name,
@@ -105,9 +105,9 @@ def add(
         "widget_limit": str(widget_limit),
         "settlement_hold_days": str(settlement_hold_days),
     }
-    made = add_institution(desk.job, cells, dry_run=dry_run)
-    desk.show(made, _fields(made))
-    desk.note("Next: `cardoffers merchant add`, then `cardoffers offer create`.")
+    made = add_institution(context.job, cells, dry_run=dry_run)
+    context.show(made, _fields(made))
+    context.note("Next: `cardoffers merchant add`, then `cardoffers offer create`.")
 
 
 @app.command("set")
@@ -225,7 +225,7 @@ def set_(
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values."""
-    from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+    from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
     from cardoffers_cli.jobs.catalogue.institutions import set_institution  # polars is heavy
 
     given = {
@@ -256,16 +256,16 @@ def set_(
         four_eyes["approval_limit"] = None if approval_limit == NONE else Decimal(approval_limit)
     paid_to = None
     if account or account_holder:
-        paid_to = GivenAccount(account=account, holder=account_holder)
+        paid_to = AccountOptions(account=account, holder=account_holder)
     calendar = _calendar(expects, holidays)
     others = (layout, paid_to, watch, calendar, legal_hold, numbers, shares_tokens_with, hold_short)
     if not values and not refunds and not four_eyes and not any(others):
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if clawback_days is not None:
         refunds["clawback_days"] = None if clawback_days == NONE else int(clawback_days)
     result = set_institution(
-        desk.job,
+        context.job,
         slug,
         values,
         layout=layout,
@@ -281,49 +281,49 @@ def set_(
         dry_run=dry_run,
     )
     if not result.changes:
-        desk.note("Nothing changes.")
+        context.note("Nothing changes.")
     if result.approval and dry_run:
-        desk.note(f"A second person has to approve this: {result.approval}.")
-    desk.show(result, show.Sheet("changes", CHANGES, result.changes))
+        context.note(f"A second person has to approve this: {result.approval}.")
+    context.show(result, show.Sheet("changes", CHANGES, result.changes))
 
 
-def _layout(profile: Path | None, *, none: bool) -> "KeptLayout | None":
+def _layout(profile: Path | None, *, none: bool) -> "InstitutionLayout | None":
     from cardoffers_cli.domain.profiles import parse_profile
     from cardoffers_cli.files.profiles.loading import profile_text, refuse_raw_keys
-    from cardoffers_cli.jobs.catalogue.institutions import KeptLayout
+    from cardoffers_cli.jobs.catalogue.institutions import InstitutionLayout
 
     if none:
-        return KeptLayout(toml=None)
+        return InstitutionLayout(toml=None)
     if profile is None:
         return None
     text = profile_text(profile)
     refuse_raw_keys(parse_profile(text, str(profile)), profile)
-    return KeptLayout(toml=text)
+    return InstitutionLayout(toml=text)
 
 
-def _calendar(expects: list[str] | None, holidays: str | None) -> "GivenCalendar | None":
+def _calendar(expects: list[str] | None, holidays: str | None) -> "CalendarOptions | None":
     from cardoffers_cli.files.holidays import read_holidays
-    from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar
+    from cardoffers_cli.jobs.catalogue.expectations import CalendarOptions
 
     if not expects and holidays is None:
         return None
     is_file = holidays is not None and holidays != NONE
-    return GivenCalendar(
+    return CalendarOptions(
         expects=expects or None,
         holidays=read_holidays(Path(holidays)) if holidays and is_file else holidays,
         holidays_name=holidays or NONE,
     )
 
 
-def _rows(institutions: Sequence["ShownInstitution"]) -> Sequence[Mapping[str, Any]]:
+def _rows(institutions: Sequence["InstitutionDetails"]) -> Sequence[Mapping[str, Any]]:
     """Write languages as catalogue files do."""
     return [{**each, "languages": "|".join(each.languages)} for each in institutions]
 
 
-def _fields(institution: "ShownInstitution") -> show.Sheet:
-    from cardoffers_cli.jobs.catalogue.institutions import ShownInstitution
+def _fields(institution: "InstitutionDetails") -> show.Sheet:
+    from cardoffers_cli.jobs.catalogue.institutions import InstitutionDetails
 
     (row,) = _rows([institution])
-    names = [*(each.name for each in show.columns_of(ShownInstitution)), *IF_ANY]
+    names = [*(each.name for each in show.columns_of(InstitutionDetails)), *IF_ANY]
     fields = {name: row[name] for name in names if name in row}
     return show.Sheet.of_fields("institution", fields)

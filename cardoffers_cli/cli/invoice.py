@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.documents import Period, show_verified, write_files
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import All, DryRun, Extent, Limit, Raw, argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, Text
 from cardoffers_cli.domain.counting import counted
@@ -26,12 +26,14 @@ FIRST = ("number", "merchant_name", "amount")
 @app.command()
 def close(ctx: typer.Context, *, period: Period, dry_run: DryRun = False) -> None:
     """Invoice all merchants for a month: what they fund of what was settled by its end."""
-    from cardoffers_cli.jobs.statements.invoicing import InvoiceTold, close_invoices
+    from cardoffers_cli.jobs.statements.invoicing import InvoiceResult, close_invoices
 
-    desk = Desk.of(ctx)
-    made = close_invoices(desk.job, period, dry_run=dry_run)
-    sheet = Sheet.of(InvoiceTold, "invoices", made.documents, first=FIRST, totals_by=("currency",))
-    desk.show(made, sheet, Text([_closed(made)]))
+    context = CommandContext.of(ctx)
+    made = close_invoices(context.job, period, dry_run=dry_run)
+    sheet = Sheet.of(
+        InvoiceResult, "invoices", made.documents, first=FIRST, totals_by=("currency",)
+    )
+    context.show(made, sheet, Text([_closed(made)]))
 
 
 @app.command("list")
@@ -44,16 +46,16 @@ def list_(
     raw: Raw = False,
 ) -> None:
     """List invoices and credit notes, the newest first."""
-    from cardoffers_cli.jobs.statements.invoicing import InvoiceTold
+    from cardoffers_cli.jobs.statements.invoicing import InvoiceResult
     from cardoffers_cli.jobs.statements.reading import invoice_rows
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     most = Extent(limit=limit, all_rows=all_rows).most
-    rows, found = invoice_rows(desk.job, merchant, limit=most)
-    sheet = Sheet.of(InvoiceTold, "invoices", rows, first=FIRST, totals_by=("currency",))
-    desk.show(rows, sheet, raw=raw)
+    rows, found = invoice_rows(context.job, merchant, limit=most)
+    sheet = Sheet.of(InvoiceResult, "invoices", rows, first=FIRST, totals_by=("currency",))
+    context.show(rows, sheet, raw=raw)
     if found > len(rows):
-        desk.note(f"There are {counted(found, 'invoice')}: --all for every one.")
+        context.note(f"There are {counted(found, 'invoice')}: --all for every one.")
 
 
 @app.command("show")
@@ -61,9 +63,9 @@ def show_(ctx: typer.Context, number: Number) -> None:
     """Show an invoice or a credit note."""
     from cardoffers_cli.jobs.statements.reading import show_invoice
 
-    desk = Desk.of(ctx)
-    found = show_invoice(desk.job, number)
-    desk.show(found, Sheet.of_fields("invoice", found))
+    context = CommandContext.of(ctx)
+    found = show_invoice(context.job, number)
+    context.show(found, Sheet.of_fields("invoice", found))
 
 
 @app.command()
@@ -82,9 +84,9 @@ def verify(
     """Hold invoices and credit notes against the ledger, and against the one before each."""
     from cardoffers_cli.jobs.statements.verifying import VerifiedInvoice, verify_invoices
 
-    desk = Desk.of(ctx)
-    rows = verify_invoices(desk.job, number)
-    show_verified(desk, rows, VerifiedInvoice)
+    context = CommandContext.of(ctx)
+    rows = verify_invoices(context.job, number)
+    show_verified(context, rows, VerifiedInvoice)
 
 
 def _closed(made: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import completing, options
 from cardoffers_cli.cli.kernel.commands import group, moment
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Sheet
@@ -67,8 +67,8 @@ def create(
     """Make a key. It is shown this once, and kept nowhere: not here, not in the store."""
     from cardoffers_cli.jobs.keys.keys import KeyRequest, create_key
 
-    desk = Desk.of(ctx)
-    desk.writes({"--key-file": key_file})
+    context = CommandContext.of(ctx)
+    context.writes({"--key-file": key_file})
     wanted: Mapping[str, Any] = {
         "institution": institution,
         "name": name,
@@ -76,17 +76,17 @@ def create(
         "expires": expires,
     }
     request = KeyRequest(**wanted)
-    _hand_over(desk, create_key(request, desk.job, key_file=key_file, dry_run=dry_run))
+    _hand_over(context, create_key(request, context.job, key_file=key_file, dry_run=dry_run))
 
 
 @app.command("list")
 def list_(ctx: typer.Context, *, institution: options.AnyInstitution = None) -> None:
     """List keys: what they may do, until when, when they were last used; never the keys."""
-    from cardoffers_cli.jobs.keys.keys import KnownKey, list_keys
+    from cardoffers_cli.jobs.keys.keys import ApiKeyRow, list_keys
 
-    desk = Desk.of(ctx)
-    found = list_keys(desk.job, institution)
-    desk.show(found, Sheet.of(KnownKey, "keys", [_row(each) for each in found]))
+    context = CommandContext.of(ctx)
+    found = list_keys(context.job, institution)
+    context.show(found, Sheet.of(ApiKeyRow, "keys", [_row(each) for each in found]))
 
 
 @app.command("show")
@@ -94,9 +94,9 @@ def show_(ctx: typer.Context, key_id: KeyId) -> None:
     """Show one key; never the key itself."""
     from cardoffers_cli.jobs.keys.keys import show_key
 
-    desk = Desk.of(ctx)
-    found = show_key(key_id, desk.job)
-    desk.show(found, _fields(found))
+    context = CommandContext.of(ctx)
+    found = show_key(key_id, context.job)
+    context.show(found, _fields(found))
 
 
 @app.command()
@@ -119,15 +119,15 @@ def rotate(
     """Make a key's successor, of the same scopes; both work until the old one ends."""
     from cardoffers_cli.jobs.keys.keys import rotate_key
 
-    desk = Desk.of(ctx)
-    desk.writes({"--key-file": key_file})
+    context = CommandContext.of(ctx)
+    context.writes({"--key-file": key_file})
     chosen: Mapping[str, Any] = {"overlap": overlap, "expires": expires, "key_file": key_file}
-    made = rotate_key(key_id, desk.job, **chosen, dry_run=dry_run)
-    _hand_over(desk, made)
+    made = rotate_key(key_id, context.job, **chosen, dry_run=dry_run)
+    _hand_over(context, made)
     ends_at = made.old_key_ends_at
     until = f"until {format_minute(ends_at)}, or until" if ends_at else "until"
     revoke_it = f"cardoffers key revoke {made.replaces}"
-    desk.note(f"The old key works {until} it is revoked: `{revoke_it}`.")
+    context.note(f"The old key works {until} it is revoked: `{revoke_it}`.")
 
 
 @app.command()
@@ -137,13 +137,13 @@ def revoke(
     """End a key, at once and for good."""
     from cardoffers_cli.jobs.keys.keys import revoke_key
 
-    desk = Desk.of(ctx)
-    ended = revoke_key(key_id, desk.job, dry_run=True)
+    context = CommandContext.of(ctx)
+    ended = revoke_key(key_id, context.job, dry_run=True)
     if not dry_run:
         which = f"{ended.name} ({ended.key_masked}) of {ended.institution}"
-        desk.confirm(f"Revoke the key {which}? Calls with it fail from now on.", yes=yes)
-        ended = revoke_key(str(ended.key_id), desk.job)
-    desk.show(ended, _fields(ended))
+        context.confirm(f"Revoke the key {which}? Calls with it fail from now on.", yes=yes)
+        ended = revoke_key(str(ended.key_id), context.job)
+    context.show(ended, _fields(ended))
 
 
 @app.command()
@@ -151,38 +151,38 @@ def check(ctx: typer.Context) -> None:
     """Tell what a key may do and until when; the key comes from standard input."""
     from cardoffers_cli.jobs.keys.keys import check_key
 
-    desk = Desk.of(ctx)
-    found = check_key(next(typed("-")).strip(), desk.job)
-    desk.show(found, _fields(found))
+    context = CommandContext.of(ctx)
+    found = check_key(next(typed("-")).strip(), context.job)
+    context.show(found, _fields(found))
 
 
 @app.command()
 def notices(ctx: typer.Context, *, dry_run: options.DryRun = False) -> None:
     """Tell institutions of keys that end soon: 14 days before, 3 days before, on the day."""
-    from cardoffers_cli.jobs.keys.notices import GivenNotice, give_notices
+    from cardoffers_cli.jobs.keys.notices import KeyNotice, give_notices
 
-    desk = Desk.of(ctx)
-    given = give_notices(desk.job, dry_run=dry_run)
+    context = CommandContext.of(ctx)
+    given = give_notices(context.job, dry_run=dry_run)
     if not given.notices:
-        desk.note("No notice is owed.")
-    desk.show(given, Sheet.of(GivenNotice, "notices", given.notices))
+        context.note("No notice is owed.")
+    context.show(given, Sheet.of(KeyNotice, "notices", given.notices))
 
 
-def _hand_over(desk: Desk, made: "GrantedKey") -> None:
+def _hand_over(context: CommandContext, made: "GrantedKey") -> None:
     """Show a new key, the only time; a file that it goes to is for its owner only.
 
     It is in the store by now: where that file cannot be written, the key is still shown.
     """
     if made.key is not None:
-        desk.note("Keep the key safe: it is shown this once.")
+        context.note("Keep the key safe: it is shown this once.")
     elif made.key_file is not None:
-        desk.note(f"Wrote the key to {made.key_file}")
+        context.note(f"Wrote the key to {made.key_file}")
     try:
-        desk.show(made, _fields(made), private=True)
+        context.show(made, _fields(made), private=True)
     except (OSError, CardoffersError):
-        if made.key is not None and desk.output is not None:
-            desk.note(f"The key {made.key_id} was made, but {desk.output} was not written.")
-            desk.say(made.key)
+        if made.key is not None and context.output is not None:
+            context.note(f"The key {made.key_id} was made, but {context.output} was not written.")
+            context.say(made.key)
         raise
 
 

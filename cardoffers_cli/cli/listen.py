@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
 from cardoffers_cli.cli.kernel.show import Sheet, say
@@ -19,7 +19,7 @@ from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.visible import visible
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.webhooks.listen import Heard
+    from cardoffers_cli.jobs.webhooks.listen import ReceivedEvent
 
 
 def listen(
@@ -39,9 +39,9 @@ def listen(
     delay: Annotated[float, option("Answer late.", min=0, metavar="SECONDS")] = 0,
 ) -> None:
     """Receive webhooks on this machine, verify them, and show each as it comes."""
-    from cardoffers_cli.jobs.webhooks.listen import Heard, listening
+    from cardoffers_cli.jobs.webhooks.listen import ReceivedEvent, listening
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     secrets = read_secrets(secret_file)
     place = partial(listening, host=host, port=port, certificate=certificate)
     rows = []
@@ -49,37 +49,37 @@ def listen(
         suppress(KeyboardInterrupt),  # the way to end it
         place(secrets, status=status, fail=fail, delay_s=delay) as listener,
     ):
-        desk.note(f"Listening on {listener.url}; Ctrl-C ends it.")
+        context.note(f"Listening on {listener.url}; Ctrl-C ends it.")
         if not secrets:
-            desk.note(f"Nothing is verified: name --secret-file, or set {VARIABLE}.")
+            context.note(f"Nothing is verified: name --secret-file, or set {VARIABLE}.")
         for row in islice(listener.rows, count):
             rows.append(row)
-            _tell(desk, row)
+            _tell(context, row)
     code = WITH_FINDINGS if any(row.faults for row in rows) else 0
-    if _is_live(desk):
+    if _is_live(context):
         raise typer.Exit(code)
-    desk.show(rows, Sheet.of(Heard, "received", rows), exit_code=code, why="")
+    context.show(rows, Sheet.of(ReceivedEvent, "received", rows), exit_code=code, why="")
 
 
-def _is_live(desk: Desk) -> bool:
+def _is_live(context: CommandContext) -> bool:
     """Whether each request is written when it comes: to a person, or as a line of JSON."""
-    return desk.output is None and desk.format in {Format.table, Format.jsonl}
+    return context.output is None and context.format in {Format.table, Format.jsonl}
 
 
-def _tell(desk: Desk, row: "Heard") -> None:
-    if not _is_live(desk):
-        desk.note(_line(row))
-    elif desk.format is Format.jsonl:
+def _tell(context: CommandContext, row: "ReceivedEvent") -> None:
+    if not _is_live(context):
+        context.note(_line(row))
+    elif context.format is Format.jsonl:
         say(json_text.dumps(row))
     else:
         say(visible(_line(row)))
 
 
-def _line(row: "Heard") -> str:
+def _line(row: "ReceivedEvent") -> str:
     return "  ".join(_parts(row))
 
 
-def _parts(row: "Heard") -> Iterator[str]:
+def _parts(row: "ReceivedEvent") -> Iterator[str]:
     yield format_moment(row.received_at)
     yield str(row.status)
     if row.verified is not None:

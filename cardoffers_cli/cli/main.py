@@ -88,7 +88,7 @@ REPLACED = {"certify": "validate FILE... --certificate FILE"}
 """Commands of the version before, and what is typed in their place."""
 
 
-class Loaded(Mapping[str, Any]):
+class LazyCommands(Mapping[str, Any]):
     """The commands by name, each made when it is asked for."""
 
     def __init__(self, entries: tuple[Entry, ...]) -> None:
@@ -126,7 +126,7 @@ class FrontPage(Group):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = Loaded(COMMANDS)  # type: ignore[assignment]
+        self.commands = LazyCommands(COMMANDS)  # type: ignore[assignment]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that was named; raise `UsageError` for one that was replaced."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, Engine, option
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
@@ -34,10 +34,10 @@ def match(
     """Match every purchase that is not decided yet to the offers its cardholder has added."""
     from cardoffers_cli.jobs.river.match import match_purchases
 
-    desk = Desk.of(ctx, engine=engine)
-    with desk.progress("Matching"):
-        report = match_purchases(desk.job, rematch=rematch, dry_run=dry_run).document()
-    desk.show(report, *decided(report), Text(list(_said(report))))
+    context = CommandContext.of(ctx, engine=engine)
+    with context.progress("Matching"):
+        report = match_purchases(context.job, rematch=rematch, dry_run=dry_run).document()
+    context.show(report, *decided(report), Text(list(_said(report))))
 
 
 def decided(report: Mapping[str, Any]) -> Iterator[Block]:

@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.cli.merchant_answers import accept, evidence, new, refuse, suggest, unlink
 from cardoffers_cli.domain.errors import UsageError
@@ -40,15 +40,15 @@ def list_(ctx: typer.Context) -> None:
     from cardoffers_cli.jobs.catalogue.rows import list_merchants  # polars is heavy
     from cardoffers_cli.services.merchants import Merchant
 
-    desk = Desk.of(ctx)
-    found = list_merchants(desk.job)
+    context = CommandContext.of(ctx)
+    found = list_merchants(context.job)
     terms = [
         each
         for each in show.columns_of(Merchant, "net_days tax_id tax_note")
         if any(row.get(each.name) is not None for row in found)
     ]
     columns = (*show.columns_of(Merchant), *terms)
-    desk.show(found, show.Sheet("merchants", columns, [_row(each) for each in found]))
+    context.show(found, show.Sheet("merchants", columns, [_row(each) for each in found]))
 
 
 @app.command()
@@ -72,13 +72,15 @@ def add(
     """Add a merchant."""
     from cardoffers_cli.jobs.catalogue.rows import add_merchant  # polars is heavy
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     named = _identifier(identifier, identifier_type) if identifier else None
     cells = _given(
         name=name, category=category, net_days=net_days, tax_id=tax_id, tax_note=tax_note
     )
-    made = add_merchant(desk.job, cells, merchant_id=merchant_id, identifier=named, dry_run=dry_run)
-    _show(desk, made)
+    made = add_merchant(
+        context.job, cells, merchant_id=merchant_id, identifier=named, dry_run=dry_run
+    )
+    _show(context, made)
 
 
 @app.command("set")
@@ -101,11 +103,11 @@ def set_(
     )
     if not cells:
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --net-days 14.")
-    desk = Desk.of(ctx)
-    done = set_merchant(desk.job, merchant, cells, dry_run=dry_run)
+    context = CommandContext.of(ctx)
+    done = set_merchant(context.job, merchant, cells, dry_run=dry_run)
     if not done.changes:
-        desk.note("Nothing changes.")
-    desk.show(done, show.Sheet("changes", CHANGES, done.changes))
+        context.note("Nothing changes.")
+    context.show(done, show.Sheet("changes", CHANGES, done.changes))
 
 
 @app.command()
@@ -120,10 +122,10 @@ def identify(
     """Say what else purchases call a merchant; those that waited for it redeem with the next match."""  # noqa: E501  one line of help
     from cardoffers_cli.jobs.catalogue.rows import identify_merchant  # polars is heavy
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     named = _identifier(identifier, identifier_type)
-    _show(desk, identify_merchant(desk.job, merchant, named, dry_run=dry_run))
-    desk.note("Next: `cardoffers match` looks at the purchases that waited for it.")
+    _show(context, identify_merchant(context.job, merchant, named, dry_run=dry_run))
+    context.note("Next: `cardoffers match` looks at the purchases that waited for it.")
 
 
 def _given(**values: str | int | None) -> dict[str, str | None]:
@@ -143,5 +145,5 @@ def _row(found: "merchants.Merchant") -> Mapping[str, Any]:
     return {**found, "identifiers": " ".join(found.identifiers or ())}
 
 
-def _show(desk: Desk, made: "merchants.Merchant") -> None:
-    desk.show(made, show.Sheet.of_fields("merchant", _row(made)))
+def _show(context: CommandContext, made: "merchants.Merchant") -> None:
+    context.show(made, show.Sheet.of_fields("merchant", _row(made)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel import options
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, columns_of
 from cardoffers_cli.domain.counting import counted
@@ -54,29 +54,29 @@ def suggest(
     from cardoffers_cli.jobs.discovery import rate_pairs, suggest_merchants
     from cardoffers_cli.services.suggestions import RatedPair
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if as_table:
-        rated = rate_pairs(desk.job, _pairs(as_table))
-        desk.show([_told(each) for each in rated], Sheet.of(RatedPair, "rated", rated), raw=raw)
+        rated = rate_pairs(context.job, _pairs(as_table))
+        context.show([_told(each) for each in rated], Sheet.of(RatedPair, "rated", rated), raw=raw)
         return
     if review:
         from cardoffers_cli.cli.merchant_review import check  # polars is heavy
 
-        check(desk)
-    with desk.progress("Comparing"):
-        rows = suggest_merchants(desk.job, institution, limit=limit)
+        check(context)
+    with context.progress("Comparing"):
+        rows = suggest_merchants(context.job, institution, limit=limit)
     if review and rows:
-        _review(desk, rows)
+        _review(context, rows)
         return
-    desk.show([_told(each) for each in rows], suggested("suggestions", rows), raw=raw)
+    context.show([_told(each) for each in rows], suggested("suggestions", rows), raw=raw)
     if rows:
-        desk.note(
+        context.note(
             "Next: `--review` takes your answers one by one. Or, with `-o review.csv`, write a"
             " reason beside those that are right; then `cardoffers merchant accept --from"
             " review.csv`."
         )
     else:
-        desk.note(
+        context.note(
             "No merchant is likelier than not; `cardoffers report unresolved` lists what waits."
         )
 
@@ -99,11 +99,11 @@ def evidence(
     """Show every merchant that an unknown identifier was held against, and what speaks for it."""
     from cardoffers_cli.jobs.discovery import show_evidence
 
-    desk = Desk.of(ctx)
-    found = show_evidence(desk.job, identifier, identifier_type)
-    desk.show(found, suggested("evidence", found.candidates), raw=raw)
+    context = CommandContext.of(ctx)
+    found = show_evidence(context.job, identifier, identifier_type)
+    context.show(found, suggested("evidence", found.candidates), raw=raw)
     if not found.candidates:
-        desk.note(
+        context.note(
             "No known merchant has a name like its own, or it has the names of many: "
             f"`cardoffers merchant new --from {identifier} --category …` makes a merchant of it."
         )
@@ -132,14 +132,14 @@ def accept(
     """Say whose an unknown identifier is; the next match redeems what waited for it."""
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
 
-    desk = Desk.of(ctx)
-    desk.writes({}, reads=[source] if source else [])
+    context = CommandContext.of(ctx)
+    context.writes({}, reads=[source] if source else [])
     if source is not None:
         if identifier or reason or cluster:
             raise UsageError(
                 "--from has identifiers and reasons of its own.", hint="Leave the others out."
             )
-        _show(desk, answers.accept_reviewed(desk.job, _reviewed(source), dry_run=dry_run))
+        _show(context, answers.accept_reviewed(context.job, _reviewed(source), dry_run=dry_run))
         return
     if not identifier or not merchant or not reason:
         raise UsageError(
@@ -147,12 +147,12 @@ def accept(
             hint='Write `cardoffers merchant accept IDENTIFIER MERCHANT --reason "…"`.',
         )
     told = answers.accept(
-        *(desk.job, identifier, merchant, reason),
+        *(context.job, identifier, merchant, reason),
         identifier_type=identifier_type,
         is_cluster=cluster,
         dry_run=dry_run,
     )
-    _show(desk, told)
+    _show(context, told)
 
 
 def refuse(
@@ -168,11 +168,13 @@ def refuse(
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
     from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     told = answers.refuse(
-        *(desk.job, identifier, merchant, reason), identifier_type=identifier_type, dry_run=dry_run
+        *(context.job, identifier, merchant, reason),
+        identifier_type=identifier_type,
+        dry_run=dry_run,
     )
-    desk.show(told, Sheet.of(AnsweredIdentifier, "answers", [told]))
+    context.show(told, Sheet.of(AnsweredIdentifier, "answers", [told]))
 
 
 def new(
@@ -190,11 +192,14 @@ def new(
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
     from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     told = answers.make_merchant(
-        *(desk.job, source, category), name=name, identifier_type=identifier_type, dry_run=dry_run
+        *(context.job, source, category),
+        name=name,
+        identifier_type=identifier_type,
+        dry_run=dry_run,
     )
-    desk.show(told, Sheet.of(AnsweredIdentifier, "answers", [told]))
+    context.show(told, Sheet.of(AnsweredIdentifier, "answers", [told]))
 
 
 def unlink(
@@ -209,9 +214,9 @@ def unlink(
     from cardoffers_cli.jobs.catalogue import answers  # polars is heavy
     from cardoffers_cli.services.merchant_answers import RedeemedByIdentifier
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     told = answers.unlink(
-        desk.job, identifier, reason, identifier_type=identifier_type, dry_run=dry_run
+        context.job, identifier, reason, identifier_type=identifier_type, dry_run=dry_run
     )
     fields = {name: value for name, value in told.items() if name != "redeemed"}
     blocks = [Sheet.of_fields("identifier", fields)]
@@ -219,31 +224,31 @@ def unlink(
         blocks.append(
             Sheet.of(RedeemedByIdentifier, "redeemed", told.redeemed, title="It redeemed")
         )
-    desk.show(told, *blocks)
+    context.show(told, *blocks)
     if told.redeemed:
-        desk.note(
+        context.note(
             "What it redeemed stands: `cardoffers redemption reverse` takes one back, and"
             " `cardoffers report redemptions` lists them."
         )
 
 
-def _review(desk: Desk, rows: "Sequence[Suggestion]") -> None:
+def _review(context: CommandContext, rows: "Sequence[Suggestion]") -> None:
     from cardoffers_cli.cli.merchant_review import Review, Terminal
 
     with Terminal() as terminal:
-        review = Review(desk.job, Clock(desk.options.as_of), terminal, desk.say)
+        review = Review(context.job, Clock(context.options.as_of), terminal, context.say)
         try:
             review.run(rows)
         except KeyboardInterrupt:
-            desk.note(f"{counted(len(review.told), 'answer')} given; what was answered stands.")
+            context.note(f"{counted(len(review.told), 'answer')} given; what was answered stands.")
             raise
     if review.told:
-        _show(desk, review.told)
+        _show(context, review.told)
     else:
-        desk.note("Nothing was answered.")
+        context.note("Nothing was answered.")
 
 
-def _show(desk: Desk, told: "Sequence[AnsweredIdentifier]") -> None:
+def _show(context: CommandContext, told: "Sequence[AnsweredIdentifier]") -> None:
     from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier
 
     failed = sum(each.code is not None for each in told)
@@ -253,7 +258,7 @@ def _show(desk: Desk, told: "Sequence[AnsweredIdentifier]") -> None:
         if accepted and not told[0].dry_run
         else []
     )
-    desk.show(
+    context.show(
         told,
         *(Sheet.of(AnsweredIdentifier, "answers", told), Text(said)),
         exit_code=WITH_FINDINGS if failed else 0,

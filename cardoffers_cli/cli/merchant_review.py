@@ -23,7 +23,7 @@ from cardoffers_cli.domain.money import money_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cardoffers_cli.cli.kernel.desk import Desk
+    from cardoffers_cli.cli.kernel.context import CommandContext
     from cardoffers_cli.jobs.catalogue.answers import AnsweredIdentifier
     from cardoffers_cli.jobs.context.clock import Clock
     from cardoffers_cli.jobs.context.job import Job
@@ -80,9 +80,9 @@ class Terminal:
             self.__enter__()
 
 
-def check(desk: Desk) -> None:
+def check(context: CommandContext) -> None:
     """Refuse a review that nobody could see, or answer."""
-    if not (desk.is_terminal and sys.stdin.isatty()):
+    if not (context.is_terminal and sys.stdin.isatty()):
         raise UsageError(
             "--review asks at a terminal, and here is none.",
             hint="`cardoffers merchant suggest -o review.csv` writes a list to fill in.",

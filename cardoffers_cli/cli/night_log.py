@@ -15,23 +15,23 @@ from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.jobs.context.clock import real_now
-from cardoffers_cli.jobs.night.order import Onlooker
+from cardoffers_cli.jobs.night.order import NightObserver
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from cardoffers_cli.cli.kernel.desk import Desk
+    from cardoffers_cli.cli.kernel.context import CommandContext
     from cardoffers_cli.cli.kernel.progress import Progress
     from cardoffers_cli.jobs.night.hooks import HookOutcome
-    from cardoffers_cli.jobs.night.order import ToldStep
+    from cardoffers_cli.jobs.night.order import StepReport
     from cardoffers_cli.jobs.night.result import NightResult
 
 
-class NightLines(Onlooker):
+class NightLines(NightObserver):
     """For people: a bar or a line now and then, and a line for every step."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext) -> None:
+        self._desk = context
         self._step = ""
         self._shown = ExitStack()
         self._bar: Progress | None = None
@@ -53,7 +53,7 @@ class NightLines(Onlooker):
             self._bar.describe(f"{self._step}: {what}")
             self._bar.update(done, total)
 
-    def ends(self, step: ToldStep) -> None:
+    def ends(self, step: StepReport) -> None:
         """Say what the step came to."""
         self._shown.close()
         findings = len(step.findings or ())
@@ -92,7 +92,7 @@ class JsonLines(NightLines):
     def moves(self, what: str, done: int, total: int | None) -> None:
         """Keep silent: the steps tell enough."""
 
-    def ends(self, step: ToldStep) -> None:
+    def ends(self, step: StepReport) -> None:
         """Say what the step came to."""
         self._say({"event": "step_ends", "step": step.name, **step})
 

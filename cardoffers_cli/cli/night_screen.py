@@ -25,13 +25,15 @@ PAGE = "index.html"
 
 def night_blocks(result: NightResult) -> Iterator[Block]:
     """Yield the screen of a night; formats of one sheet have the institutions."""
-    from cardoffers_cli.services.nights import CameIn
+    from cardoffers_cli.services.nights import NightIntakeRow
 
-    yield Sheet.of(CameIn, "came_in", result.institutions, title="What came in, and what it became")
+    yield Sheet.of(
+        NightIntakeRow, "came_in", result.institutions, title="What came in, and what it became"
+    )
     yield Sheet(
         "money",
         columns_of(
-            CameIn,
+            NightIntakeRow,
             "institution currency amount_accepted merchant_funded_amount commission_amount"
             " institution_payout_amount settled_institution_payout_amount",
         ),
@@ -45,9 +47,9 @@ def night_blocks(result: NightResult) -> Iterator[Block]:
 
 def step_blocks(result: NightResult) -> Iterator[Block]:
     """Yield a night step by step."""
-    from cardoffers_cli.jobs.night.order import ToldStep
+    from cardoffers_cli.jobs.night.order import StepReport
 
-    yield Sheet.of(ToldStep, "steps", result.steps, title="Steps")
+    yield Sheet.of(StepReport, "steps", result.steps, title="Steps")
     yield from night_blocks(result)
 
 

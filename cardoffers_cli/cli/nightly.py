@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, Engine, argument, option
 from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.domain.moments import parse_duration
@@ -49,31 +49,31 @@ def nightly(
     dry_run: DryRun = False,
 ) -> None:
     """Do the nightly run: import, match, refund, settle, notices, webhooks, reports, audits, snapshot."""  # noqa: E501  one line of help
-    from cardoffers_cli.jobs.night.order import Order
+    from cardoffers_cli.jobs.night.order import NightOptions
 
-    desk = Desk.of(ctx, engine=engine)
-    desk.writes({"--metrics-file": metrics_file})
-    order = Order(
+    context = CommandContext.of(ctx, engine=engine)
+    context.writes({"--metrics-file": metrics_file})
+    order = NightOptions(
         drop=drop,
         webhook_time_s=as_seconds(webhook_time),
-        is_clock_chosen=desk.options.as_of is not None,
-        wait_s=desk.options.lock_wait or 0,
+        is_clock_chosen=context.options.as_of is not None,
+        wait_s=context.options.lock_wait or 0,
         metrics_file=metrics_file,
     )
     if dry_run:
         from cardoffers_cli.jobs.night.rehearsal import rehearse
 
-        with desk.progress("Rehearsing the nightly run"):
-            result = rehearse(desk.job, order)
+        with context.progress("Rehearsing the nightly run"):
+            result = rehearse(context.job, order)
     else:
         from cardoffers_cli.jobs.night.run import run_night  # httpx is heavy
 
-        with onlooker(desk, log_format) as looking:
-            result = run_night(desk.job, order, looking)
-    show_night(desk, result, log_format)
+        with onlooker(context, log_format) as looking:
+            result = run_night(context.job, order, looking)
+    show_night(context, result, log_format)
 
 
-def show_night(desk: Desk, result: "NightResult", log_format: LogFormat) -> None:
+def show_night(context: CommandContext, result: "NightResult", log_format: LogFormat) -> None:
     """Show what a night came to, and tell it on stderr where stdout does not show all of it.
 
     With it is told what nobody was told yet of nights before, which may have been killed, and
@@ -86,29 +86,29 @@ def show_night(desk: Desk, result: "NightResult", log_format: LogFormat) -> None
 
     untold = list["NightResult"]()
     with suppress(StoreBusy):  # it is over, whoever holds the store by now
-        untold = [] if result.dry_run else untold_nights(desk.job)
+        untold = [] if result.dry_run else untold_nights(context.job)
     told = untold or [replace(result, findings=[]) if result.status == NOTHING_NEW else result]
     exit_code = max(map(exit_code_of, told))
-    is_read = desk.is_terminal and desk.format is Format.table
+    is_read = context.is_terminal and context.format is Format.table
     for each in told:
         if log_format == "json":
-            onlooker(desk, log_format).over(each)
+            onlooker(context, log_format).over(each)
         elif not (is_read and each.run_id == result.run_id) and (
-            exit_code or not desk.options.quiet
+            exit_code or not context.options.quiet
         ):
             exits.tell("\n".join(ending_lines(each)), as_it_is=True)
-    desk.show(result, *night_blocks(result), why="")
+    context.show(result, *night_blocks(result), why="")
     with suppress(StoreBusy):  # a kill before this, behind what was shown, repeats it
-        tell_nights(desk.job, untold)
+        tell_nights(context.job, untold)
     if exit_code:
         raise typer.Exit(exit_code)
 
 
-def onlooker(desk: Desk, log_format: LogFormat) -> Any:
+def onlooker(context: CommandContext, log_format: LogFormat) -> Any:
     """Return who tells of the steps."""
     from cardoffers_cli.cli.night_log import JsonLines, NightLines
 
-    return (JsonLines if log_format == "json" else NightLines)(desk)
+    return (JsonLines if log_format == "json" else NightLines)(context)
 
 
 def as_seconds(value: Any) -> float:

@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, Institution, argument, option
 from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, columns_of
@@ -38,10 +38,10 @@ def list_(ctx: typer.Context, *, institution: Institution) -> None:
     from cardoffers_cli.jobs.offers import program  # polars is heavy
     from cardoffers_cli.services.offers import ProgramOffer
 
-    desk = Desk.of(ctx)
-    found = program(institution, desk.job)
+    context = CommandContext.of(ctx)
+    found = program(institution, context.job)
     rows = [{**row, "segments": "|".join(row.segments)} for row in found]
-    desk.show(found, Sheet.of(ProgramOffer, "offers", rows))
+    context.show(found, Sheet.of(ProgramOffer, "offers", rows))
 
 
 @app.command("show")
@@ -49,9 +49,9 @@ def show_(ctx: typer.Context, offer_id: OfferId) -> None:
     """Show one offer: its terms, texts, programs, and the terms it had before."""
     from cardoffers_cli.jobs.offers import show_offer  # polars is heavy
 
-    desk = Desk.of(ctx)
-    found = show_offer(offer_id, desk.job)
-    desk.show(found, *_sheets(found))
+    context = CommandContext.of(ctx)
+    found = show_offer(offer_id, context.job)
+    context.show(found, *_sheets(found))
 
 
 @app.command()
@@ -80,7 +80,7 @@ def create(
     """Make an offer, and put it at the end of an institution's program, in its currency."""
     from cardoffers_cli.jobs.catalogue.rows import create_offer  # polars is heavy
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     cells: dict[str, str | None] = {
         "offer_id": offer_id,
         "title_en": title,
@@ -94,7 +94,7 @@ def create(
         "segments": segments and segments.replace(",", "|"),
         "max_redemptions_per_cardholder": None if max_redemptions is None else str(max_redemptions),
     }
-    desk.show(create_offer(desk.job, institution, merchant, cells, dry_run=dry_run))
+    context.show(create_offer(context.job, institution, merchant, cells, dry_run=dry_run))
 
 
 @app.command()
@@ -120,9 +120,9 @@ def feed(
     """Read the feed of a cardholder, as the institution's app would; counts as a view."""
     from cardoffers_cli.domain.personal import hints
     from cardoffers_cli.jobs.offers import FeedRequest, read_feed  # polars is heavy
-    from cardoffers_cli.services.feed import ShownOffer
+    from cardoffers_cli.services.feed import FeedOffer
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     request = FeedRequest(
         cardholder_token=next(typed(cardholder)),
         locale=locale,
@@ -132,11 +132,11 @@ def feed(
         prefer_merchants=hints(prefer_merchants),
         prefer_categories=hints(prefer_categories),
     )
-    body = read_feed(institution, request, desk.job, dry_run=dry_run)
-    columns = (*columns_of(ShownOffer), Column("reason")) if personalize else columns_of(ShownOffer)
+    body = read_feed(institution, request, context.job, dry_run=dry_run)
+    columns = (*columns_of(FeedOffer), Column("reason")) if personalize else columns_of(FeedOffer)
     if body["total"] > len(body["offers"]):
-        desk.note(f"Shown: {len(body['offers'])} of {counted(body['total'], 'offer')}.")
-    desk.show(_said(body, dry_run=dry_run), Sheet("offers", columns, body["offers"]))
+        context.note(f"Shown: {len(body['offers'])} of {counted(body['total'], 'offer')}.")
+    context.show(_said(body, dry_run=dry_run), Sheet("offers", columns, body["offers"]))
 
 
 @app.command()
@@ -153,27 +153,27 @@ def add(
     """Add an offer for a cardholder; from now on purchases can redeem it."""
     from cardoffers_cli.jobs.offers import AddRequest, add_offer  # polars is heavy
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     cardholder_token, card_token = typed(cardholder, card)
     request = AddRequest(
         offer_id=offer_id, cardholder_token=cardholder_token, card_token=card_token, segment=segment
     )
-    body = add_offer(institution, request, desk.job, dry_run=dry_run)
-    desk.show(_said(body, dry_run=dry_run))
+    body = add_offer(institution, request, context.job, dry_run=dry_run)
+    context.show(_said(body, dry_run=dry_run))
 
 
 @app.command("link-list")
 def link_list(ctx: typer.Context, *, institution: Institution, cardholder: Cardholder) -> None:
     """List what a cardholder has added, with the state and the uses of each."""
     from cardoffers_cli.jobs.offers import cardholder_links  # polars is heavy
-    from cardoffers_cli.services.links import HeldLink
+    from cardoffers_cli.services.links import LinkRow
 
-    desk = Desk.of(ctx)
-    found = cardholder_links(institution, next(typed(cardholder)), desk.job)
+    context = CommandContext.of(ctx)
+    found = cardholder_links(institution, next(typed(cardholder)), context.job)
     most = found.max_active_offers
     limit = "" if most is None else f" of at most {most}"
-    desk.note(f"Active offers: {found.active}{limit}.")
-    desk.show(found, Sheet.of(HeldLink, "links", found.links))
+    context.note(f"Active offers: {found.active}{limit}.")
+    context.show(found, Sheet.of(LinkRow, "links", found.links))
 
 
 def _said(body: Mapping[str, Any], *, dry_run: bool) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group, own_output
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import (
     currency_decimals,
     institution_option,
@@ -44,9 +44,9 @@ def build(
     output = own_output(ctx)
     if output is None:
         raise UsageError("-o validator.html is missing.", hint="Name the file to write.")
-    desk = Desk.of(ctx)
-    runtime = pyodide or desk.settings.pyodide or desk.store_path.with_name(FILE)
-    desk.writes({"-o": output}, reads=[runtime, *([profile] if profile else [])])
+    context = CommandContext.of(ctx)
+    runtime = pyodide or context.settings.pyodide or context.store_path.with_name(FILE)
+    context.writes({"-o": output}, reads=[runtime, *([profile] if profile else [])])
     currency_decimals(currency)
     found = layout_of(profile, delimiter)
     layout = None
@@ -55,7 +55,11 @@ def build(
     check = PageCheck(
         currency=currency, delimiter=delimiter, assume_timezone=assume_timezone, layout=layout
     )
-    built = build_page(desk.job, check, runtime, output, institution=institution, dry_run=dry_run)
-    desk.show(built)
+    built = build_page(
+        context.job, check, runtime, output, institution=institution, dry_run=dry_run
+    )
+    context.show(built)
     if not dry_run:
-        desk.note(f"Wrote {output}. Open it in a browser, or send it to whoever makes the files.")
+        context.note(
+            f"Wrote {output}. Open it in a browser, or send it to whoever makes the files."
+        )

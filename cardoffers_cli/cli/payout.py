@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from cardoffers_cli.cli.kernel.commands import group, own_output
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, argument, option
 from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.errors import UsageError
@@ -56,18 +56,18 @@ def export(
             "--again and --reason belong together.",
             hint='Say why it is paid again: --again --reason "the account was closed".',
         )
-    desk = Desk.of(ctx)
-    desk.writes({"-o": output})
+    context = CommandContext.of(ctx)
+    context.writes({"-o": output})
     due_on = date.fromisoformat(due) if due else None
     done = export_payout(
-        *(desk.job, statement, form, output), due_on=due_on, again=why or None, dry_run=dry_run
+        *(context.job, statement, form, output), due_on=due_on, again=why or None, dry_run=dry_run
     )
-    desk.show(done)
+    context.show(done)
     if done.approval and dry_run:
-        desk.note(f"A second person has to approve this: {done.approval}.")
+        context.note(f"A second person has to approve this: {done.approval}.")
     if not dry_run:
         before = ", the same as before" if done.exported_before else ""
-        desk.note(
+        context.note(
             f"Wrote {output}{before}. Compare its SHA-256 with what the bank got, then"
             " `cardoffers bank import FILE` with what the bank answers."
         )
@@ -84,11 +84,11 @@ def withdraw(
     """Withdraw a payment of which the bank said nothing yet: the next export pays by another."""
     from cardoffers_cli.jobs.payouts.exporting import withdraw_payout
 
-    desk = Desk.of(ctx)
-    done = withdraw_payout(desk.job, number, reason, dry_run=dry_run)
-    desk.show(done)
+    context = CommandContext.of(ctx)
+    done = withdraw_payout(context.job, number, reason, dry_run=dry_run)
+    context.show(done)
     if not dry_run:
-        desk.note(
+        context.note(
             f"Destroy the file with {done.payment_id}, then `cardoffers payout export --statement"
             f" {number} --form {done.form} -o FILE` pays it by another."
         )
@@ -99,9 +99,9 @@ def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
     """List the statements that pay anything, and what the bank says of each."""
     from cardoffers_cli.jobs.payouts.reading import ListedPayout, payouts
 
-    desk = Desk.of(ctx)
-    rows = payouts(desk.job, institution)
-    desk.show(rows, Sheet.of(ListedPayout, "payouts", rows, totals_by=("currency", "state")))
+    context = CommandContext.of(ctx)
+    rows = payouts(context.job, institution)
+    context.show(rows, Sheet.of(ListedPayout, "payouts", rows, totals_by=("currency", "state")))
 
 
 @app.command("show")
@@ -111,10 +111,10 @@ def show_(
     """Show what is paid of a statement, and all that the bank said of it."""
     from cardoffers_cli.jobs.payouts.reading import ListedBankEntry, ListedPayout, show_payout
 
-    desk = Desk.of(ctx)
-    found = show_payout(desk.job, number)
+    context = CommandContext.of(ctx)
+    found = show_payout(context.job, number)
     fields = {name: value for name, value in found.items() if name not in {"bank", "withdrawn"}}
-    desk.show(
+    context.show(
         found,
         Sheet.of_fields("payout", fields),
         Sheet.of(ListedBankEntry, "bank", found.bank, title="What the bank said"),

@@ -8,13 +8,13 @@ import typer
 
 from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, argument
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.pickup.told import PickupTold
+    from cardoffers_cli.jobs.pickup.result import PickupResult
 
 
 def pickup(
@@ -30,21 +30,21 @@ def pickup(
     """Fetch files from the places of [pickup.INST] into the drop folder, each once."""
     from cardoffers_cli.jobs.pickup.pickup import needs_attention, pick_up
 
-    desk = Desk.of(ctx)
-    wait_s = desk.options.lock_wait or 0
-    with desk.progress("Fetching files"):
-        told = pick_up(desk.job, drop, institution, wait_s=wait_s, dry_run=dry_run)
+    context = CommandContext.of(ctx)
+    wait_s = context.options.lock_wait or 0
+    with context.progress("Fetching files"):
+        told = pick_up(context.job, drop, institution, wait_s=wait_s, dry_run=dry_run)
     exit_code = WITH_FINDINGS if needs_attention(told.findings) else 0
-    if not (desk.is_terminal and desk.format is Format.table):
+    if not (context.is_terminal and context.format is Format.table):
         for found in told.findings:
             exits.tell(f"{found.message}\n    -> {found.next}" if found.next else found.message)
-    desk.show(told, *_shown(told), exit_code=exit_code, why="")
+    context.show(told, *_shown(told), exit_code=exit_code, why="")
 
 
-def _shown(told: "PickupTold") -> Iterator[Block]:
-    from cardoffers_cli.jobs.pickup.told import PickedUp, PickupFinding
+def _shown(told: "PickupResult") -> Iterator[Block]:
+    from cardoffers_cli.jobs.pickup.result import PickupFinding, PickupRow
 
-    yield Sheet.of(PickedUp, "files", told.files)
+    yield Sheet.of(PickupRow, "files", told.files)
     if told.findings:
         yield Sheet.of(PickupFinding, "findings", told.findings, title="What to know")
     if told.dry_run:

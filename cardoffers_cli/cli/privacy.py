@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import (
     DryRun,
     ErasureFile,
@@ -53,11 +53,11 @@ def export(
     """Write everything stored about one cardholder, as CSV and as JSON, tokens in full."""
     from cardoffers_cli.jobs.privacy.export import ExportedTable, export_cardholder
 
-    desk = Desk.of(ctx)
-    desk.writes({"--to": folder})
+    context = CommandContext.of(ctx)
+    context.writes({"--to": folder})
     token = _token(cardholder)
-    done = export_cardholder(desk.job, institution, token, folder, dry_run=dry_run)
-    desk.show(done, Sheet.of(ExportedTable, "tables", done.tables))
+    done = export_cardholder(context.job, institution, token, folder, dry_run=dry_run)
+    context.show(done, Sheet.of(ExportedTable, "tables", done.tables))
 
 
 @app.command()
@@ -73,12 +73,14 @@ def hold(
     """Put a cardholder on legal hold, who is not erased then; or lift that."""
     from cardoffers_cli.jobs.privacy.hold import hold_cardholder
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     token = _token(cardholder)
-    done = hold_cardholder(desk.job, institution, token, reason, release=release, dry_run=dry_run)
+    done = hold_cardholder(
+        context.job, institution, token, reason, release=release, dry_run=dry_run
+    )
     if not done.changed:
-        desk.note("Nothing changes.")
-    desk.show(done)
+        context.note("Nothing changes.")
+    context.show(done)
 
 
 question(
@@ -103,23 +105,23 @@ def erase(
     from cardoffers_cli.jobs.privacy.erase import erase_cardholder
     from cardoffers_cli.jobs.river.compact import compact
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     token = _token(cardholder)
     if not dry_run:
-        desk.ask(f"Erase this cardholder of {institution}, for good?", yes=yes)
-    done = erase_cardholder(desk.job, institution, token, reason, dry_run=dry_run)
+        context.ask(f"Erase this cardholder of {institution}, for good?", yes=yes)
+    done = erase_cardholder(context.job, institution, token, reason, dry_run=dry_run)
     if not dry_run:
-        compact(desk.job)
+        compact(context.job)
         if done.was_erased:
-            desk.note("This cardholder was erased before; the store was written anew once more.")
+            context.note("This cardholder was erased before; the store was written anew once more.")
     if done.approval and dry_run:
-        desk.note(f"A second person has to approve this: {done.approval}.")
+        context.note(f"A second person has to approve this: {done.approval}.")
     why = [
         f"The token stands still in {counted(place.rows, 'row')} of {place.place}."
         for place in done.places
     ]
     why += [f"{WHY[file.why]}: {file.file}" for file in done.files]
-    desk.show(done, *_erased(done), exit_code=3 if why else 0, why="\n".join(why))
+    context.show(done, *_erased(done), exit_code=3 if why else 0, why="\n".join(why))
 
 
 @app.command()
@@ -137,19 +139,19 @@ def reapply(
     from cardoffers_cli.jobs.privacy.erase import reapply as again
     from cardoffers_cli.jobs.river.compact import compact
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if none_since and not dry_run:
-        desk.confirm("Is nobody missing in the list of erasures?", yes=yes)
-    done = again(desk.job, erasures, none_since=none_since, dry_run=dry_run)
+        context.confirm("Is nobody missing in the list of erasures?", yes=yes)
+    done = again(context.job, erasures, none_since=none_since, dry_run=dry_run)
     if done.erasures and not dry_run:
-        compact(desk.job)
+        compact(context.job)
     why = ""
     if done.erasures_unknown_since:
         why = (
             f"Who was erased after {format_minute(done.erasures_unknown_since)} may be back: name "
             "a newer list with --erasures FILE, or say --none-since."
         )
-    desk.show(done, exit_code=3 if why else 0, why=why)
+    context.show(done, exit_code=3 if why else 0, why=why)
 
 
 def _token(given: str) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import options, show
 from cardoffers_cli.cli.kernel.commands import group, own_output
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import argument, checked_as, currency_decimals, option, zone
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
@@ -37,27 +37,29 @@ def new(
     from cardoffers_cli.jobs.profiles import GuessedColumn, guessed, new_profile
 
     output = own_output(ctx)
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     guess = guessed(sample, sheet)
     if time_zone is None and guess.lacks_zone:
-        answer = desk.answer("In which time zone are its times? Such as Europe/London; empty: none")
+        answer = context.answer(
+            "In which time zone are its times? Such as Europe/London; empty: none"
+        )
         time_zone = zone(answer or None)
     if output is None:
         made = new_profile(guess, sample, zone=time_zone)
-        desk.say(made.toml)
-        desk.note(f"{made.layout}.")
+        context.say(made.toml)
+        context.note(f"{made.layout}.")
         return
-    desk.writes({"-o": output}, reads=[sample])
+    context.writes({"-o": output}, reads=[sample])
     made = new_profile(guess, sample, zone=time_zone, to=output)
     if not dry_run:
-        show.write(made.toml.encode(), output, mode=desk.settings.mode)
+        show.write(made.toml.encode(), output, mode=context.settings.mode)
     document = {**made, "dry_run": dry_run}
-    desk.show(
+    context.show(
         document,
         show.Sheet.of(GuessedColumn, "fields", made.fields_),
         show.Text([f"{made.layout}."]),
     )
-    desk.note(f"Next: `cardoffers profile check {output} {sample}`.")
+    context.note(f"Next: `cardoffers profile check {output} {sample}`.")
 
 
 @app.command()
@@ -73,16 +75,16 @@ def check(
     from cardoffers_cli.files.profiles.loading import read_profile  # polars is heavy
     from cardoffers_cli.jobs.profiles import CheckedField, check_profile
 
-    desk = Desk.of(ctx)
-    reading = checked_as(desk.now, currency, ",", None, zone=assume_timezone)
+    context = CommandContext.of(ctx)
+    reading = checked_as(context.now, currency, ",", None, zone=assume_timezone)
     layout = read_profile(profile)
     found = check_profile(source, layout, reading, named=str(profile))
     names = [each.field for each in found.fields_]
     columns = [show.Column("line", kind="integer"), *(show.Column(name) for name in names)]
     wrong = [each.field for each in found.fields_ if each.unreadable]
     if not wrong:
-        desk.note(f"Next: {_next(source, profile, makes_tokens=layout.makes_tokens)}.")
-    desk.show(
+        context.note(f"Next: {_next(source, profile, makes_tokens=layout.makes_tokens)}.")
+    context.show(
         found,
         show.Sheet.of(CheckedField, "fields", found.fields_, title="Fields"),
         show.Sheet("rows", tuple(columns), found.items_, title="First rows"),
@@ -109,14 +111,14 @@ def show_(
     from cardoffers_cli.files.profiles.loading import read_profile  # polars is heavy
     from cardoffers_cli.jobs.profiles import kept_toml, shown_profile
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if Path(profile).suffix or Path(profile).exists():
         layout = read_profile(Path(profile))
     else:
-        layout = parse_profile(kept_toml(desk.job, profile), profile)
+        layout = parse_profile(kept_toml(context.job, profile), profile)
     found = shown_profile(layout, profile)
     fields = {**found, "fields": " ".join(found.fields_)}
-    desk.show(found, show.Sheet.of_fields("profile", fields))
+    context.show(found, show.Sheet.of_fields("profile", fields))
 
 
 @app.command("list")
@@ -127,12 +129,12 @@ def list_(
     ] = None,
 ) -> None:
     """List the profiles that institutions keep, or those of a folder."""
-    from cardoffers_cli.jobs.profiles import ShownProfile, kept_profiles, profiles_in
+    from cardoffers_cli.jobs.profiles import ProfileRow, kept_profiles, profiles_in
 
-    desk = Desk.of(ctx)
-    found = kept_profiles(desk.job) if folder is None else profiles_in(folder)
+    context = CommandContext.of(ctx)
+    found = kept_profiles(context.job) if folder is None else profiles_in(folder)
     rows = [{**each, "fields": " ".join(each.fields_)} for each in found]
-    desk.show(found, show.Sheet.of(ShownProfile, "profiles", rows))
+    context.show(found, show.Sheet.of(ProfileRow, "profiles", rows))
 
 
 @app.command()
@@ -153,8 +155,8 @@ def sample(
     output = own_output(ctx)
     if output is None:
         raise UsageError("-o sample.csv is missing.", hint="Name the file to write.")
-    desk = Desk.of(ctx)
-    desk.writes({"-o": output}, reads=[profile])
+    context = CommandContext.of(ctx)
+    context.writes({"-o": output}, reads=[profile])
     made = sample_profile(
         read_profile(profile),
         Plan(rows=rows, seed=seed, institutions=1, links=0),
@@ -163,7 +165,7 @@ def sample(
         decimals=currency_decimals(currency),
         dry_run=dry_run,
     )
-    desk.show(made)
+    context.show(made)
 
 
 @app.command()
@@ -192,9 +194,9 @@ def convert(
     if output is None or profile is None:
         missing = "-o canonical.csv" if profile else "--profile P.toml"
         raise UsageError(f"{missing} is missing.", hint="Add it: see the example in --help.")
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     written = {"-o": output, "--errors": errors, "--rejected": rejected, "--refunds": refunds}
-    desk.writes(written, reads=[source, profile])
+    context.writes(written, reads=[source, profile])
     layout = read_profile(profile)
     if refunds and layout.negatives != "refund":
         raise UsageError(
@@ -202,25 +204,25 @@ def convert(
             hint=f'Add `negatives = "refund"` to {profile}, above its first table.',
         )
     reading = checked_as(
-        *(desk.now, currency, ",", None),
+        *(context.now, currency, ",", None),
         zone=assume_timezone,
         allow_unterminated=allow_unterminated,
         token_key=read_token_key(layout, profile),
     )
     outputs = Outputs(errors=errors, rejected=rejected, raw=raw_rejected)
-    with desk.progress(f"Converting {source}") as bar:
+    with context.progress(f"Converting {source}") as bar:
         report = run(
             source,
             layout,
             reading,
-            desk.job,
+            context.job,
             to=output,
             refunds_to=refunds,
             outputs=outputs,
             progress=bar.update,
         )
     if report.file_error is None:
-        desk.note(f"Wrote {output}")
+        context.note(f"Wrote {output}")
     if refunds and report.refunds:
-        desk.note(f"Wrote {counted(report.refunds.valid, 'refund')} to {refunds}")
-    show_files(desk, [report.document()], [report])
+        context.note(f"Wrote {counted(report.refunds.valid, 'refund')} to {refunds}")
+    show_files(context, [report.document()], [report])

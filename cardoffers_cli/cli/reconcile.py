@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, columns_of
 from cardoffers_cli.domain.counting import counted
@@ -15,8 +15,8 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.reconciling import FINDING_CODES, meaning_of
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.reconciliation.findings import ShownFinding
-    from cardoffers_cli.jobs.reconciliation.reconcile import ReconciledTold
+    from cardoffers_cli.jobs.reconciliation.findings import FindingDetails
+    from cardoffers_cli.jobs.reconciliation.reconcile import ReconcileResult
     from cardoffers_cli.pipeline.reconcile import ControlTotals
 
 app = group("Hold what was credited against what was redeemed, and what banks paid.")
@@ -45,9 +45,9 @@ def reconcile(
         return
     from cardoffers_cli.jobs.reconciliation.reconcile import reconcile as run
 
-    desk = Desk.of(ctx)
-    told = run(desk.job, institution, dry_run=dry_run)
-    desk.show(told, *reconciled(told), exit_code=WITH_FINDINGS if told.open else 0)
+    context = CommandContext.of(ctx)
+    told = run(context.job, institution, dry_run=dry_run)
+    context.show(told, *reconciled(told), exit_code=WITH_FINDINGS if told.open else 0)
 
 
 @app.command("list")
@@ -66,14 +66,14 @@ def list_(
     raw: options.Raw = False,
 ) -> None:
     """List what reconciliation found: open findings first, then the oldest."""
-    from cardoffers_cli.jobs.reconciliation.findings import ToldFinding, finding_rows
+    from cardoffers_cli.jobs.reconciliation.findings import FindingRow, finding_rows
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
-    rows, findings = finding_rows(desk.job, institution, code=code, state=state, limit=most)
-    desk.show(rows, Sheet.of(ToldFinding, "findings", rows, totals_by=("currency",)), raw=raw)
+    rows, findings = finding_rows(context.job, institution, code=code, state=state, limit=most)
+    context.show(rows, Sheet.of(FindingRow, "findings", rows, totals_by=("currency",)), raw=raw)
     if findings > len(rows):
-        desk.note(f"There are {counted(findings, 'finding')}: --all for every one.")
+        context.note(f"There are {counted(findings, 'finding')}: --all for every one.")
 
 
 @app.command("show")
@@ -83,9 +83,9 @@ def show_(
     """Show a finding: what it means, what it is about, who accepted it, and what to do next."""
     from cardoffers_cli.jobs.reconciliation.findings import show_finding
 
-    desk = Desk.of(ctx)
-    found = show_finding(desk.job, finding_id, institution)
-    desk.show(found, *_shown(found))
+    context = CommandContext.of(ctx)
+    found = show_finding(context.job, finding_id, institution)
+    context.show(found, *_shown(found))
 
 
 @app.command()
@@ -100,12 +100,12 @@ def accept(
     """Accept a finding as it is: it is open no more, unless something new of it is found."""
     from cardoffers_cli.jobs.reconciliation.findings import accept_finding
 
-    desk = Desk.of(ctx)
-    done = accept_finding(desk.job, finding_id, reason, institution=institution, dry_run=dry_run)
-    desk.show(done)
+    context = CommandContext.of(ctx)
+    done = accept_finding(context.job, finding_id, reason, institution=institution, dry_run=dry_run)
+    context.show(done)
 
 
-def reconciled(told: "ReconciledTold") -> Iterator[Block]:
+def reconciled(told: "ReconcileResult") -> Iterator[Block]:
     """Show the verdicts, the totals of both sides, and what is open."""
     from cardoffers_cli.pipeline.reconcile import BankTotal, VerdictTotal
 
@@ -145,7 +145,7 @@ def _controlled(control: "ControlTotals") -> Iterator[str]:
         )
 
 
-def _shown(found: "ShownFinding") -> Iterator[Block]:
+def _shown(found: "FindingDetails") -> Iterator[Block]:
     from cardoffers_cli.jobs.payouts.reading import ListedBankEntry
     from cardoffers_cli.services.reconciliation import CreditedRow
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Yes, argument, option
 from cardoffers_cli.cli.kernel.show import Sheet
 
@@ -29,10 +29,10 @@ def show_(
     from cardoffers_cli.jobs.redemptions import show  # polars is heavy
     from cardoffers_cli.services.redemptions import StateMove
 
-    desk = Desk.of(ctx)
-    found = show(redemption_id, desk.job, institution=institution)
+    context = CommandContext.of(ctx)
+    found = show(redemption_id, context.job, institution=institution)
     fields = {name: value for name, value in found.items() if name != "history"}
-    desk.show(
+    context.show(
         found,
         Sheet.of_fields("redemption", fields),
         Sheet.of(StateMove, "history", found["history"], title="History"),
@@ -52,12 +52,12 @@ def reverse(
     """Reverse a redemption: its budget and its use come back. This is final."""
     from cardoffers_cli.jobs.reverse import reverse as take_back
 
-    desk = Desk.of(ctx)
-    done = take_back(redemption_id, reason, desk.job, institution=institution, dry_run=True)
+    context = CommandContext.of(ctx)
+    done = take_back(redemption_id, reason, context.job, institution=institution, dry_run=True)
     if not dry_run:
-        desk.ask(_question(done), yes=yes)
-        done = take_back(str(done["redemption_id"]), reason, desk.job)
-    desk.show(done)
+        context.ask(_question(done), yes=yes)
+        done = take_back(str(done["redemption_id"]), reason, context.job)
+    context.show(done)
 
 
 _ENDS = {

@@ -10,7 +10,7 @@ import typer
 from cardoffers_cli.cli.importing import import_refunds
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.cli.match import outcomes
@@ -18,8 +18,8 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable, UsageError
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.refunds.linking import Said
-    from cardoffers_cli.jobs.refunds.reading import ShownRefund
+    from cardoffers_cli.jobs.refunds.linking import RefundLink
+    from cardoffers_cli.jobs.refunds.reading import RefundDetails
 
 app = group("Refunds: take them in, link them to purchases, look at them.")
 app.command("import")(import_refunds)
@@ -49,9 +49,9 @@ def apply(ctx: typer.Context, *, dry_run: options.DryRun = False) -> None:
     """Link refunds to their purchases, and take back what these earned."""
     from cardoffers_cli.jobs.refunds.apply import apply_refunds
 
-    desk = Desk.of(ctx)
-    told = apply_refunds(desk.job, dry_run=dry_run)
-    desk.show(told, *applied(told))
+    context = CommandContext.of(ctx)
+    told = apply_refunds(context.job, dry_run=dry_run)
+    context.show(told, *applied(told))
 
 
 @app.command("list")
@@ -68,14 +68,14 @@ def list_(
     """List refunds, how far they are and what became of them, the newest first."""
     from cardoffers_cli.jobs.refunds.reading import ListedRefund, refund_rows
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     rows, refunds = refund_rows(
-        desk.job, institution, state=state, limit=most, everywhere=all_institutions
+        context.job, institution, state=state, limit=most, everywhere=all_institutions
     )
-    desk.show(rows, Sheet.of(ListedRefund, "refunds", rows), raw=raw)
+    context.show(rows, Sheet.of(ListedRefund, "refunds", rows), raw=raw)
     if refunds > len(rows):
-        desk.note(f"There are {counted(refunds, 'refund')}: --all for every one.")
+        context.note(f"There are {counted(refunds, 'refund')}: --all for every one.")
 
 
 def refunds(
@@ -92,17 +92,17 @@ def refunds(
     """Show refunds, what they are of and what they took back, the newest first."""
     from cardoffers_cli.jobs.refunds.reading import ListedRefund, refund_rows
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     span: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}  # which are times by now
     rows, found = refund_rows(
-        desk.job, institution, state=state, limit=most, everywhere=True, **span
+        context.job, institution, state=state, limit=most, everywhere=True, **span
     )
-    desk.show(
+    context.show(
         {"data": rows}, Sheet.of(ListedRefund, "refunds", rows, totals_by=("currency",)), raw=raw
     )
     if found > len(rows):
-        desk.note("There is more: --all for every row.")
+        context.note("There is more: --all for every row.")
 
 
 @app.command("show")
@@ -112,9 +112,9 @@ def show_(
     """Show a refund: what was received, its purchase, what it took back, and what it may be of."""
     from cardoffers_cli.jobs.refunds.reading import show_refund
 
-    desk = Desk.of(ctx)
-    found = show_refund(desk.job, institution, refund_ref)
-    desk.show(found, *_shown(found))
+    context = CommandContext.of(ctx)
+    found = show_refund(context.job, institution, refund_ref)
+    context.show(found, *_shown(found))
 
 
 @app.command()
@@ -124,11 +124,11 @@ def suggest(
     """Show the purchases that refunds without a reference may be of, best first."""
     from cardoffers_cli.jobs.refunds.reading import Candidate, suggestions
 
-    desk = Desk.of(ctx)
-    rows = suggestions(desk.job, institution)
-    desk.show(rows, Sheet.of(Candidate, "candidates", rows), raw=raw)
+    context = CommandContext.of(ctx)
+    rows = suggestions(context.job, institution)
+    context.show(rows, Sheet.of(Candidate, "candidates", rows), raw=raw)
     if rows:
-        desk.note(
+        context.note(
             "Next: with `--format csv -o review.csv`, write a reason beside those that are right; "
             f"then `cardoffers refund link --from review.csv -i {institution or 'INST'}`."
         )
@@ -153,29 +153,34 @@ def link(
     dry_run: options.DryRun = False,
 ) -> None:
     """Link a refund to its purchase, or those of a reviewed list. This is final."""
-    from cardoffers_cli.jobs.refunds.linking import LinkedRefund, Said, link_refund, link_refunds
+    from cardoffers_cli.jobs.refunds.linking import (
+        LinkedRefund,
+        RefundLink,
+        link_refund,
+        link_refunds,
+    )
 
-    desk = Desk.of(ctx)
-    desk.writes({}, reads=[source] if source else [])
+    context = CommandContext.of(ctx)
+    context.writes({}, reads=[source] if source else [])
     if source is not None:
         if refund_ref or reason:
             raise UsageError(
                 "--from has references and reasons of its own.", hint="Leave them out."
             )
-        told = link_refunds(desk.job, institution, _reviewed(source), dry_run=dry_run)
+        told = link_refunds(context.job, institution, _reviewed(source), dry_run=dry_run)
         failed = sum(not each.is_linked for each in told)
         why = f"Not linked: {failed:,} of {counted(len(told), 'refund')}." if failed else ""
         exit_code = WITH_FINDINGS if failed else 0
-        desk.show(told, Sheet.of(LinkedRefund, "links", told), exit_code=exit_code, why=why)
+        context.show(told, Sheet.of(LinkedRefund, "links", told), exit_code=exit_code, why=why)
         return
     if not refund_ref or not transaction_ref or not reason:
         raise UsageError(
             "Name a refund, its purchase and a reason, or a file.",
             hint='Write `cardoffers refund link REFUND_REF TRANSACTION_REF --reason "…" -i INST`.',
         )
-    said = Said(refund_ref=refund_ref, transaction_ref=transaction_ref, reason=reason)
-    done = link_refund(desk.job, institution, said, dry_run=dry_run)
-    desk.show(done, Sheet.of(LinkedRefund, "links", [done]))
+    said = RefundLink(refund_ref=refund_ref, transaction_ref=transaction_ref, reason=reason)
+    done = link_refund(context.job, institution, said, dry_run=dry_run)
+    context.show(done, Sheet.of(LinkedRefund, "links", [done]))
 
 
 @app.command()
@@ -190,8 +195,8 @@ def dismiss(
     """Lay a refund aside: nothing will be looked for any more. This is final."""
     from cardoffers_cli.jobs.refunds.linking import dismiss_refund
 
-    desk = Desk.of(ctx)
-    desk.show(dismiss_refund(desk.job, institution, refund_ref, reason, dry_run=dry_run))
+    context = CommandContext.of(ctx)
+    context.show(dismiss_refund(context.job, institution, refund_ref, reason, dry_run=dry_run))
 
 
 def applied(told: Mapping[str, Any]) -> Iterator[Block]:
@@ -201,7 +206,7 @@ def applied(told: Mapping[str, Any]) -> Iterator[Block]:
         yield Text(["Nothing was written (--dry-run)."])
 
 
-def _shown(found: "ShownRefund") -> Iterator[Block]:
+def _shown(found: "RefundDetails") -> Iterator[Block]:
     from cardoffers_cli.jobs.refunds.reading import Candidate
 
     fields = {name: value for name, value in found.items() if name != "may_be_of"}
@@ -210,10 +215,10 @@ def _shown(found: "ShownRefund") -> Iterator[Block]:
         yield Sheet.of(Candidate, "candidates", found.may_be_of, title="It may be of")
 
 
-def _reviewed(source: Path) -> "list[Said]":
+def _reviewed(source: Path) -> "list[RefundLink]":
     """Read the rows of a reviewed list that have a reason."""
     from cardoffers_cli.files.lists import read_list
-    from cardoffers_cli.jobs.refunds.linking import Said
+    from cardoffers_cli.jobs.refunds.linking import RefundLink
 
     rows = csv.DictReader(read_list(str(source)))
     if missing := {"refund_ref", "transaction_ref", "reason"} - set(rows.fieldnames or ()):
@@ -223,7 +228,8 @@ def _reviewed(source: Path) -> "list[Said]":
             hint="`cardoffers refund suggest -i INST -o review.csv` writes one to fill in.",
         )
     said = [
-        Said(**{name: (row[name] or "").strip() for name in Said.__annotations__}) for row in rows
+        RefundLink(**{name: (row[name] or "").strip() for name in RefundLink.__annotations__})
+        for row in rows
     ]
     found = [each for each in said if each.reason]
     if not found:

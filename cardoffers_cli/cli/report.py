@@ -10,7 +10,7 @@ from cardoffers_cli.cli.funnel import funnel
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.bars import bar
 from cardoffers_cli.cli.kernel.commands import Format, group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.questions import question
 from cardoffers_cli.cli.kernel.show import Column, Sheet, columns_of
@@ -20,7 +20,7 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.services.reports import UnknownMerchant
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.reports.reports import WholeReport
+    from cardoffers_cli.jobs.reports.reports import Report
     from cardoffers_cli.services.reports import RedemptionCount, ReportPage
 
 app = group("Show redemptions, settlements, offers, merchants, the funnel, and what is unresolved.")
@@ -54,13 +54,13 @@ def redemptions(
     raw: options.Raw = False,
 ) -> None:
     """Show redemptions, newest first, a page at a time."""
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     filters = _filters(institution, status, from_at, to_at)
     extent = options.Extent(limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
     if by:
-        show_counts(desk, by, filters, extent)
+        show_counts(context, by, filters, extent)
     else:
-        _show_pages(desk, "redemptions", filters, extent)
+        _show_pages(context, "redemptions", filters, extent)
 
 
 @app.command()
@@ -81,39 +81,41 @@ def settlements(
     raw: options.Raw = False,
 ) -> None:
     """Show ledger entries, newest first, a page at a time."""
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     filters = _filters(institution, status, from_at, to_at)
     extent = options.Extent(limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
     if by:
-        _show_sums(desk, by, filters, extent)
+        _show_sums(context, by, filters, extent)
         return
     if settlement:
         filters["settlement"] = settlement
-    _show_pages(desk, "settlements", filters, extent)
+    _show_pages(context, "settlements", filters, extent)
 
 
-def _show_sums(desk: Desk, by: SettledBy, filters: Filters, extent: options.Extent) -> None:
+def _show_sums(
+    context: CommandContext, by: SettledBy, filters: Filters, extent: options.Extent
+) -> None:
     """Show settlements with their sums, or what is owed to each institution."""
     from cardoffers_cli.jobs.reports.reports import settlement_rows
-    from cardoffers_cli.services.settlements import Owed, Settlement
+    from cardoffers_cli.services.settlements import Settlement, SettlementDue
 
     extent.refuse_cursor("--by")
     if filters.pop("status"):
         raise UsageError("--by and --status exclude each other.", hint="Leave one out.")
-    found = settlement_rows(desk.job, by, limit=extent.most + 1, **filters)
-    shape = Settlement if by == "settlement" else Owed
+    found = settlement_rows(context.job, by, limit=extent.most + 1, **filters)
+    shape = Settlement if by == "settlement" else SettlementDue
     rows = found[: extent.most]
     sheet = Sheet.of(shape, f"by {by}", rows, totals_by=("currency",))
-    desk.show({"by": by, "data": rows}, sheet, raw=extent.raw)
+    context.show({"by": by, "data": rows}, sheet, raw=extent.raw)
     if len(found) > len(rows):
-        desk.note("There is more: --all for every row.")
+        context.note("There is more: --all for every row.")
 
 
-def _unresolved_page(desk: Desk, **asked: Any) -> None:
+def _unresolved_page(context: CommandContext, **asked: Any) -> None:
     from cardoffers_cli.cli import report_pages
 
     extent = options.Extent(limit=asked.pop("limit"), all_rows=asked.pop("all_rows"))
-    report_pages.show_unresolved(desk, asked, extent)
+    report_pages.show_unresolved(context, asked, extent)
 
 
 question(
@@ -130,30 +132,32 @@ def _filters(institution: str | None, status: Status | None, from_at: Any, to_at
     return {"institution": institution, "status": status, "from_at": from_at, "to_at": to_at}
 
 
-def _show_pages(desk: Desk, report: str, filters: Filters, extent: options.Extent) -> None:
+def _show_pages(
+    context: CommandContext, report: str, filters: Filters, extent: options.Extent
+) -> None:
     """Show a report that comes in pages, or whole."""
     from cardoffers_cli.jobs.reports.reports import report_page, whole_report
 
     if extent.all_rows:
         extent.refuse_cursor("--all")
-    if desk.format is Format.html and not filters.get("settlement"):
+    if context.format is Format.html and not filters.get("settlement"):
         from cardoffers_cli.cli import report_pages
 
-        report_pages.PAGES[report](desk, filters, extent)
+        report_pages.PAGES[report](context, filters, extent)
     elif extent.all_rows:
-        whole = whole_report(report, desk.job, **filters)
-        desk.show({"data": whole.rows}, _filled(report, whole), raw=extent.raw)
+        whole = whole_report(report, context.job, **filters)
+        context.show({"data": whole.rows}, _filled(report, whole), raw=extent.raw)
     else:
         limit = extent.limit
-        page = report_page(report, desk.job, limit=limit, cursor=extent.cursor, **filters)
+        page = report_page(report, context.job, limit=limit, cursor=extent.cursor, **filters)
         pagination = {"limit": limit, "next_cursor": page.next_cursor}
         envelope = {"data": page.rows, "pagination": pagination}
-        desk.show(envelope, _filled(report, page), raw=extent.raw)
+        context.show(envelope, _filled(report, page), raw=extent.raw)
         if page.next_cursor:
-            desk.note(f"There is more: --cursor {page.next_cursor}, or --all for every row.")
+            context.note(f"There is more: --cursor {page.next_cursor}, or --all for every row.")
 
 
-def _filled(report: str, page: "ReportPage | WholeReport") -> Sheet:
+def _filled(report: str, page: "ReportPage | Report") -> Sheet:
     """Return the sheet, with what was credited where there is anything to tell of it."""
     from cardoffers_cli.services.reports import CREDITED, ExportedEntry, ExportedRedemption
 
@@ -175,22 +179,22 @@ _BAR = Column("bar", "redemptions")
 
 
 def show_counts(
-    desk: Desk, by: options.By, filters: dict[str, Any], extent: options.Extent
+    context: CommandContext, by: options.By, filters: dict[str, Any], extent: options.Extent
 ) -> None:
     """Show redemptions by day, offer or merchant: the first rows, or all."""
     from cardoffers_cli.jobs.reports.reports import redemption_counts
 
     extent.refuse_cursor("--by")
-    found = redemption_counts(desk.job, by, limit=extent.most + 1, **filters)
+    found = redemption_counts(context.job, by, limit=extent.most + 1, **filters)
     rows = found[: extent.most]
-    if desk.format is Format.html:
+    if context.format is Format.html:
         from cardoffers_cli.cli import report_pages
 
-        report_pages.show_counts(desk, by, filters, rows, is_all=rows == found)
+        report_pages.show_counts(context, by, filters, rows, is_all=rows == found)
         return
-    desk.show({"by": by, "data": rows}, _sheet(by, rows, desk.format), raw=extent.raw)
+    context.show({"by": by, "data": rows}, _sheet(by, rows, context.format), raw=extent.raw)
     if len(found) > len(rows):
-        desk.note("There is more: --all for every row.")
+        context.note("There is more: --all for every row.")
 
 
 def _sheet(by: options.By, rows: "Sequence[RedemptionCount]", form: Format) -> Sheet:

@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.show import Sheet, columns_of
 from cardoffers_cli.domain.records import Record
@@ -31,16 +31,16 @@ def offers(
     from cardoffers_cli.jobs.reports.reports import offer_rows
     from cardoffers_cli.services.offer_results import OfferResult
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
-    filters, is_usual = _window(desk, institution, from_at, to_at)
-    if desk.format is Format.html:
+    filters, is_usual = _window(context, institution, from_at, to_at)
+    if context.format is Format.html:
         from cardoffers_cli.cli.report_pages import show_offers
 
-        show_offers(desk, filters, is_usual=is_usual)
+        show_offers(context, filters, is_usual=is_usual)
         return
-    found = offer_rows(desk.job, order=order, limit=extent.most, **filters)
-    _show(desk, "offers", OfferResult, found, extent)
+    found = offer_rows(context.job, order=order, limit=extent.most, **filters)
+    _show(context, "offers", OfferResult, found, extent)
 
 
 def merchants(
@@ -60,31 +60,31 @@ def merchants(
     from cardoffers_cli.jobs.reports.reports import merchant_rows
     from cardoffers_cli.services.merchant_results import MerchantResult
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
-    filters, is_usual = _window(desk, institution, from_at, to_at)
-    if desk.format is Format.html:
+    filters, is_usual = _window(context, institution, from_at, to_at)
+    if context.format is Format.html:
         from cardoffers_cli.cli.report_pages import show_merchants
 
-        show_merchants(desk, filters, is_usual=is_usual)
+        show_merchants(context, filters, is_usual=is_usual)
         return
-    found = merchant_rows(desk.job, order=order, limit=extent.most, **filters)
-    _show(desk, "merchants", MerchantResult, found, extent)
+    found = merchant_rows(context.job, order=order, limit=extent.most, **filters)
+    _show(context, "merchants", MerchantResult, found, extent)
 
 
 def _window(
-    desk: Desk, institution: str | None, from_at: Any, to_at: Any
+    context: CommandContext, institution: str | None, from_at: Any, to_at: Any
 ) -> tuple[Mapping[str, Any], bool]:
     """Return the filters, and whether nobody chose the window: then it is the last 30 days."""
     from cardoffers_cli.jobs.reports.funnel import window_of
 
-    window = window_of(desk.now, from_at, to_at)
+    window = window_of(context.now, from_at, to_at)
     filters = {"institution": institution, "from_at": window.from_at, "to_at": to_at}
     return filters, from_at is None and to_at is None
 
 
 def _show(
-    desk: Desk,
+    context: CommandContext,
     name: str,
     shape: type[Record],
     found: Sequence[Record],
@@ -94,6 +94,6 @@ def _show(
     names = {column.name for column in columns_of(shape)}
     rows = [{key: value for key, value in row.items() if key in names} for row in found]
     sheet = Sheet.of(shape, name, rows, totals_by=("currency",))
-    desk.show({"data": rows}, sheet, raw=extent.raw)
+    context.show({"data": rows}, sheet, raw=extent.raw)
     if any(row[name] > extent.most for row in found):
-        desk.note("There is more: --all for every row.")
+        context.note("There is more: --all for every row.")

@@ -3,7 +3,7 @@
 import typer
 
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, Yes
 from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.counting import counted
@@ -16,11 +16,11 @@ def show(ctx: typer.Context) -> None:
     """Show what is kept, for how long, how much of it may go now, and what keeps the rest."""
     from cardoffers_cli.jobs.retention import RetainedKind, show_retention
 
-    desk = Desk.of(ctx)
-    found = show_retention(desk.job)
+    context = CommandContext.of(ctx)
+    found = show_retention(context.job)
     if all(each.days is None for each in found):
-        desk.note("Everything is kept for ever: no age is set in [retention].")
-    desk.show(found, Sheet.of(RetainedKind, "kinds", found))
+        context.note("Everything is kept for ever: no age is set in [retention].")
+    context.show(found, Sheet.of(RetainedKind, "kinds", found))
 
 
 @app.command()
@@ -28,11 +28,11 @@ def run(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> Non
     """Delete files that are older than the age of their kind, for good, unless something keeps them."""  # noqa: E501  one line of help
     from cardoffers_cli.jobs.retention import RetainedKind, run_retention
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if not dry_run:
-        planned = run_retention(desk.job, dry_run=True)
+        planned = run_retention(context.job, dry_run=True)
         if planned.deleted:
             items = counted(planned.deleted, "item")
-            desk.ask(f"Delete {items}, {planned.bytes_deleted:,} bytes, for good?", yes=yes)
-    done = run_retention(desk.job, dry_run=dry_run)
-    desk.show(done, Sheet.of(RetainedKind, "kinds", done.kinds))
+            context.ask(f"Delete {items}, {planned.bytes_deleted:,} bytes, for good?", yes=yes)
+    done = run_retention(context.job, dry_run=dry_run)
+    context.show(done, Sheet.of(RetainedKind, "kinds", done.kinds))

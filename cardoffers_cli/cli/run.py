@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.commands import Format, group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, Limit, argument, option
 from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.cli.nightly import (
@@ -37,19 +37,19 @@ def list_(
     from cardoffers_cli.jobs.night.history import list_nights, list_runs
     from cardoffers_cli.services.nights import ListedNight, RunRecord
 
-    desk = Desk.of(ctx)
-    if desk.format is Format.html and not every:
+    context = CommandContext.of(ctx)
+    if context.format is Format.html and not every:
         from cardoffers_cli.files.html.runs import runs_page
         from cardoffers_cli.jobs.night.history import night_history
 
-        found = night_history(desk.job, limit)
-        desk.show_page(runs_page(found.nights, desk.now, in_all=found.in_all, pages=()))
+        found = night_history(context.job, limit)
+        context.show_page(runs_page(found.nights, context.now, in_all=found.in_all, pages=()))
         return
-    rows = list_runs(desk.job, limit) if every else list_nights(desk.job, limit)
+    rows = list_runs(context.job, limit) if every else list_nights(context.job, limit)
     if every:
-        desk.show(rows, Sheet.of(RunRecord, "runs", rows, is_list=True))
+        context.show(rows, Sheet.of(RunRecord, "runs", rows, is_list=True))
     else:
-        desk.show(rows, Sheet.of(ListedNight, "runs", rows, first=_FIRST, is_list=True))
+        context.show(rows, Sheet.of(ListedNight, "runs", rows, first=_FIRST, is_list=True))
 
 
 @app.command()
@@ -65,9 +65,9 @@ def show(
     from cardoffers_cli.jobs.night.history import show_run
     from cardoffers_cli.jobs.night.result import NightResult
 
-    desk = Desk.of(ctx)
-    found = show_run(desk.job, run_id)
-    desk.show(found, *(step_blocks(found) if isinstance(found, NightResult) else ()))
+    context = CommandContext.of(ctx)
+    found = show_run(context.job, run_id)
+    context.show(found, *(step_blocks(found) if isinstance(found, NightResult) else ()))
 
 
 @app.command()
@@ -87,26 +87,26 @@ def resume(
     dry_run: DryRun = False,
 ) -> None:
     """Go on with a nightly run that did not end, where it stopped and by the clock it had."""
-    desk = Desk.of(ctx)
-    desk.writes({"--metrics-file": metrics_file})
+    context = CommandContext.of(ctx)
+    context.writes({"--metrics-file": metrics_file})
     if dry_run:
         from cardoffers_cli.jobs.night.rehearsal import rehearse_rest
 
-        with desk.progress("Rehearsing the nightly run"):
-            result = rehearse_rest(desk.job, run_id)
+        with context.progress("Rehearsing the nightly run"):
+            result = rehearse_rest(context.job, run_id)
     else:
         from cardoffers_cli.jobs.night.run import resume_night  # httpx is heavy
 
-        with onlooker(desk, log_format) as looking:
+        with onlooker(context, log_format) as looking:
             result = resume_night(
-                desk.job,
+                context.job,
                 run_id,
                 onlooker=looking,
-                wait_s=desk.options.lock_wait or 0,
+                wait_s=context.options.lock_wait or 0,
                 webhook_time_s=as_seconds(webhook_time),
                 metrics_file=metrics_file,
             )
-    show_night(desk, result, log_format)
+    show_night(context, result, log_format)
 
 
 @app.command()
@@ -117,8 +117,8 @@ def accept(
     dry_run: DryRun = False,
 ) -> None:
     """Accept a file that grew or changed after a nightly run took it: what came later stays unread."""  # noqa: E501  one line of help
-    from cardoffers_cli.jobs.storage.taken import ToldChange, accept_taken
+    from cardoffers_cli.jobs.storage.file_changes import FileChangeRow, accept_taken
 
-    desk = Desk.of(ctx)
-    found = accept_taken(desk.job, file, dry_run=dry_run)
-    desk.show(found, Sheet.of(ToldChange, "accepted", [found]))
+    context = CommandContext.of(ctx)
+    found = accept_taken(context.job, file, dry_run=dry_run)
+    context.show(found, Sheet.of(FileChangeRow, "accepted", [found]))

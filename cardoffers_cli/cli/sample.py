@@ -8,7 +8,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.commands import moment
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 
 
@@ -42,11 +42,11 @@ def sample(
 ) -> None:
     """Write realistic sample data: DIR/catalog, DIR/transactions and DIR/refunds."""
     from cardoffers_cli.files.samples.plan import Plan  # polars is heavy
-    from cardoffers_cli.jobs.sample import WrittenSample
+    from cardoffers_cli.jobs.sample import SampleOutput
     from cardoffers_cli.jobs.sample import sample as make
 
-    desk = Desk.of(ctx)
-    desk.writes({"DIR": folder})
+    context = CommandContext.of(ctx)
+    context.writes({"DIR": folder})
     plan = Plan(
         rows=rows,
         seed=seed,
@@ -62,8 +62,8 @@ def sample(
         unknown_merchants=unknown_merchants,
     )
     made = []
-    with desk.progress("Rows written") as progress:
+    with context.progress("Rows written") as progress:
         for file in make(folder, plan, dry_run=dry_run):
             made.append(file)
             progress.advance(file["rows"])
-    desk.show(made, show.Sheet.of(WrittenSample, "files", made))
+    context.show(made, show.Sheet.of(SampleOutput, "files", made))

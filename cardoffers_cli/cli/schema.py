@@ -6,7 +6,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.commands import Format, Options
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import Currency, currency_decimals, option
 from cardoffers_cli.domain.errors import UsageError
 
@@ -56,17 +56,17 @@ def schema(
         raise UsageError("--form and --format exclude each other.", hint="Leave one out.")
     if form is not None:
         options.format = _FOR_PEOPLE.get(form, Format.json)
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     currency_decimals(currency)
     described = format_of(kind, currency, columns.split(",") if columns else None)
     if form == "jsonschema":
-        desk.show(json_schema(described))
-    elif desk.format is Format.html:
-        desk.show_page(format_page(described))
+        context.show(json_schema(described))
+    elif context.format is Format.html:
+        context.show_page(format_page(described))
     else:
         sheets = format_sheets(described)
         names = {sheet.name: [*sheet.rows] for sheet in sheets}
-        desk.show({"kind": kind, **names}, *sheets, show.Text([headline(described)]))
+        context.show({"kind": kind, **names}, *sheets, show.Text([headline(described)]))
 
 
 def _check(form: str | None) -> None:

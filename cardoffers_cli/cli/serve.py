@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.kernel import exits
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.extras import extra
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.jobs.context.clock import Clock
@@ -42,13 +42,13 @@ def serve(
     with extra("serve", EXTRA, "Serving"):
         from cardoffers_cli.http.listening import ListeningPlace
         from cardoffers_cli.http.server import serve as run
-    desk = Desk.of(ctx)
-    desk.writes({"--port-file": port_file, "--metrics-socket": metrics_socket})
-    if not is_free(desk.job):
-        desk.note("The store is busy; calls wait for it.")
+    context = CommandContext.of(ctx)
+    context.writes({"--port-file": port_file, "--metrics-socket": metrics_socket})
+    if not is_free(context.job):
+        context.note("The store is busy; calls wait for it.")
 
     def ready(url: str, port: int) -> None:
-        desk.note(f"Listening on {url}")
+        context.note(f"Listening on {url}")
         if port_file:
             with replacing(port_file, mode=None) as out:
                 out.write(f"{port}\n".encode())
@@ -62,4 +62,10 @@ def serve(
         has_metrics=metrics,
         metrics_socket=metrics_socket,
     )
-    run(desk.job, place, clock=Clock(desk.options.as_of).now, log=exits.write_line, ready=ready)
+    run(
+        context.job,
+        place,
+        clock=Clock(context.options.as_of).now,
+        log=exits.write_line,
+        ready=ready,
+    )

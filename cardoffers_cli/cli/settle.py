@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun
 from cardoffers_cli.cli.kernel.show import Sheet, Text
 from cardoffers_cli.domain.moments import format_moment
@@ -16,12 +16,12 @@ FIRST = ("institution", "currency", "institution_payout_amount")
 def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Settle every ledger entry whose hold has ended: one settlement per institution and currency."""  # noqa: E501  one line of help
     from cardoffers_cli.jobs.settle import settle_due
-    from cardoffers_cli.pipeline.settle import MadeSettlement
+    from cardoffers_cli.pipeline.settle import NewSettlement
 
-    desk = Desk.of(ctx)
-    report = settle_due(desk.job, dry_run=dry_run)
-    sheet = Sheet.of(MadeSettlement, "settlements", report["settlements"], first=FIRST)
-    desk.show(report, sheet, Text(list(_said(report))))
+    context = CommandContext.of(ctx)
+    report = settle_due(context.job, dry_run=dry_run)
+    sheet = Sheet.of(NewSettlement, "settlements", report["settlements"], first=FIRST)
+    context.show(report, sheet, Text(list(_said(report))))
 
 
 def _said(report: Mapping[str, Any]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel import options
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import argument, layout_for, layout_of
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 
@@ -40,8 +40,8 @@ def simulate(
     from cardoffers_cli.jobs.simulate import simulate_file
     from cardoffers_cli.services.decisions import SimulatedPurchase
 
-    desk = Desk.of(ctx, engine=engine)
-    desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=[source])
+    context = CommandContext.of(ctx, engine=engine)
+    context.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=[source])
     layout = layout_of(profile, delimiter, sheet)
     is_other = no_profile or delimiter != "," or sheet is not None
     chosen = ImportOptions(
@@ -50,18 +50,18 @@ def simulate(
         allow_unterminated=allow_unterminated,
         is_own=yes_it_is,
         sheet=sheet,
-        profile=layout_for(desk, institution, layout, is_other=is_other),
+        profile=layout_for(context, institution, layout, is_other=is_other),
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     try:
-        with desk.progress(f"Simulating {source}") as bar:
+        with context.progress(f"Simulating {source}") as bar:
             report = simulate_file(
-                source, institution, desk.job, chosen, outputs=outputs, progress=bar.update
+                source, institution, context.job, chosen, outputs=outputs, progress=bar.update
             )
     except FileUnusable as error:
         raise named(source, error) from None
     found = report.taken.report
-    desk.show(
+    context.show(
         report.document(),
         Sheet.of(SimulatedPurchase, "items", report.items, title="Purchases"),
         Sheet("reasons", REASONS, list(_reasons(report.items)), title="In all"),

@@ -8,7 +8,7 @@ import typer
 from cardoffers_cli.cli.documents import Period, show_verified, write_files
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, Text
 from cardoffers_cli.domain.counting import counted
@@ -28,9 +28,9 @@ def preview(ctx: typer.Context, *, institution: options.Institution, period: Per
     """Show what a statement would come to now; nothing is closed."""
     from cardoffers_cli.jobs.statements import closing
 
-    desk = Desk.of(ctx)
-    found = closing.preview(desk.job, institution, period)
-    desk.show(found, Sheet.of_fields("statement", found), Text(list(_previewed(found))))
+    context = CommandContext.of(ctx)
+    found = closing.preview(context.job, institution, period)
+    context.show(found, Sheet.of_fields("statement", found), Text(list(_previewed(found))))
 
 
 @app.command()
@@ -44,20 +44,20 @@ def close(
 ) -> None:
     """Close a month: what was settled by its end becomes a statement that never changes."""
     from cardoffers_cli.jobs.statements import closing
-    from cardoffers_cli.jobs.statements.closing import ClosedOne
+    from cardoffers_cli.jobs.statements.closing import CloseResult
 
     if every == (institution is not None):
         raise UsageError("Name one institution, or --all.", hint="Add -i INST, or --all.")
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if institution is None:
-        rows = closing.close_all(desk.job, period, dry_run=dry_run)
+        rows = closing.close_all(context.job, period, dry_run=dry_run)
         refused = [each for each in rows if each.state == "refused"]
         told = Text([f"{each.institution}: {each.hint}" for each in refused if each.hint])
-        sheet = Sheet.of(ClosedOne, "closed", rows)
-        desk.show(rows, sheet, told, exit_code=WITH_FINDINGS if refused else 0)
+        sheet = Sheet.of(CloseResult, "closed", rows)
+        context.show(rows, sheet, told, exit_code=WITH_FINDINGS if refused else 0)
         return
-    made = closing.close_statement(desk.job, institution, period, dry_run=dry_run)
-    desk.show(made, Sheet.of_fields("statement", made), Text(list(_closed(made))))
+    made = closing.close_statement(context.job, institution, period, dry_run=dry_run)
+    context.show(made, Sheet.of_fields("statement", made), Text(list(_closed(made))))
 
 
 @app.command("list")
@@ -70,15 +70,15 @@ def list_(
     raw: options.Raw = False,
 ) -> None:
     """List statements, the newest period first."""
-    from cardoffers_cli.jobs.statements.closing import StatementTold
+    from cardoffers_cli.jobs.statements.closing import StatementResult
     from cardoffers_cli.jobs.statements.reading import statement_rows
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
-    rows, found = statement_rows(desk.job, institution, limit=most)
-    desk.show(rows, Sheet.of(StatementTold, "statements", rows, first=FIRST), raw=raw)
+    rows, found = statement_rows(context.job, institution, limit=most)
+    context.show(rows, Sheet.of(StatementResult, "statements", rows, first=FIRST), raw=raw)
     if found > len(rows):
-        desk.note(f"There are {counted(found, 'statement')}: --all for every one.")
+        context.note(f"There are {counted(found, 'statement')}: --all for every one.")
 
 
 @app.command("show")
@@ -87,15 +87,15 @@ def show_(ctx: typer.Context, number: Number) -> None:
     from cardoffers_cli.jobs.statements.reading import show_statement
     from cardoffers_cli.services.statements import StatedSettlement
 
-    desk = Desk.of(ctx)
-    found = show_statement(desk.job, number)
+    context = CommandContext.of(ctx)
+    found = show_statement(context.job, number)
     fields = {name: value for name, value in found.items() if name != "settlements"}
     sheets = [Sheet.of_fields("statement", fields)]
     if found.settlements:
         sheets.append(
             Sheet.of(StatedSettlement, "settlements", found.settlements, title="Settlements")
         )
-    desk.show(found, *sheets)
+    context.show(found, *sheets)
 
 
 @app.command()
@@ -118,9 +118,9 @@ def verify(
 
     if number is not None and institution is not None:
         raise UsageError("A number and -i exclude each other.", hint="Leave -i out.")
-    desk = Desk.of(ctx)
-    rows = verifying.verify(desk.job, number, institution)
-    show_verified(desk, rows, verifying.VerifiedStatement)
+    context = CommandContext.of(ctx)
+    rows = verifying.verify(context.job, number, institution)
+    show_verified(context, rows, verifying.VerifiedStatement)
 
 
 def _closed(made: Mapping[str, Any]) -> Iterator[str]:

@@ -11,7 +11,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.bars import sparkline
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, columns_of
 from cardoffers_cli.cli.night_screen import findings_lines
 from cardoffers_cli.domain.counting import counted
@@ -39,9 +39,9 @@ def status(ctx: typer.Context) -> None:
     """Show the state of everything: what came in, what it became, what waits, what to do next."""
     from cardoffers_cli.jobs.status import status as look
 
-    desk = Desk.of(ctx)
-    found, days = look(desk.job, by_day=desk.format is Format.table)
-    desk.show(found, *_blocks(found, days))
+    context = CommandContext.of(ctx)
+    found, days = look(context.job, by_day=context.format is Format.table)
+    context.show(found, *_blocks(found, days))
 
 
 def _blocks(found: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]:

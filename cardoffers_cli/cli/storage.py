@@ -9,7 +9,7 @@ import typer
 
 from cardoffers_cli.cli.catalog import file_sheets
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, ErasureFile, Yes, argument, option
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
@@ -18,7 +18,7 @@ from cardoffers_cli.domain.moments import format_minute
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.river.compact import Compacted
     from cardoffers_cli.jobs.river.export import Exported
-    from cardoffers_cli.jobs.storage.backup import MadeBackup
+    from cardoffers_cli.jobs.storage.backup import BackupResult
     from cardoffers_cli.jobs.storage.recover import Recovered
     from cardoffers_cli.jobs.storage.restore import Restored
     from cardoffers_cli.jobs.storage.stores import ArchiveInfo, LostCommits
@@ -40,18 +40,18 @@ def init(
     dry_run: DryRun = False,
 ) -> None:
     """Make a new, empty store."""
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if example:
         from cardoffers_cli.jobs.demo.example import init_with_example  # polars is heavy
 
-        made = init_with_example(desk.job, dry_run=dry_run)
-        desk.show(made, *(file_sheets(made.example) if made.example else ()))
+        made = init_with_example(context.job, dry_run=dry_run)
+        context.show(made, *(file_sheets(made.example) if made.example else ()))
     else:
         from cardoffers_cli.jobs.storage.stores import init as make
 
-        desk.show(make(desk.job, dry_run=dry_run))
+        context.show(make(context.job, dry_run=dry_run))
     if not dry_run:
-        desk.note(
+        context.note(
             "Next: `cardoffers institution list`, `cardoffers offer list -i example-bank`."
             if example
             else "Next: `cardoffers institution add`, or `cardoffers catalog template DIR` and "
@@ -64,13 +64,13 @@ def info(ctx: typer.Context) -> None:
     """Show what the store file is: its versions, its migrations, its tables."""
     from cardoffers_cli.jobs.storage.stores import info as look
 
-    desk = Desk.of(ctx)
-    found = look(desk.job)
+    context = CommandContext.of(ctx)
+    found = look(context.job)
     said = (
         f"{found.store}: {found.size_bytes:,} bytes, schema {found.schema_version}, "
         f"engine DuckDB {found.engine_version}"
     )
-    desk.show(found, Sheet("tables", TABLES, found.tables), *_parts(found.history), Text([said]))
+    context.show(found, Sheet("tables", TABLES, found.tables), *_parts(found.history), Text([said]))
 
 
 @app.command()
@@ -78,8 +78,8 @@ def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Bring an older store to this version, in one transaction. A current one stays as it is."""
     from cardoffers_cli.jobs.storage.stores import migrate as bring
 
-    desk = Desk.of(ctx)
-    desk.show(bring(desk.job, dry_run=dry_run))
+    context = CommandContext.of(ctx)
+    context.show(bring(context.job, dry_run=dry_run))
 
 
 @app.command()
@@ -87,8 +87,8 @@ def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Put a snapshot into the folder of the store, which is read while a long job holds it."""
     from cardoffers_cli.jobs.storage.publish import publish as take
 
-    desk = Desk.of(ctx)
-    desk.show(take(desk.job, dry_run=dry_run))
+    context = CommandContext.of(ctx)
+    context.show(take(context.job, dry_run=dry_run))
 
 
 @app.command("mask-card-numbers")
@@ -97,16 +97,16 @@ def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun =
     from cardoffers_cli.jobs.river.card_numbers import mask_card_numbers as mask
     from cardoffers_cli.jobs.river.compact import compact as write_anew
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if not dry_run:
-        desk.confirm("Mask every card number of the store, for good?", yes=yes)
-    found = mask(desk.job, dry_run=dry_run)
+        context.confirm("Mask every card number of the store, for good?", yes=yes)
+    found = mask(context.job, dry_run=dry_run)
     if found["masked"]:
-        write_anew(desk.job)
+        write_anew(context.job)
     left = found["left"]
     why = f"{left:,} are left: they lie in the history, whose files stay." if left else ""
     places = Sheet("places", PLACES, found["places"])
-    desk.show(found, places, exit_code=3 if left else 0, why=why)
+    context.show(found, places, exit_code=3 if left else 0, why=why)
 
 
 @app.command()
@@ -118,14 +118,14 @@ def backup(
 ) -> None:
     """Copy the store into a new file, checked and audited, with its checksum beside it."""
     from cardoffers_cli.jobs.storage import backup as backups
-    from cardoffers_cli.jobs.storage.backup import MadeBackup
+    from cardoffers_cli.jobs.storage.backup import BackupResult
 
-    desk = Desk.of(ctx)
-    with _steps(desk, "Backing up", backups.STEPS) as tell:
-        made = backups.backup(desk.job, target, dry_run=dry_run, tell=tell)
-    desk.show(
+    context = CommandContext.of(ctx)
+    with _steps(context, "Backing up", backups.STEPS) as tell:
+        made = backups.backup(context.job, target, dry_run=dry_run, tell=tell)
+    context.show(
         made,
-        Sheet.of(MadeBackup, "backup", [made]),
+        Sheet.of(BackupResult, "backup", [made]),
         Text([*_written(made), *_archive(made), *_kept(made), *_faults(made)]),
         exit_code=3 if made.faults else 0,
     )
@@ -144,12 +144,12 @@ def restore(
     from cardoffers_cli.jobs.storage import restore as restores
     from cardoffers_cli.jobs.storage.restore import Restored
 
-    desk = Desk.of(ctx)
-    with _steps(desk, "Restoring", restores.STEPS) as tell:
+    context = CommandContext.of(ctx)
+    with _steps(context, "Restoring", restores.STEPS) as tell:
         done = restores.restore(
-            desk.job, file, erasures=erasures, accept_loss=yes, dry_run=dry_run, tell=tell
+            context.job, file, erasures=erasures, accept_loss=yes, dry_run=dry_run, tell=tell
         )
-    desk.show(
+    context.show(
         done,
         Sheet.of(Restored, "restored", [done]),
         *_lost(done),
@@ -164,11 +164,11 @@ def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     from cardoffers_cli.jobs.river import compact as compacts
     from cardoffers_cli.jobs.river.compact import Compacted
 
-    desk = Desk.of(ctx)
-    with _steps(desk, "Compacting", compacts.STEPS) as tell:
-        done = compacts.compact(desk.job, dry_run=dry_run, tell=tell)
+    context = CommandContext.of(ctx)
+    with _steps(context, "Compacting", compacts.STEPS) as tell:
+        done = compacts.compact(context.job, dry_run=dry_run, tell=tell)
     said = list(_written(done))
-    desk.show(done, Sheet.of(Compacted, "compacted", [done]), *_merged(done), Text(said))
+    context.show(done, Sheet.of(Compacted, "compacted", [done]), *_merged(done), Text(said))
 
 
 @app.command()
@@ -183,17 +183,17 @@ def export(
     """Move purchases and decisions out of the store, into Parquet files that an engine can read."""
     from cardoffers_cli.jobs.river.export import export as move
 
-    desk = Desk.of(ctx)
-    with desk.progress("Exporting"):
-        done = move(desk.job, to, dry_run=dry_run)
-    desk.show(
+    context = CommandContext.of(ctx)
+    with context.progress("Exporting"):
+        done = move(context.job, to, dry_run=dry_run)
+    context.show(
         done,
         Sheet("moved", MOVED, done.moved),
         *_merged(done),
         Text([*_written(done), *_exported(done)]),
     )
     if not dry_run:
-        desk.note("Next: `cardoffers store compact` gives the room back.")
+        context.note("Next: `cardoffers store compact` gives the room back.")
 
 
 @app.command()
@@ -202,18 +202,18 @@ def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) ->
     from cardoffers_cli.jobs.storage import recover as recovers
     from cardoffers_cli.jobs.storage.recover import Recovered
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
 
     def agree(found: "Recovered") -> None:
         without = f" and go on without {_runs(found)}" if found.lost else ""
         is_whole = found.log_bytes_used == found.log_bytes
         what = "Fix {store}" if is_whole else "Put the log of {store} aside"
-        desk.confirm(f"{what.format(**found)}{without}?", yes=yes)
+        context.confirm(f"{what.format(**found)}{without}?", yes=yes)
 
-    with _steps(desk, "Recovering", recovers.STEPS) as tell:
-        done = recovers.recover(desk.job, agree=agree, dry_run=dry_run, tell=tell)
+    with _steps(context, "Recovering", recovers.STEPS) as tell:
+        done = recovers.recover(context.job, agree=agree, dry_run=dry_run, tell=tell)
     said = ["Nothing was changed (--dry-run)."] if dry_run else []
-    desk.show(
+    context.show(
         done,
         Sheet.of(Recovered, "recovered", [done]),
         *_lost(done),
@@ -233,22 +233,26 @@ def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False
     """Go on with a store that has lost commits; list what was lost and what to run again."""
     from cardoffers_cli.jobs.storage import stores
 
-    desk = Desk.of(ctx)
-    loss = stores.lost_commits(desk.job)
+    context = CommandContext.of(ctx)
+    loss = stores.lost_commits(context.job)
     if not dry_run:
         if loss.lost:
-            desk.confirm(f"Go on without {counted(loss.lost, 'run')} that were committed?", yes=yes)
+            context.confirm(
+                f"Go on without {counted(loss.lost, 'run')} that were committed?", yes=yes
+            )
         elif loss.replaced_by:
-            desk.confirm(f"Go on with this file beside {loss.replaced_by}?", yes=yes)
-        loss = stores.accept_loss(desk.job)
+            context.confirm(f"Go on with this file beside {loss.replaced_by}?", yes=yes)
+        loss = stores.accept_loss(context.job)
     shown = {**loss, "dry_run": dry_run}
-    desk.show(shown, Sheet("loss", LOSS, [shown]), *_lost(loss))
+    context.show(shown, Sheet("loss", LOSS, [shown]), *_lost(loss))
 
 
 @contextmanager
-def _steps(desk: Desk, what: str, steps: Sequence[str]) -> Iterator[Callable[[str], None]]:
+def _steps(
+    context: CommandContext, what: str, steps: Sequence[str]
+) -> Iterator[Callable[[str], None]]:
     """Show how far work of a few steps is; yield what hears of each as it begins."""
-    with desk.progress(what, total=len(steps)) as bar:
+    with context.progress(what, total=len(steps)) as bar:
 
         def tell(step: str) -> None:
             bar.describe(f"{what}: {step}")
@@ -257,7 +261,7 @@ def _steps(desk: Desk, what: str, steps: Sequence[str]) -> Iterator[Callable[[st
         yield tell
 
 
-def _written(told: "MadeBackup | Compacted | Exported") -> Iterator[str]:
+def _written(told: "BackupResult | Compacted | Exported") -> Iterator[str]:
     if told.dry_run:
         yield "Nothing was written (--dry-run)."
 
@@ -283,10 +287,10 @@ def _parts(history: "ArchiveInfo | None") -> Iterator[Sheet]:
 
 
 def _merged(done: "Compacted | Exported") -> Iterator[Sheet]:
-    from cardoffers_cli.jobs.river.merge import MergedParts
+    from cardoffers_cli.jobs.river.merge import MergeResult
 
     if done.merged:
-        yield Sheet.of(MergedParts, "merged", done.merged, title="Parts of the history, merged")
+        yield Sheet.of(MergeResult, "merged", done.merged, title="Parts of the history, merged")
 
 
 def _exported(done: "Exported") -> Iterator[str]:
@@ -295,12 +299,12 @@ def _exported(done: "Exported") -> Iterator[str]:
         yield f"Its small parts were left as they are: {done.unmerged}"
 
 
-def _archive(told: "MadeBackup | Restored") -> Iterator[str]:
+def _archive(told: "BackupResult | Restored") -> Iterator[str]:
     if told.history:
         yield f"The history is not in it: back up {told.history} where it is."
 
 
-def _kept(made: "MadeBackup") -> Iterator[str]:
+def _kept(made: "BackupResult") -> Iterator[str]:
     if made.secrets:
         yield f"The signing secrets are in {made.secrets}: keep it as safe as they are."
     if made.erasures:
@@ -327,7 +331,7 @@ def _secrets(done: "Restored") -> Iterator[str]:
         )
 
 
-def _faults(told: "MadeBackup | Restored | Recovered") -> list[str]:
+def _faults(told: "BackupResult | Restored | Recovered") -> list[str]:
     return [
         f"The audit {fault.name} found {counted(fault.rows, 'row')}: "
         "see `cardoffers doctor --strict`."

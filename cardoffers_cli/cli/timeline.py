@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution, argument
 from cardoffers_cli.cli.kernel.show import Sheet
 
@@ -28,12 +28,12 @@ def timeline(
     from cardoffers_cli.jobs.timeline import tell_timeline  # polars is heavy
     from cardoffers_cli.services.timelines import ExpectedEvent, TimelineEvent
 
-    desk = Desk.of(ctx)
-    owner = desk.institution(institution, everywhere=everywhere)
-    found = tell_timeline(id_, owner, desk.job, everywhere=everywhere)
+    context = CommandContext.of(ctx)
+    owner = context.institution(institution, everywhere=everywhere)
+    found = tell_timeline(id_, owner, context.job, everywhere=everywhere)
     if not found.expected:
-        desk.note("Nothing more is expected.")
-    desk.show(
+        context.note("Nothing more is expected.")
+    context.show(
         found,
         Sheet.of(TimelineEvent, "events", found.events),
         Sheet.of(ExpectedEvent, "expected", found.expected, title="Expected next"),

@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import (
     AllowUnterminated,
     Currency,
@@ -80,9 +80,9 @@ def validate(
     if certificate or check:
         from cardoffers_cli.jobs.river import certificates
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     one_file_for(sources, errors, valid, rejected)
-    desk.writes(
+    context.writes(
         {
             "--errors": errors,
             "--valid": valid,
@@ -96,7 +96,7 @@ def validate(
     if report:
         _check_page(report)
     reading = checked_as(
-        *(desk.now, currency, delimiter, profile),
+        *(context.now, currency, delimiter, profile),
         zone=assume_timezone,
         sheet=sheet,
         kind=kind,
@@ -109,10 +109,10 @@ def validate(
     if institution:
         from cardoffers_cli.jobs.river.imports import ImportOptions
 
-        _check_asked(desk, currency, certificate or check)
+        _check_asked(context, currency, certificate or check)
         options = ImportOptions(
             profile=layout_for(
-                *(desk, institution, reading.profile),
+                *(context, institution, reading.profile),
                 is_other=no_profile or delimiter != "," or sheet is not None,
                 to_write=True,
             ),
@@ -125,34 +125,36 @@ def validate(
         how = Rehearsal(institution=institution, options=options)
     reports = []
     for source in sources:
-        with desk.progress(f"Checking {source}") as bar:
-            reports.append(check_file(source, how, desk.job, outputs=outputs, progress=bar.update))
+        with context.progress(f"Checking {source}") as bar:
+            reports.append(
+                check_file(source, how, context.job, outputs=outputs, progress=bar.update)
+            )
     documents = [each.document() for each in reports]
     if report:
-        show.show_page(page_of(desk, documents), report)
-        desk.note(f"Wrote {report}")
+        show.show_page(page_of(context, documents), report)
+        context.note(f"Wrote {report}")
     if certified:
-        _compare(desk, certified, certificates.certificate_of(reports, reading))
+        _compare(context, certified, certificates.certificate_of(reports, reading))
         return
     if certificate:
         made = certificates.certificate_of(reports, reading)
-        show.write(f"{dumps(made, indent=2)}\n".encode(), certificate, mode=desk.settings.mode)
-        desk.note(f"Wrote {certificate}")
-    show_files(desk, documents, reports, is_page=desk.format is Format.html)
+        show.write(f"{dumps(made, indent=2)}\n".encode(), certificate, mode=context.settings.mode)
+        context.note(f"Wrote {certificate}")
+    show_files(context, documents, reports, is_page=context.format is Format.html)
 
 
-def _compare(desk: Desk, certified: "Certificate", found: "Certificate") -> None:
+def _compare(context: CommandContext, certified: "Certificate", found: "Certificate") -> None:
     """Show where files are not as their certificate says; end with 3 if they are not."""
     from cardoffers_cli.jobs.river.certificates import CertificateDifference, compare
 
     told = compare(certified, found)
     if not told.same_rules:
-        desk.note(f"The certificate was made by other rules, of version {certified.program}.")
+        context.note(f"The certificate was made by other rules, of version {certified.program}.")
     files = counted(len(certified.files), "file")
     verdict = "as certified" if told.ok else "not as certified"
     rows = show.Sheet.of(CertificateDifference, "differences", told.differences)
     said = show.Text([f"{files}, certified at {format_minute(told.made_at)}: {verdict}."])
-    desk.show(told, rows, said, exit_code=0 if told.ok else 3)
+    context.show(told, rows, said, exit_code=0 if told.ok else 3)
 
 
 def _check_certified(sources: list[str], certificate: Path | None, check: Path | None) -> None:
@@ -166,9 +168,9 @@ def _check_certified(sources: list[str], certificate: Path | None, check: Path |
         )
 
 
-def _check_asked(desk: Desk, currency: str | None, certificate: Path | None) -> None:
+def _check_asked(context: CommandContext, currency: str | None, certificate: Path | None) -> None:
     """Refuse to ask a store that is not named, and what an answer of a store is not for."""
-    if desk.options.store is None:
+    if context.options.store is None:
         raise UsageError(
             "-i asks a store what it knows of the file, and no store is named.",
             hint="Name it with --store, or leave -i out.",

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
 from cardoffers_cli.cli.kernel.show import Column, Sheet
@@ -37,7 +37,7 @@ def verify(
     ] = TOLERANCE_S,
 ) -> None:
     """Check the signatures of a captured webhook, as a receiver must, and say which rule failed."""
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     if body == "-" and secret_file == Path("-"):
         raise UsageError("Standard input cannot be both the body and the secret.")
     secrets = read_secrets(secret_file)
@@ -49,14 +49,14 @@ def verify(
         )
     given = _headers([*(_lines(headers) if headers else []), *(header or [])])
     content = sys.stdin.buffer.read(_LONGEST_BODY) if body == "-" else _read(Path(body))
-    now_s = int(desk.now.replace(tzinfo=UTC).timestamp())
+    now_s = int(context.now.replace(tzinfo=UTC).timestamp())
     failed = check_signature(content, given, secrets, now_s, tolerance)
     rows = [{"rule": rule, "meaning": RULES[rule]} for rule in failed]
     if not failed:
-        desk.note("Genuine: V1, V2 and the timestamp fit.")
+        context.note("Genuine: V1, V2 and the timestamp fit.")
     document = {"ok": not failed, "failed": failed}
     exit_code, why = (WITH_FINDINGS, "Not genuine.") if failed else (0, "")
-    desk.show(document, Sheet("failed", FAILED, rows), exit_code=exit_code, why=why)
+    context.show(document, Sheet("failed", FAILED, rows), exit_code=exit_code, why=why)
 
 
 def _lines(file: Path) -> list[str]:

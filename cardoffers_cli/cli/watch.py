@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import group
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.counting import counted
@@ -39,13 +39,13 @@ def list_(
     from cardoffers_cli.jobs.watch.findings import watch_rows
     from cardoffers_cli.services.watch import WatchFinding
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
-    rows, findings = watch_rows(desk.job, institution, code=code, state=state, limit=most)
+    rows, findings = watch_rows(context.job, institution, code=code, state=state, limit=most)
     sheet = Sheet.of(WatchFinding, "findings", [_row(each) for each in rows])
-    desk.show([_told(each) for each in rows], sheet, raw=raw)
+    context.show([_told(each) for each in rows], sheet, raw=raw)
     if findings > len(rows):
-        desk.note(f"There are {counted(findings, 'finding')}: --all for every one.")
+        context.note(f"There are {counted(findings, 'finding')}: --all for every one.")
 
 
 @app.command("show")
@@ -55,9 +55,9 @@ def show_(
     """Show a finding: its figures, what it means, who accepted it, and what to do next."""
     from cardoffers_cli.jobs.watch.findings import show_watch_finding
 
-    desk = Desk.of(ctx)
-    found = show_watch_finding(desk.job, finding_id, institution)
-    desk.show(_told(found), Sheet.of_fields("finding", _row(found)))
+    context = CommandContext.of(ctx)
+    found = show_watch_finding(context.job, finding_id, institution)
+    context.show(_told(found), Sheet.of_fields("finding", _row(found)))
 
 
 @app.command()
@@ -72,9 +72,9 @@ def accept(
     """Accept a finding as it is: it is open no more."""
     from cardoffers_cli.jobs.watch.findings import accept_watch
 
-    desk = Desk.of(ctx)
-    done = accept_watch(desk.job, finding_id, reason, institution=institution, dry_run=dry_run)
-    desk.show(done, Sheet.of_fields("finding", _row(done)))
+    context = CommandContext.of(ctx)
+    done = accept_watch(context.job, finding_id, reason, institution=institution, dry_run=dry_run)
+    context.show(done, Sheet.of_fields("finding", _row(done)))
 
 
 def _told(found: "WatchFinding") -> Mapping[str, Any]:

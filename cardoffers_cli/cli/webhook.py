@@ -11,7 +11,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import completing, options
 from cardoffers_cli.cli.kernel.commands import group, moment
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.exits import stop_on_signals
 from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.progress import Progress
@@ -25,7 +25,7 @@ from cardoffers_cli.domain.events import ANNOUNCEMENT, EVENTS, WORDS, events_of
 from cardoffers_cli.domain.moments import format_minute
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.webhooks.deliver import SentEvents
+    from cardoffers_cli.jobs.webhooks.deliver import SendResult
     from cardoffers_cli.services.webhooks import EventTimeline
 
 app = group("Send events to institutions, and see what became of them.")
@@ -89,27 +89,27 @@ def set_(
             "Nothing says what to set.",
             hint="Give --url, --events or --from; --help tells of them.",
         )
-    desk = Desk.of(ctx)
-    desk.writes({"--secret-file": secret_file})
-    _warn(desk)
+    context = CommandContext.of(ctx)
+    context.writes({"--secret-file": secret_file})
+    _warn(context)
     report = set_webhook(
-        desk.job,
+        context.job,
         institution,
         url,
         events=None if events is None else [each.strip() for each in events.split(",")],
-        past=_past(desk, institution, past),
+        past=_past(context, institution, past),
         secret_file=secret_file,
         dry_run=dry_run,
     )
-    _tell_of_secret(desk, report)
+    _tell_of_secret(context, report)
     if report["from"] and report["past_events"]:
         is_all = report["from"] == "all"
         what = "`cardoffers webhook send` sends them" if is_all else "held back until --from all"
-        desk.note(f"Events from before: {report['past_events']:,}; {what}.")
+        context.note(f"Events from before: {report['past_events']:,}; {what}.")
     for kind in events_of(report.events) if events else ():
         if kind.only_new:
-            desk.note(kind.only_new)
-    desk.show(report)
+            context.note(kind.only_new)
+    context.show(report)
 
 
 @app.command()
@@ -125,15 +125,15 @@ def send(
     from cardoffers_cli.jobs.context.clock import Clock, Watch
     from cardoffers_cli.jobs.webhooks.deliver import send as send_due  # httpx is heavy
 
-    desk = Desk.of(ctx)
-    _warn(desk)
+    context = CommandContext.of(ctx)
+    _warn(context)
     with stop_on_signals() as stop:
-        with desk.progress("Sending webhooks") as bar:
-            watch = Watch(clock=Clock(desk.now), stop=stop, tell=partial(_count, bar))
-            report = send_due(desk.job, wait=wait, dry_run=dry_run, watch=watch)
+        with context.progress("Sending webhooks") as bar:
+            watch = Watch(clock=Clock(context.now), stop=stop, tell=partial(_count, bar))
+            report = send_due(context.job, wait=wait, dry_run=dry_run, watch=watch)
         failed = report.failed + report.exhausted
         why = f"Failed: {failed:,} of {counted(report.attempted, 'event')}." if failed else ""
-        desk.show(report, *_sent(report), exit_code=WITH_FINDINGS if failed else 0, why=why)
+        context.show(report, *_sent(report), exit_code=WITH_FINDINGS if failed else 0, why=why)
 
 
 @app.command()
@@ -158,12 +158,12 @@ def retry(
             "Nothing says which events to try again.",
             hint="Name redemptions, or choose with --failed, --since or --institution.",
         )
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     chosen: Mapping[str, Any] = {"subjects": redemption_ids or (), "since": since}
-    report = make_due(desk.job, institution=institution, **chosen, dry_run=dry_run)
-    desk.show(report)
+    report = make_due(context.job, institution=institution, **chosen, dry_run=dry_run)
+    context.show(report)
     if report.made_due:
-        desk.note("Next: `cardoffers webhook send`.")
+        context.note("Next: `cardoffers webhook send`.")
 
 
 @app.command("list")
@@ -188,7 +188,7 @@ def list_(
     from cardoffers_cli.jobs.context.reading import read_rows  # heavy, as what it imports
     from cardoffers_cli.services.webhooks import ListedEvent
 
-    desk = Desk.of(ctx)
+    context = CommandContext.of(ctx)
     filters: Mapping[str, Any] = {
         "institution": institution,
         "event": event and WORDS[event].name,
@@ -198,15 +198,15 @@ def list_(
         "to_at": to_at,
     }
     most = None if all_rows else limit + 1
-    found = read_rows(desk.job, ListedEvent, "services/webhooks:list", **filters, limit=most)
+    found = read_rows(context.job, ListedEvent, "services/webhooks:list", **filters, limit=most)
     shown = found if all_rows else found[:limit]
     if len(shown) < len(found):
-        desk.note(f"There are more than {limit}: --limit or --all shows them.")
+        context.note(f"There are more than {limit}: --limit or --all shows them.")
     sheet = Sheet.of(ListedEvent, "events", shown)
     if not any(row.subject for row in shown):
         own = tuple(each for each in sheet.columns if each.name != "subject")
         sheet = replace(sheet, columns=own)
-    desk.show(shown, sheet)
+    context.show(shown, sheet)
 
 
 @app.command("show")
@@ -216,15 +216,15 @@ def show_(
     """Show the timeline of one event, and the headers its receiver should have seen."""
     from cardoffers_cli.jobs.webhooks.events import show_event  # polars is heavy
 
-    desk = Desk.of(ctx)
-    found = show_event(desk.job, redemption_id, WORDS[event].name)
+    context = CommandContext.of(ctx)
+    found = show_event(context.job, redemption_id, WORDS[event].name)
     other = EVENTS.get(found.other_event or "")
     if other and other.needs == found.event:
-        desk.note(
+        context.note(
             f"There is an event {other.name} of it too: "
             f"`cardoffers webhook show {found.redemption_id} --event {other.word}`."
         )
-    desk.show(found, *_timeline(found))
+    context.show(found, *_timeline(found))
 
 
 @app.command()
@@ -238,12 +238,12 @@ def resend(
     """Send one event again now, whatever its state, as an attempt marked as made by hand."""
     from cardoffers_cli.jobs.webhooks.deliver import resend as send_again  # httpx is heavy
 
-    desk = Desk.of(ctx)
-    _warn(desk)
-    found = send_again(desk.job, redemption_id, WORDS[event].name, dry_run=dry_run)
+    context = CommandContext.of(ctx)
+    _warn(context)
+    found = send_again(context.job, redemption_id, WORDS[event].name, dry_run=dry_run)
     failed = not dry_run and found.log[-1].error is not None
     why = f"Failed: {found.log[-1].error}" if failed else ""
-    desk.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0, why=why)
+    context.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0, why=why)
 
 
 @app.command("rotate-secret")
@@ -260,17 +260,17 @@ def rotate_secret(
     """Make a new signing secret, and show it this once."""
     from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret as rotate  # polars is heavy
 
-    desk = Desk.of(ctx)
-    desk.writes({"--secret-file": secret_file})
+    context = CommandContext.of(ctx)
+    context.writes({"--secret-file": secret_file})
     when: Mapping[str, Any] = {"activate_at": activate_at}
-    report = rotate(desk.job, institution, **when, secret_file=secret_file, dry_run=dry_run)
-    _tell_of_secret(desk, report)
-    desk.show(report)
+    report = rotate(context.job, institution, **when, secret_file=secret_file, dry_run=dry_run)
+    _tell_of_secret(context, report)
+    context.show(report)
 
 
-def _warn(desk: Desk) -> None:
-    if desk.settings.allow_insecure_webhooks:
-        desk.note(
+def _warn(context: CommandContext) -> None:
+    if context.settings.allow_insecure_webhooks:
+        context.note(
             "Insecure webhooks are allowed (allow_insecure_webhooks): events may go to http and to "
             "private addresses. This is for development only."
         )
@@ -280,12 +280,12 @@ app.command()(listen)
 app.command()(verify)
 
 
-def _tell_of_secret(desk: Desk, report: Mapping[str, Any]) -> None:
+def _tell_of_secret(context: CommandContext, report: Mapping[str, Any]) -> None:
     if "signing_secret" in report:
-        desk.note("The signing secret is shown this once: give it to the receiver, and keep it.")
+        context.note("The signing secret is shown this once: give it to the receiver, and keep it.")
 
 
-def _past(desk: Desk, institution: str, said: Past | None) -> str | None:
+def _past(context: CommandContext, institution: str, said: Past | None) -> str | None:
     """Return what becomes of events from before a first webhook: as said, or as asked for."""
     from cardoffers_cli.jobs.catalogue.webhooks import past_events  # polars is heavy
 
@@ -293,11 +293,11 @@ def _past(desk: Desk, institution: str, said: Past | None) -> str | None:
         return said
     if not sys.stdin.isatty():
         return None
-    waiting = past_events(desk.job, institution)
+    waiting = past_events(context.job, institution)
     if not waiting:
         return None
     question = f"{counted(waiting, 'event')} from before wait for this webhook. Send them too?"
-    return "all" if desk.agrees(question) else "now"
+    return "all" if context.agrees(question) else "now"
 
 
 def _count(bar: Progress, counts: Mapping[str, int], due: int) -> None:
@@ -315,7 +315,7 @@ _MEANINGS = {
 }
 
 
-def _sent(report: "SentEvents") -> Iterator[Block]:
+def _sent(report: "SendResult") -> Iterator[Block]:
     rows = [{"events": report[name], "meaning": text} for name, text in _MEANINGS.items()]
     yield Sheet("sent", SENT, rows)
     if report.held:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from cardoffers_cli.cli.kernel.desk import WITH_FINDINGS, Desk
+from cardoffers_cli.cli.kernel.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution, argument, option
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, columns_of
 from cardoffers_cli.domain.counting import counted
@@ -57,19 +57,19 @@ def why(
     """Tell why a purchase did, or did not, redeem, with every check that was made."""
     from cardoffers_cli.jobs.why import ListedWhy
 
-    desk = Desk.of(ctx)
-    desk.writes({}, reads=[file] if file else [])
+    context = CommandContext.of(ctx)
+    context.writes({}, reads=[file] if file else [])
     refs = _refs(ref, file, now=now, plain=plain, locale=locale)
-    owner = desk.institution(institution, everywhere=everywhere)
+    owner = context.institution(institution, everywhere=everywhere)
     if plain:
-        _show_plain(desk, refs, owner, locale, is_list=file is not None, everywhere=everywhere)
+        _show_plain(context, refs, owner, locale, is_list=file is not None, everywhere=everywhere)
     elif file is not None:
         from cardoffers_cli.jobs.why import why_each  # polars is heavy
 
-        found = why_each(refs, owner, desk.job, everywhere=everywhere)
-        desk.show(found, Sheet.of(ListedWhy, "why", found), **_ending(found))
+        found = why_each(refs, owner, context.job, everywhere=everywhere)
+        context.show(found, Sheet.of(ListedWhy, "why", found), **_ending(found))
     else:
-        _show_one(desk, refs[0], owner, now=now, everywhere=everywhere)
+        _show_one(context, refs[0], owner, now=now, everywhere=everywhere)
 
 
 def _refs(
@@ -95,19 +95,19 @@ def _refs(
 
 
 def _show_one(
-    desk: Desk, ref: str, institution: str | None, *, now: bool, everywhere: bool
+    context: CommandContext, ref: str, institution: str | None, *, now: bool, everywhere: bool
 ) -> None:
     from cardoffers_cli.jobs.why import why as explain  # polars is heavy
 
-    found = explain(ref, institution, desk.job, now=now, everywhere=everywhere)
-    desk.show(found, *_blocks(found))
+    found = explain(ref, institution, context.job, now=now, everywhere=everywhere)
+    context.show(found, *_blocks(found))
     if found.status == "not_received":
         of = None if everywhere else found.institution
         _not_received(ref, of, found.near, found.received_from)
 
 
 def _show_plain(
-    desk: Desk,
+    context: CommandContext,
     refs: Sequence[str],
     institution: str | None,
     locale: str | None,
@@ -117,15 +117,15 @@ def _show_plain(
 ) -> None:
     from cardoffers_cli.jobs.why import plain_answers  # polars is heavy
 
-    found = plain_answers(refs, institution, desk.job, locale=locale, everywhere=everywhere)
+    found = plain_answers(refs, institution, context.job, locale=locale, everywhere=everywhere)
     sheet = Sheet("answers", PLAIN, found)
     if is_list:
-        desk.show(found, sheet, **_ending(found))
+        context.show(found, sheet, **_ending(found))
         return
-    if desk.options.format is None and desk.output is None:
-        desk.say(found[0].answer)
+    if context.options.format is None and context.output is None:
+        context.say(found[0].answer)
     else:
-        desk.show(found[0], sheet)
+        context.show(found[0], sheet)
     if found[0].status == "not_received":
         _not_received(refs[0], institution, [], [])
 

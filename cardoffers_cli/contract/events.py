@@ -16,22 +16,22 @@ from cardoffers_cli.contract.messages import Answer
 from cardoffers_cli.contract.problems import Problem, invalid
 from cardoffers_cli.contract.routes import BATCH, Route
 from cardoffers_cli.files.documents import is_repeated
-from cardoffers_cli.jobs.river.events import MOST_ITEMS, Sent
+from cardoffers_cli.jobs.river.events import MOST_ITEMS, EventCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cardoffers_cli.contract.gate import Caller
     from cardoffers_cli.contract.messages import Call
-    from cardoffers_cli.jobs.river.events import Taken
+    from cardoffers_cli.jobs.river.events import EventCallResult
 
     Row = dict[str, Any]
 
 
-def read_events(route: Route, caller: Caller, call: Call) -> Sent:
+def read_events(route: Route, caller: Caller, call: Call) -> EventCall:
     """Return the events a call carries; raise `Problem` where the call itself will not do."""
     value, marked = json_value(call)
-    return Sent(
+    return EventCall(
         call_id=UUID(call.request_id),
         items=_batch(value) if route is BATCH else [value],
         body_sha256=sha256(call.body).hexdigest(),
@@ -41,7 +41,7 @@ def read_events(route: Route, caller: Caller, call: Call) -> Sent:
     )
 
 
-def answer_events(route: Route, taken: Taken) -> Answer:
+def answer_events(route: Route, taken: EventCallResult) -> Answer:
     """Return what a call is answered; raise `Problem` for a single event that is not accepted."""
     return _answer_batch(taken) if route is BATCH else _answer_single(taken)
 
@@ -61,7 +61,7 @@ def _batch(value: Any) -> list[Any]:
     return items
 
 
-def _answer_single(taken: Taken) -> Answer:
+def _answer_single(taken: EventCallResult) -> Answer:
     if taken.receipt.errors:
         raise refusal(taken.receipt.errors)
     purchase = taken.receipt.first or {}
@@ -88,7 +88,7 @@ def refusal(errors: Sequence[Mapping[str, Any]]) -> Problem:
     )
 
 
-def _answer_batch(taken: Taken) -> Answer:
+def _answer_batch(taken: EventCallResult) -> Answer:
     invalid_items = [
         _invalid_item(item, list(errors))
         for item, errors in groupby(taken.receipt.errors, key=lambda error: error["item"])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.contract.messages import Call
     from cardoffers_cli.contract.routes import Route
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.offers import ShownFeed
+    from cardoffers_cli.jobs.offers import FeedResult
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
@@ -90,13 +90,13 @@ def ask_feed(_route: Route, _caller: Caller, call: Call) -> FeedRequest:
 
 def read_feeds(
     store: Store, owner: Institution, requests: Sequence[FeedRequest], job: Job
-) -> list[ShownFeed]:
+) -> list[FeedResult]:
     """Read feeds of an institution's cardholders, and note that they were seen."""
     with store.transaction():
         return show_feeds(store, owner, requests, job)
 
 
-def answer_feed(_route: Route, shown: ShownFeed) -> Answer:
+def answer_feed(_route: Route, shown: FeedResult) -> Answer:
     """Answer with the feed of a cardholder."""
     return Answer.of(200, shown)
 

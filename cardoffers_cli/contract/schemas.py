@@ -21,10 +21,10 @@ from cardoffers_cli.domain.records import members_of
 from cardoffers_cli.domain.row_kinds import FREE_TEXTS
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files import fields
-from cardoffers_cli.jobs.offers import AddedLink, ShownFeed
+from cardoffers_cli.jobs.offers import AddedLink, FeedResult
 from cardoffers_cli.jobs.river.events import MOST_ITEMS
 from cardoffers_cli.services.decisions import OfferEvaluation, SimulatedPurchase
-from cardoffers_cli.services.feed import ShownOffer
+from cardoffers_cli.services.feed import FeedOffer
 from cardoffers_cli.services.funnel import FunnelCounts
 from cardoffers_cli.services.reports import LedgerEntry, OfferNamed, Redemption
 
@@ -257,8 +257,8 @@ SCHEMAS: Mapping[str, Schema] = {
         description="received = accepted + duplicates + the length of invalid.",
     ),
     "Simulation": _simulation(),
-    "Offer": _of(ShownOffer, reason=_words([*WEIGHTS, PROGRAM_ORDER])),
-    "OfferFeed": _of(ShownFeed, offers=_list(ref("Offer"))),
+    "Offer": _of(FeedOffer, reason=_words([*WEIGHTS, PROGRAM_ORDER])),
+    "OfferFeed": _of(FeedResult, offers=_list(ref("Offer"))),
     "AddRequest": _object(
         {field.name: _says(field.says, field.schema) for field in ADD if field.required},
         {

@@ -35,7 +35,7 @@ from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.jobs.context.reading import open_published
 from cardoffers_cli.jobs.keys.security import collect
 from cardoffers_cli.jobs.river.events import take_events
-from cardoffers_cli.store.holding import Holding
+from cardoffers_cli.store.shared import Holding
 from cardoffers_cli.store.usage_journal import UsageJournal
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _COLLECT_EVERY = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class BatchHandler:
     """How calls are answered together: what each asks, one transaction for all, each its answer."""
 
     read: Callable[[Route, Caller, Call], Any]
@@ -66,13 +66,13 @@ class Together:
     answer: Callable[[Route, Any], Answer]
 
 
-_EVENTS = Together(read_events, take_events, answer_events)
-_FEEDS = Together(ask_feed, read_feeds, answer_feed)
+_EVENTS = BatchHandler(read_events, take_events, answer_events)
+_FEEDS = BatchHandler(ask_feed, read_feeds, answer_feed)
 _TOGETHER = {TRANSACTION: _EVENTS, BATCH: _EVENTS, FEED: _FEEDS}
 
 
 @dataclass(eq=False)
-class Visit:
+class RequestContext:
     """A call on its way: what is known of it so far and, in the end, its answer."""
 
     call: Call
@@ -145,8 +145,8 @@ class Service:
 
         Nothing has been done then, and the same calls may be tried again.
         """
-        visits = self._received(calls)
-        waiting = [visit for visit in visits if visit.answer is None]
+        requests = self._received(calls)
+        waiting = [request for request in requests if request.answer is None]
         if waiting:
             job = replace(self._job, now=self._clock())
             read_only = all(map(_may_be_old, waiting))
@@ -160,7 +160,7 @@ class Service:
                     self._collect(store, book, job)
             if any(map(_failed, waiting)):
                 self.let_go()
-        return _answers(visits)
+        return _answers(requests)
 
     def answer_busy(self, calls: Sequence[Call]) -> list[Answer]:
         """Answer calls while the store is held: from the snapshot what may be read there, else 503.
@@ -168,15 +168,17 @@ class Service:
         A snapshot cannot say of a key that it does not exist, and a key that is revoked takes it
         away; so an unknown key is told to come back, and no revoked one reads on.
         """
-        visits = self._received(calls)
-        reading = [visit for visit in visits if visit.answer is None and _may_be_old(visit)]
+        requests = self._received(calls)
+        reading = [
+            request for request in requests if request.answer is None and _may_be_old(request)
+        ]
         if reading:
             with suppress(NoStore, StoreVersion, StoreDamaged):
                 self._answer_from_snapshot(reading)
-        for visit in visits:
-            if visit.answer is None:
-                visit.refuse(busy())
-        return _answers(visits)
+        for request in requests:
+            if request.answer is None:
+                request.refuse(busy())
+        return _answers(requests)
 
     def read_keyring(self, *, wait_s: float) -> Keyring:
         """Return the keys that work; from the snapshot if the store is not had in `wait_s`."""
@@ -213,49 +215,57 @@ class Service:
         if book:
             book.close()
 
-    def _received(self, calls: Sequence[Call]) -> list[Visit]:
+    def _received(self, calls: Sequence[Call]) -> list[RequestContext]:
         """Answer what needs no store: what is too large, nowhere, or open to everybody."""
-        visits = [Visit(call) for call in calls]
-        for visit in visits:
-            self._attempt(visit, self._find)
-        return visits
+        requests = [RequestContext(call) for call in calls]
+        for request in requests:
+            self._attempt(request, self._find)
+        return requests
 
-    def _find(self, visit: Visit) -> None:
-        check_head(visit.call)
-        visit.route, parameters = find_route(visit.call.method, visit.call.path)
-        check_body(visit.call)
-        visit.parameters = {name: unquote(text) for name, text in parameters.items()}
-        if visit.route.scope is None and not visit.route.needs_store:
-            visit.finish(_handler(visit.route)())
+    def _find(self, request: RequestContext) -> None:
+        check_head(request.call)
+        request.route, parameters = find_route(request.call.method, request.call.path)
+        check_body(request.call)
+        request.parameters = {name: unquote(text) for name, text in parameters.items()}
+        if request.route.scope is None and not request.route.needs_store:
+            request.finish(_handler(request.route)())
 
-    def _answer(self, store: Store, gate: Gate, visits: Sequence[Visit], job: Job) -> None:
-        asked: defaultdict[tuple[Together, UUID], list[tuple[Visit, Any]]] = defaultdict(list)
+    def _answer(
+        self, store: Store, gate: Gate, requests: Sequence[RequestContext], job: Job
+    ) -> None:
+        asked: defaultdict[tuple[BatchHandler, UUID], list[tuple[RequestContext, Any]]] = (
+            defaultdict(list)
+        )
 
-        def enter(visit: Visit) -> None:
-            if visit.route and visit.route.needs_store:
-                visit.finish(_handler(visit.route)())
+        def enter(request: RequestContext) -> None:
+            if request.route and request.route.needs_store:
+                request.finish(_handler(request.route)())
                 return
-            if (route := visit.route) is None:
+            if (route := request.route) is None:
                 raise internal()
-            caller = visit.caller = gate.identify(visit.call)
-            gate.admit(caller, visit.call, route)
-            if visit.call.is_head_only:  # the key was made in this moment
+            caller = request.caller = gate.identify(request.call)
+            gate.admit(caller, request.call, route)
+            if request.call.is_head_only:  # the key was made in this moment
                 raise busy()
             own = replace(job, actor=f"key {caller.key.prefix}")  # which signs what it writes
             if together := _TOGETHER.get(route):
-                wanted = together.read(route, caller, visit.call)
-                asked[together, caller.institution.id].append((visit, wanted))
+                wanted = together.read(route, caller, request.call)
+                asked[together, caller.institution.id].append((request, wanted))
             else:
                 handler = _handler(route)
-                visit.finish(handler(store, caller, visit.call, visit.parameters, own))
+                request.finish(handler(store, caller, request.call, request.parameters, own))
 
-        for visit in visits:
-            self._attempt(visit, enter)
+        for request in requests:
+            self._attempt(request, enter)
         for (together, _), group in asked.items():
             self._take(store, together, group, job)
 
     def _take(
-        self, store: Store, together: Together, group: Sequence[tuple[Visit, Any]], job: Job
+        self,
+        store: Store,
+        together: BatchHandler,
+        group: Sequence[tuple[RequestContext, Any]],
+        job: Job,
     ) -> None:
         """Take what one institution's calls ask together; or, if that fails, one by one."""
         caller = group[0][0].caller
@@ -270,42 +280,42 @@ class Service:
             else:
                 self._fail(group[0][0], error)
             return
-        for (visit, _), taken in zip(group, every, strict=True):
-            visit.unknown_fields = getattr(taken, "unknown_fields", 0)
+        for (request, _), taken in zip(group, every, strict=True):
+            request.unknown_fields = getattr(taken, "unknown_fields", 0)
 
-            def give(visit: Visit, taken: Any = taken) -> None:
-                if visit.route:
-                    visit.finish(together.answer(visit.route, taken))
+            def give(request: RequestContext, taken: Any = taken) -> None:
+                if request.route:
+                    request.finish(together.answer(request.route, taken))
 
-            self._attempt(visit, give)
+            self._attempt(request, give)
 
-    def _answer_from_snapshot(self, visits: Sequence[Visit]) -> None:
+    def _answer_from_snapshot(self, requests: Sequence[RequestContext]) -> None:
         job = replace(self._job, now=self._clock())
         with open_published(job) as (store, taken_at), self._book(job) as book:
             gate = Gate(store, book, job)
-            known = [visit for visit in visits if gate.is_known(visit.call)]
+            known = [request for request in requests if gate.is_known(request.call)]
             self._answer(store, gate, known, job)
-        for visit in known:
-            if visit.answer:
-                visit.answer = visit.answer.with_headers(x_snapshot_at=format_moment(taken_at))
+        for request in known:
+            if request.answer:
+                request.answer = request.answer.with_headers(x_snapshot_at=format_moment(taken_at))
 
-    def _attempt(self, visit: Visit, step: Callable[[Visit], None]) -> None:
+    def _attempt(self, request: RequestContext, step: Callable[[RequestContext], None]) -> None:
         """Do a step for one call; what it raises is that call's answer."""
         try:
-            step(visit)
+            step(request)
         except Problem as refusal:
-            visit.refuse(refusal)
+            request.refuse(refusal)
         except CardoffersError as error:
             problem = problem_of(error)
             if problem.code == internal().code:
-                self._on_fault(visit.call.request_id, error)
-            visit.refuse(problem)
+                self._on_fault(request.call.request_id, error)
+            request.refuse(problem)
         except Exception as error:  # noqa: BLE001 - a fault of ours is a 500 and ends no server
-            self._fail(visit, error)
+            self._fail(request, error)
 
-    def _fail(self, visit: Visit, error: Exception) -> None:
-        self._on_fault(visit.call.request_id, error)
-        visit.refuse(internal())
+    def _fail(self, request: RequestContext, error: Exception) -> None:
+        self._on_fault(request.call.request_id, error)
+        request.refuse(internal())
 
     def _collect(self, store: Store, book: UsageJournal, job: Job) -> None:
         """Bring the usage journal over now and then.
@@ -322,12 +332,12 @@ class Service:
             book.forget(collected)
 
 
-def _failed(visit: Visit) -> bool:
-    return visit.answer is None or visit.answer.status == HTTPStatus.INTERNAL_SERVER_ERROR
+def _failed(request: RequestContext) -> bool:
+    return request.answer is None or request.answer.status == HTTPStatus.INTERNAL_SERVER_ERROR
 
 
-def _may_be_old(visit: Visit) -> bool:
-    return visit.route is not None and visit.route.is_read
+def _may_be_old(request: RequestContext) -> bool:
+    return request.route is not None and request.route.is_read
 
 
 def _handler(route: Route) -> Callable[..., Answer]:
@@ -338,5 +348,5 @@ def _handler(route: Route) -> Callable[..., Answer]:
     return handler
 
 
-def _answers(visits: Sequence[Visit]) -> list[Answer]:
-    return [visit.answer or internal().answer(visit.call.request_id) for visit in visits]
+def _answers(requests: Sequence[RequestContext]) -> list[Answer]:
+    return [request.answer or internal().answer(request.call.request_id) for request in requests]

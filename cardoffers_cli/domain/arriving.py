@@ -43,7 +43,7 @@ class FileCalendar:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CameFile:
+class ReceivedFile:
     """A file that came, and when; `fault` is the code of why it does not count, if it does not."""
 
     name: str
@@ -62,8 +62,8 @@ class JudgedDeadline:
     expected: Expectation
     deadline: FileDeadline
     state: str
-    file: CameFile | None
-    refused: CameFile | None
+    file: ReceivedFile | None
+    refused: ReceivedFile | None
     holiday: str | None
 
 
@@ -74,8 +74,8 @@ class _Slot:
     deadline: FileDeadline
     is_told: bool
     holiday: str | None
-    file: CameFile | None = None
-    refused: CameFile | None = None
+    file: ReceivedFile | None = None
+    refused: ReceivedFile | None = None
 
     @property
     def is_open(self) -> bool:
@@ -83,7 +83,7 @@ class _Slot:
 
 
 def judge_deadlines(
-    calendars: Sequence[FileCalendar], files: Iterable[CameFile], now: datetime, until: datetime
+    calendars: Sequence[FileCalendar], files: Iterable[ReceivedFile], now: datetime, until: datetime
 ) -> list[JudgedDeadline]:
     """Return the deadlines before `until` with their states at `now`, the newest last.
 
@@ -105,7 +105,7 @@ def judge_deadlines(
 def _judged(
     expected: Expectation,
     calendars: Sequence[FileCalendar],
-    came: Sequence[CameFile],
+    came: Sequence[ReceivedFile],
     now: datetime,
     until: datetime,
 ) -> Iterator[JudgedDeadline]:
@@ -141,7 +141,7 @@ def _slots(expected: Expectation, calendars: Sequence[FileCalendar], end: dateti
     return slots
 
 
-def _place_all(came: Iterable[CameFile], slots: Sequence[_Slot], since: datetime) -> None:
+def _place_all(came: Iterable[ReceivedFile], slots: Sequence[_Slot], since: datetime) -> None:
     """Let each file count for the deadline that it is for.
 
     What came before anything was expected, at `since`, tells no more than when files usually come.

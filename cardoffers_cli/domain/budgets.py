@@ -35,7 +35,7 @@ _EXACT = Context(prec=60)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Burn:
+class BudgetUse:
     """What is known of an offer's budget at a moment.
 
     `spent_amount` is all that redemptions hold of it, `recent_amount` the part of the recent days;
@@ -52,7 +52,7 @@ class Burn:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class BudgetForecast:
     """What becomes of a budget: `state`, and the day that it says, if any.
 
     States are `no_budget`, `spent`, `runs_out` and `not_at_this_rate` (not before the offer ends).
@@ -78,28 +78,28 @@ class Outlook:
 
 
 @dataclass(frozen=True)
-class Band:
+class DateRange:
     """The first and the last day on which a budget may run out; None for not before it ends."""
 
     first: date
     last: date | None
 
 
-def outlook(burn: Burn, now: datetime) -> Outlook:
+def outlook(burn: BudgetUse, now: datetime) -> BudgetForecast:
     """Return what becomes of a budget, seen from a moment."""
     if burn.budget_amount is None:
-        return Outlook("no_budget")
+        return BudgetForecast("no_budget")
     left = burn.budget_amount - burn.spent_amount
     if left < burn.next_amount:
         last = burn.last_redeemed_at
-        return Outlook("spent", last.date() if last else None)
+        return BudgetForecast("spent", last.date() if last else None)
     reached_at = _reached_at(left, burn.recent_amount, rate_length(burn.starts_at, now), now)
     if reached_at is None or reached_at >= burn.expires_at:
-        return Outlook("not_at_this_rate")
-    return Outlook("runs_out", reached_at.date())
+        return BudgetForecast("not_at_this_rate")
+    return BudgetForecast("runs_out", reached_at.date())
 
 
-def band(burn: Burn, weeks: Sequence[Decimal], now: datetime) -> Band | None:
+def band(burn: BudgetUse, weeks: Sequence[Decimal], now: datetime) -> DateRange | None:
     """Return the band of a run-out day from what each of the last weeks spent, the last first.
 
     None where no budget runs out, or where the offer is too young to tell.
@@ -113,10 +113,10 @@ def band(burn: Burn, weeks: Sequence[Decimal], now: datetime) -> Band | None:
     first, last = (_reached_at(left, amount, _WEEK, now) for amount in (max(whole), min(whole)))
     if first is None or first >= burn.expires_at:
         return None
-    return Band(first.date(), last.date() if last and last < burn.expires_at else None)
+    return DateRange(first.date(), last.date() if last and last < burn.expires_at else None)
 
 
-def planned_share(burn: Burn, now: datetime) -> Decimal:
+def planned_share(burn: BudgetUse, now: datetime) -> Decimal:
     """Return the part of a budget that would be spent by now if it were spent evenly."""
     run, length = now - burn.starts_at, burn.expires_at - burn.starts_at
     share = Decimal(run // _MICROSECOND) / Decimal(max(length // _MICROSECOND, 1))
@@ -128,7 +128,7 @@ def rate_length(starts_at: datetime, now: datetime) -> timedelta:
     return max(_SHORTEST, min(RECENT, now - starts_at))
 
 
-def spent_share(burn: Burn) -> Decimal | None:
+def spent_share(burn: BudgetUse) -> Decimal | None:
     """Return the spent part of a budget as a share with four decimals, half up; None without one.
 
     A share is no money: it may be divided and rounded.

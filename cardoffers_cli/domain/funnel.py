@@ -82,22 +82,22 @@ class VolumeStep(Record, sheet="label count"):
     count: int
 
 
-class Before(Record):
+class PreviousWindow(Record):
     """The count of the window before, and the change from it as a share of it."""
 
     previous: int = shown("before")
     change: Decimal | None = shown(kind="change")
 
 
-class ComparedStep(Before, FunnelStep, sheet="* conversion_of"):
+class ComparedStep(PreviousWindow, FunnelStep, sheet="* conversion_of"):
     """A step of the funnel beside that of the window before."""
 
 
-class ComparedPeople(Before, PeopleStep):
+class ComparedPeople(PreviousWindow, PeopleStep):
     """A step of the cardholders beside that of the window before."""
 
 
-class ComparedVolume(Before, VolumeStep, sheet="label count previous change"):
+class ComparedVolume(PreviousWindow, VolumeStep, sheet="label count previous change"):
     """How often something happened, beside how often it did before."""
 
 
@@ -147,5 +147,5 @@ def volumes(
         yield ComparedVolume(**row, **_before(row.count, previous[step])) if previous else row
 
 
-def _before(count: int, before: int) -> Before:
-    return Before(previous=before, change=share(count - before, before))
+def _before(count: int, before: int) -> PreviousWindow:
+    return PreviousWindow(previous=before, change=share(count - before, before))

@@ -69,7 +69,7 @@ MEANINGS: dict[str, WatchMeaning] = {
 """Code -> what it means. What is not here is told by its code."""
 
 
-class Watched(NamedTuple):
+class Observation(NamedTuple):
     """What was found: of what, on which day, in exact numbers.
 
     `subject` names a file, or what has a number or an id; it never holds a token.

@@ -2,7 +2,8 @@
 
 A claim is one rename into a folder of this service, and then a look at what was moved: if that is
 not what was found before, it goes back. Who has the file open can still write to it; so it is read
-from a copy (`files/spools.py`), and whatever is written later shows against that (`later.py`).
+from a copy (`files/safe_copies.py`), and whatever is written later shows against that
+(`file_changes.py`).
 
 On another disk a file cannot be renamed. There it gets a hidden name in its folder, is copied, and
 is removed when the night is done with it; if it changed meanwhile it gets its name back, and is
@@ -21,7 +22,7 @@ from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
 from cardoffers_cli.files.drop import MANIFEST, MARKER, marker_names
 from cardoffers_cli.files.folders import NotPlain, OpenFolder, is_plain, numbered, stamp_of
 from cardoffers_cli.files.manifests import MANIFEST_BYTES
-from cardoffers_cli.files.spools import Elusive, blocks, changed, refused
+from cardoffers_cli.files.safe_copies import FileChangedError, blocks, changed, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,19 +48,19 @@ class FileClaim:
 
     @contextmanager
     def origin(self) -> Iterator[OpenFolder]:
-        """Open the folder that it lies in; raise `Elusive` where there is no such folder."""
+        """Open the folder that it lies in; raise `FileChangedError` where there is none."""
         try:
             with OpenFolder.open(self.drop) as root:
                 folder = root.folder(self.institution)
         except OSError:
-            raise Elusive(code="gone") from None
+            raise FileChangedError(code="gone") from None
         with folder:
             yield folder
 
     def take(self, taken: OpenFolder, limits: Limits) -> None:
         """Move the markers of the file, then itself, into `taken/`; done again it goes on.
 
-        Raises `Elusive`, and `FileUnusable` where it cannot be moved.
+        Raises `FileChangedError`, and `FileUnusable` where it cannot be moved.
         """
         if taken.look(self.as_name) is not None:
             return
@@ -68,7 +69,7 @@ class FileClaim:
                 self._take(origin, taken, limits)
                 taken.sync()
                 origin.sync()
-            except (Elusive, FileUnusable):
+            except (FileChangedError, FileUnusable):
                 self._return(origin, taken)
                 raise
             except OSError as error:
@@ -80,7 +81,7 @@ class FileClaim:
             return
         found = origin.look(self.name)
         if found is None:
-            raise Elusive(code="gone")
+            raise FileChangedError(code="gone")
         if not self._is_it(found, origin):
             raise changed()
         for name in marker_names(self.name):
@@ -88,7 +89,7 @@ class FileClaim:
         try:
             origin.move(self.name, taken, self.as_name)
         except FileNotFoundError:
-            raise Elusive(code="gone") from None
+            raise FileChangedError(code="gone") from None
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise _unmovable(error) from None
@@ -108,7 +109,7 @@ class FileClaim:
         try:
             origin.move(self.name, origin, self.hidden)
         except FileNotFoundError:
-            raise Elusive(code="gone") from None
+            raise FileChangedError(code="gone") from None
         except OSError as error:
             raise _unmovable(error) from None
 
@@ -142,7 +143,7 @@ class FileClaim:
 
         Then it gets its name back, and the next look finds it.
         """
-        with suppress(Elusive, FileUnusable, OSError), self.origin() as origin:
+        with suppress(FileChangedError, FileUnusable, OSError), self.origin() as origin:
             found = origin.look(self.hidden)
             if found is None:
                 return

@@ -78,7 +78,7 @@ class Not(Condition):
 
 
 @dataclass(frozen=True)
-class Surely(Condition):
+class KnownTrue(Condition):
     """A condition that is so; where that is unknown, it is not."""
 
     condition: Condition
@@ -118,7 +118,7 @@ class Sized(Condition):
 
 
 @dataclass(frozen=True)
-class Told(Condition):
+class TextTest(Condition):
     """A function of the text tells it; `expressions.py` knows the one that tells it of columns.
 
     This is never unknown: of an empty column it is not so. Where the pattern `only_if` is not found

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from cardoffers_cli.domain.cards import without_card_numbers
 from cardoffers_cli.domain.row_kinds import TOKENS
+from cardoffers_cli.files.json_chunks import Document
 from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank
 from cardoffers_cli.files.splitting import with_fields_masked
-from cardoffers_cli.files.stretches import Document
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

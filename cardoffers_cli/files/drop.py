@@ -33,7 +33,7 @@ _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dropped:
+class DropFile:
     """A file in the drop folder. `stamp` tells it from another one of the same name."""
 
     institution: str
@@ -47,7 +47,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stray:
+class UnknownFile:
     """What is not taken whenever the night comes: where it lies, what it is, and a code for it."""
 
     name: str
@@ -56,31 +56,33 @@ class Stray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class DropScan:
     """What lies in the drop folder: input, and what nobody knows what to do with."""
 
-    files: tuple[Dropped, ...]
-    strays: tuple[Stray, ...]
+    files: tuple[DropFile, ...]
+    strays: tuple[UnknownFile, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class WaitingFile:
     """A file that is not ready: it is too `young`, `open` for writing, or lacks a `marker`."""
 
-    file: Dropped
+    file: DropFile
     why: str
 
 
-def look(drop: Path) -> Look:
+def look(drop: Path) -> DropScan:
     """List the drop folder by institution and name; raises `OSError` where it cannot be read."""
-    files: list[Dropped] = []
-    strays: list[Stray] = []
+    files: list[DropFile] = []
+    strays: list[UnknownFile] = []
     with OpenFolder.open(drop) as root:
         entries = [entry for entry in root.entries() if not entry.name.startswith(".")]
         owners = {name: uid for entry in entries for name, uid in _owner(entry)}
         for entry in entries:
             if entry.name not in owners:
-                strays.append(Stray(name=_shown(entry.name), what="not in an institution's folder"))
+                strays.append(
+                    UnknownFile(name=_shown(entry.name), what="not in an institution's folder")
+                )
                 continue
             others = {uid for name, uid in owners.items() if name != entry.name}
             strangers = others - {owners[entry.name], os.geteuid(), 0}
@@ -88,20 +90,25 @@ def look(drop: Path) -> Look:
                 with root.folder(entry.name) as folder:
                     files.extend(_in_folder(folder, entry.name, strangers, strays))
             except OSError:
-                strays.append(Stray(name=entry.name, what="a folder that cannot be read"))
-    return Look(files=tuple(files), strays=tuple(strays))
+                strays.append(UnknownFile(name=entry.name, what="a folder that cannot be read"))
+    return DropScan(files=tuple(files), strays=tuple(strays))
 
 
 def ready(
-    first: Look, second: Look, *, now_s: float, quiet_s: float, by_marker: Collection[str] = ()
-) -> tuple[list[Dropped], list[WaitingFile]]:
+    first: DropScan,
+    second: DropScan,
+    *,
+    now_s: float,
+    quiet_s: float,
+    by_marker: Collection[str] = (),
+) -> tuple[list[DropFile], list[WaitingFile]]:
     """Divide the files of two looks, some time apart, into those that are ready and the others.
 
     `now_s` is the real clock, in seconds since 1970; a time in the future tells nothing, and the
     two looks decide. Of the institutions `by_marker` only files with a marker are ready.
     """
     before = {(file.institution, file.name): file.stamp for file in first.files}
-    taken: list[Dropped] = []
+    taken: list[DropFile] = []
     left: list[WaitingFile] = []
     for file in second.files:
         is_still = before.get((file.institution, file.name)) == file.stamp
@@ -116,7 +123,7 @@ def ready(
     return taken, left
 
 
-def held_open(drop: Path, files: Sequence[Dropped]) -> set[Dropped]:
+def held_open(drop: Path, files: Sequence[DropFile]) -> set[DropFile]:
     """Return the files that somebody has open for writing, as far as that can be seen."""
     held, unknown = set(), []
     with OpenFolder.open(drop) as root:
@@ -133,7 +140,7 @@ def held_open(drop: Path, files: Sequence[Dropped]) -> set[Dropped]:
     return held
 
 
-def _asked(root: OpenFolder, file: Dropped) -> bool | None:
+def _asked(root: OpenFolder, file: DropFile) -> bool | None:
     try:
         with root.folder(file.institution) as folder, folder.plain_file(file.name) as opened:
             return is_held_open(opened)
@@ -164,8 +171,8 @@ def _owner(entry: os.DirEntry[str]) -> Iterator[tuple[str, int]]:
 
 
 def _in_folder(
-    folder: OpenFolder, institution: str, strangers: set[int], strays: list[Stray]
-) -> Iterator[Dropped]:
+    folder: OpenFolder, institution: str, strangers: set[int], strays: list[UnknownFile]
+) -> Iterator[DropFile]:
     """Yield the input in the folder of an institution; owners among `strangers` are not of it."""
     looked = list(_looked_at(folder))
     markers = {entry.name for entry, found in looked if is_plain(found, folder.owner)}
@@ -173,20 +180,20 @@ def _in_folder(
         shown = f"{institution}/{_shown(entry.name)}"
         if stat.S_ISDIR(found.st_mode):
             if "." in entry.name:  # others are archives of theirs, or of earlier versions
-                strays.append(Stray(name=shown, what=what_is(found)))
+                strays.append(UnknownFile(name=shown, what=what_is(found)))
         elif not stat.S_ISREG(found.st_mode):
-            strays.append(Stray(name=shown, what=what_is(found)))
+            strays.append(UnknownFile(name=shown, what=what_is(found)))
         elif entry.name.endswith((MARKER, MANIFEST, *REPORTS, *HALVES)):
             continue
         elif not is_plain(found, folder.owner):
-            strays.append(Stray(name=shown, what=what_is(found), code="file_linked"))
+            strays.append(UnknownFile(name=shown, what=what_is(found), code="file_linked"))
         elif not _is_text(entry.name):
-            strays.append(Stray(name=shown, what="a file whose name is not UTF-8"))
+            strays.append(UnknownFile(name=shown, what="a file whose name is not UTF-8"))
         elif found.st_uid in strangers:
             what = "a file that belongs to the user of another institution"
-            strays.append(Stray(name=shown, what=what, code="file_of_another"))
+            strays.append(UnknownFile(name=shown, what=what, code="file_of_another"))
         else:
-            yield Dropped(
+            yield DropFile(
                 institution=institution,
                 name=entry.name,
                 size_bytes=found.st_size,

@@ -54,8 +54,8 @@ def _(it: conditions.Not) -> pl.Expr:
     return ~expression(it.condition)
 
 
-@expression.register(conditions.Surely)
-def _(it: conditions.Surely) -> pl.Expr:
+@expression.register(conditions.KnownTrue)
+def _(it: conditions.KnownTrue) -> pl.Expr:
     return expression(it.condition).fill_null(value=False)
 
 
@@ -80,8 +80,8 @@ def _(it: conditions.Sized) -> pl.Expr:
     return (text.len_bytes() if it.in_bytes else text.len_chars()).is_between(it.least, it.most)
 
 
-@expression.register(conditions.Told)
-def _(it: conditions.Told) -> pl.Expr:
+@expression.register(conditions.TextTest)
+def _(it: conditions.TextTest) -> pl.Expr:
     return pl.col(it.column).map_batches(TOLD[it.by], return_dtype=pl.Boolean)
 
 

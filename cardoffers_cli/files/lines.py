@@ -29,7 +29,7 @@ def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
     A line over `MAX_LINE_BYTES` may come without its middle, but never shorter than the limit.
     """
-    lines = WholeLines()
+    lines = LineSplitter()
     for block in blocks:
         if text := lines.add(block):
             yield text
@@ -37,7 +37,7 @@ def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
         yield lines.rest
 
 
-class WholeLines:
+class LineSplitter:
     """What `whole_lines` does, for whoever is handed the blocks; `rest` is left at their end."""
 
     def __init__(self) -> None:

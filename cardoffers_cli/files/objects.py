@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import Finding, make_finding
+from cardoffers_cli.files.json_chunks import Document, Position
 from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank, split_lines
 from cardoffers_cli.files.sources import unusable
-from cardoffers_cli.files.stretches import Document, Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

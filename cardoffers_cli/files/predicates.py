@@ -87,8 +87,8 @@ def _(it: conditions.Not) -> Predicate:
     return lambda row: _CONTRARY[holds(row)]
 
 
-@predicate.register(conditions.Surely)
-def _(it: conditions.Surely) -> Predicate:
+@predicate.register(conditions.KnownTrue)
+def _(it: conditions.KnownTrue) -> Predicate:
     holds = predicate(it.condition)
     return lambda row: bool(holds(row))
 
@@ -132,8 +132,8 @@ def byte_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
-@predicate.register(conditions.Told)
-def _(it: conditions.Told) -> Predicate:
+@predicate.register(conditions.TextTest)
+def _(it: conditions.TextTest) -> Predicate:
     may_be, by = searching(it.only_if), it.by
     told = _of_value(it.column, lambda text: may_be(text) is not None and by(text))
     return lambda row: bool(told(row))
@@ -200,7 +200,7 @@ def settled(condition: Condition, known: Row) -> Condition | bool | None:
     elif isinstance(condition, conditions.Both | conditions.Either):
         sides = settled(condition.one, known), settled(condition.other, known)
         left = _together(condition, *sides, decides=isinstance(condition, conditions.Either))
-    elif isinstance(condition, conditions.Not | conditions.Surely):
+    elif isinstance(condition, conditions.Not | conditions.KnownTrue):
         inner = settled(condition.condition, known)
         if isinstance(inner, Condition):
             left = type(condition)(inner)

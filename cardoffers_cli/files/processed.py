@@ -33,7 +33,7 @@ _NAME_BYTES = NAME_BYTES - 55
 _SUFFIX_BYTES = 30
 
 
-class Processed:
+class ProcessedFolder:
     """The processed folder of a store at `root`."""
 
     def __init__(self, root: Path) -> None:

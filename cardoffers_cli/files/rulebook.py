@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.conditions import Condition
     from cardoffers_cli.files.predicates import Predicate
-    from cardoffers_cli.files.rules import Rule, Suspicion
+    from cardoffers_cli.files.rules import QuickTest, Rule
 
 FEW_ROWS = 30
 """How many rows are asked one after the other: of more, columns are quicker."""
@@ -99,7 +99,7 @@ class RuleBook:
 
     def _conditions(self, *, is_plain: bool) -> list[Condition]:
         """Return every suspicion once, and the rules that have none."""
-        suspicions: dict[Suspicion, None] = {}
+        suspicions: dict[QuickTest, None] = {}
         conditions = []
         for rule in self._rules:
             suspicions |= dict.fromkeys(rule.suspicions)

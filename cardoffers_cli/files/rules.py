@@ -28,14 +28,14 @@ from cardoffers_cli.files.conditions import (
     Differs,
     Exceeds,
     Flagged,
+    KnownTrue,
     Matches,
     Missing,
     Mistyped,
     MoreDecimals,
     OneOf,
     Sized,
-    Surely,
-    Told,
+    TextTest,
 )
 from cardoffers_cli.files.fields import (
     ALL_COLUMNS,
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Suspicion:
+class QuickTest:
     """A cheap condition that is true wherever a rule that carries it is broken, and else seldom.
 
     One that holds in no plain text (`delimited.Page.is_plain`) need not be looked at there.
@@ -106,7 +106,7 @@ class Rule:
     column: str | None
     message: str
     broken: Condition
-    suspicions: tuple[Suspicion, ...] = ()
+    suspicions: tuple[QuickTest, ...] = ()
     apart: bool = False
     kinds: tuple[RowKind, ...] = ()
 
@@ -124,25 +124,25 @@ def _sized(column: str, least: int, most: int) -> Condition:
     return Sized(column, least, most, in_bytes=True)
 
 
-MISTYPED = Suspicion(~Missing(MISTYPED_COLUMN))
+MISTYPED = QuickTest(~Missing(MISTYPED_COLUMN))
 PLAIN = {
-    name: Suspicion(Matches(name, NOT_PLAIN), unless_plain=True)
+    name: QuickTest(Matches(name, NOT_PLAIN), unless_plain=True)
     for name in (*TOKENS, *IDENTIFIERS, *REFERENCES)
 }
 """Every rule about the characters of a token, a reference or an identifier has this one."""
 
-HOLDER_LENGTH = Suspicion(~Surely(_sized("cardholder_token", STRONG_TOKEN_LENGTH, TOKEN_LENGTH)))
+HOLDER_LENGTH = QuickTest(~KnownTrue(_sized("cardholder_token", STRONG_TOKEN_LENGTH, TOKEN_LENGTH)))
 LENGTH = {
     "cardholder_token": HOLDER_LENGTH,
-    **{name: Suspicion(~_sized(name, PLACEHOLDER_LENGTH + 1, REF_LENGTH)) for name in REFERENCES},
+    **{name: QuickTest(~_sized(name, PLACEHOLDER_LENGTH + 1, REF_LENGTH)) for name in REFERENCES},
     **{
-        name: Suspicion(~_sized(name, PLACEHOLDER_LENGTH + 1, TOKEN_LENGTH))
+        name: QuickTest(~_sized(name, PLACEHOLDER_LENGTH + 1, TOKEN_LENGTH))
         for name in ("card_token", "instrument_token", *IDENTIFIERS)
     },
 }
-UNUSUAL_AMOUNT = Suspicion(~Surely(Flagged("is_usual_amount") & Exceeds("value", 0)))
-UNUSUAL_TIME = Suspicion(~Surely(~Exceeds("at", "latest")))
-SEVERAL_IDENTIFIERS = Suspicion(~Missing("card_acceptor_id") & ~Missing("merchant_identifier"))
+UNUSUAL_AMOUNT = QuickTest(~KnownTrue(Flagged("is_usual_amount") & Exceeds("value", 0)))
+UNUSUAL_TIME = QuickTest(~KnownTrue(~Exceeds("at", "latest")))
+SEVERAL_IDENTIFIERS = QuickTest(~Missing("card_acceptor_id") & ~Missing("merchant_identifier"))
 
 _IS_LOCAL = {name: Matches(name, WITHOUT_OFFSET) for name in MOMENTS}
 _IS_NUMBER = Matches("amount", NUMBER)
@@ -161,7 +161,7 @@ def begins_with_day(text: str) -> bool:
         return False
 
 
-_HAS_DAY = {name: Told(name, begins_with_day) for name in MOMENTS}
+_HAS_DAY = {name: TextTest(name, begins_with_day) for name in MOMENTS}
 _NO_INSTRUMENT = Missing("card_token") & Missing("instrument_token")
 _NO_MERCHANT = Missing("card_acceptor_id") & Missing("merchant_identifier") & Missing("merchant_id")
 _WRITE_PLAIN = "write it as 1234.50, or read the file by a profile"
@@ -217,8 +217,9 @@ RULES: tuple[Rule, ...] = (
             "card_number",
             name,
             f"{name} is a real card number",
-            Told(name, is_token_card_number, CARD_LIKE) & ~Surely(Flagged(f"declared_{name}")),
-            (Suspicion(Matches(name, CARD_LIKE)),),
+            TextTest(name, is_token_card_number, CARD_LIKE)
+            & ~KnownTrue(Flagged(f"declared_{name}")),
+            (QuickTest(Matches(name, CARD_LIKE)),),
         )
         for name in TOKENS
     ),
@@ -238,7 +239,7 @@ RULES: tuple[Rule, ...] = (
             name,
             f"{name} holds an invisible control character",
             Matches(name, INVISIBLE),
-            (PLAIN.get(name) or Suspicion(Matches(name, INVISIBLE), unless_plain=True),),
+            (PLAIN.get(name) or QuickTest(Matches(name, INVISIBLE), unless_plain=True),),
         )
         for name in ALL_COLUMNS
     ),
@@ -247,7 +248,7 @@ RULES: tuple[Rule, ...] = (
         None,
         "a field that is not known holds an invisible control character",
         Matches(OTHERS, INVISIBLE),
-        (Suspicion(Matches(OTHERS, INVISIBLE), unless_plain=True),),
+        (QuickTest(Matches(OTHERS, INVISIBLE), unless_plain=True),),
     ),
     *(
         Rule(
@@ -285,7 +286,7 @@ RULES: tuple[Rule, ...] = (
             name,
             f"{name} is what a program writes where it has no value",
             Matches(name, PLACEHOLDER),
-            (LENGTH[name], PLAIN[name], Suspicion(OneOf(name, FALSE))),
+            (LENGTH[name], PLAIN[name], QuickTest(OneOf(name, FALSE))),
         )
         for name in (*TOKENS, *REFERENCES, *IDENTIFIERS)
     ),
@@ -312,7 +313,7 @@ RULES: tuple[Rule, ...] = (
             name,
             f"{name} is not as it was: a spreadsheet has turned it into a date",
             Matches(name, TURNED),
-            (Suspicion(Matches(name, TURNED)),),
+            (QuickTest(Matches(name, TURNED)),),
         )
         for name in (*REFERENCES, *IDENTIFIERS)
     ),
@@ -322,7 +323,7 @@ RULES: tuple[Rule, ...] = (
             name,
             f"{name} is an error of a spreadsheet",
             Matches(name, SHEET_ERROR),
-            (Suspicion(Matches(name, "^#"), unless_plain=True),),
+            (QuickTest(Matches(name, "^#"), unless_plain=True),),
         )
         for name in FREE_TEXTS
     ),
@@ -458,7 +459,7 @@ RULES: tuple[Rule, ...] = (
         "institution_id is not the institution this is read for",
         ~Missing("caller")
         & (Mistyped("institution_id") | Differs("institution_id", "caller", in_any_case=True)),
-        (MISTYPED, Suspicion(~Missing("institution_id"))),
+        (MISTYPED, QuickTest(~Missing("institution_id"))),
     ),
     Rule(
         "token_weak",
@@ -504,6 +505,6 @@ def shown_reference(column: str) -> Condition:
     return (
         Matches(column, f"^[ -~]{{1,{REF_LENGTH}}}$")
         & ~Matches(column, E_MAIL)
-        & ~Told(column, may_hold_card_number, CARD_LIKE)
+        & ~TextTest(column, may_hold_card_number, CARD_LIKE)
         & ~Mistyped(column)
     )

@@ -50,7 +50,7 @@ _MOST_UNKNOWN = 20
 
 
 @dataclass
-class RefundsAmong:
+class MixedFile:
     """The refunds among the rows of a file, judged by the rules of refunds, and their counts."""
 
     judge: Judge
@@ -68,7 +68,7 @@ class TransactionFile(RecordFile):
 
     labels: Mapping[str, str] = MappingProxyType({})
     """What the columns of fields are called in the file, where not as the fields."""
-    refunds: RefundsAmong | None = None
+    refunds: MixedFile | None = None
     """The refunds among its purchases, where a profile says that there may be any."""
 
     def __init__(self, source: Source, reading: FileReading, *, kind: str | None = None) -> None:

@@ -15,7 +15,7 @@ from collections import defaultdict
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.http.clients import Proxies, client_at
+from cardoffers_cli.http.clients import TrustedProxies, client_at
 from cardoffers_cli.http.wire import READ_BYTES
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.http.limits import ServerLimits
 
     Serve = Callable[
-        [asyncio.StreamReader, asyncio.StreamWriter, "Slot"], Coroutine[Any, Any, None]
+        [asyncio.StreamReader, asyncio.StreamWriter, "ConnectionSlot"], Coroutine[Any, Any, None]
     ]
 
 
@@ -39,7 +39,7 @@ class Stage(Enum):
     ANSWERING = auto()
 
 
-class Slot:
+class ConnectionSlot:
     """The place of one connection among the others."""
 
     def __init__(self, host: str, pools: list[Pool], transport: asyncio.Transport) -> None:
@@ -87,8 +87,8 @@ class Pool:
     def __init__(self, most: int, most_unauthenticated: int) -> None:
         self._most = most
         self._most_unauthenticated = most_unauthenticated
-        self.slots: set[Slot] = set()
-        self._ranks: tuple[dict[Slot, None], ...] = ({}, {}, {})
+        self.slots: set[ConnectionSlot] = set()
+        self._ranks: tuple[dict[ConnectionSlot, None], ...] = ({}, {}, {})
         """Those that can be spared, by rank, the oldest first."""
 
     def make_room(self) -> bool:
@@ -102,19 +102,19 @@ class Pool:
             spared.end()
         return True
 
-    def add(self, slot: Slot) -> None:
+    def add(self, slot: ConnectionSlot) -> None:
         """Count a connection."""
         self.slots.add(slot)
         self._ranks[0][slot] = None
 
-    def move(self, slot: Slot, before: int | None) -> None:
+    def move(self, slot: ConnectionSlot, before: int | None) -> None:
         """Put a connection behind the others of its rank."""
         if before is not None:
             self._ranks[before].pop(slot, None)
         if slot.rank is not None and slot in self.slots:
             self._ranks[slot.rank][slot] = None
 
-    def remove(self, slot: Slot) -> None:
+    def remove(self, slot: ConnectionSlot) -> None:
         """Forget a connection."""
         self.slots.discard(slot)
         for rank in self._ranks:
@@ -128,7 +128,7 @@ class Arrivals:
         self,
         serve: Serve,
         limits: ServerLimits,
-        proxies: Proxies,
+        proxies: TrustedProxies,
         tls: ssl.SSLContext | None,
         refusal: bytes,
     ) -> None:
@@ -153,14 +153,14 @@ class Arrivals:
         """Return the protocol of a connection that was accepted."""
         return _Tls(self, self._tls, self._limits) if self._tls else _Plain(self)
 
-    def arrive(self, transport: asyncio.Transport) -> Slot | None:
+    def arrive(self, transport: asyncio.Transport) -> ConnectionSlot | None:
         """Find a place for a connection; None where there is no room, and it is refused."""
         host = (transport.get_extra_info("peername") or ("",))[0]
         client = client_at(host)
         pools = [self._everybody]
         if not self._proxies.trust(host):
             pools.insert(0, self._by_client[client])
-        slot = Slot(host, pools, transport)
+        slot = ConnectionSlot(host, pools, transport)
         if all(pool.make_room() for pool in pools):
             for pool in pools:
                 pool.add(slot)
@@ -171,13 +171,15 @@ class Arrivals:
         transport.close()
         return None
 
-    def begin(self, slot: Slot, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def begin(
+        self, slot: ConnectionSlot, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         """Serve a connection, as a task of its own."""
         slot.task = asyncio.get_running_loop().create_task(self._serve(reader, writer, slot))
         self._tasks.add(slot.task)
         slot.task.add_done_callback(self._tasks.discard)
 
-    def leave(self, slot: Slot) -> None:
+    def leave(self, slot: ConnectionSlot) -> None:
         """Forget a connection that was lost."""
         slot.lose()
         self._tidy(client_at(slot.host))
@@ -201,7 +203,7 @@ class Arrivals:
 class _Counted(asyncio.BaseProtocol):
     """A connection that has its place from its first moment to its last."""
 
-    _slot: Slot | None = None
+    _slot: ConnectionSlot | None = None
 
     def __init__(self, arrivals: Arrivals, *others: Any, **more: Any) -> None:
         super().__init__(*others, **more)

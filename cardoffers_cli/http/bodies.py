@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.http.limits import ServerLimits
-    from cardoffers_cli.http.wire import Wire
+    from cardoffers_cli.http.wire import HttpConnection
 
 
 class Bodies:
@@ -63,7 +63,7 @@ class Bodies:
 class Body:
     """The body of one request, which comes over a wire."""
 
-    def __init__(self, wire: Wire, limits: ServerLimits, told_bytes: int) -> None:
+    def __init__(self, wire: HttpConnection, limits: ServerLimits, told_bytes: int) -> None:
         self._wire = wire
         self._limits = limits
         self._told_bytes = told_bytes

@@ -27,7 +27,7 @@ _ONE_CLIENT_BITS = 64
 
 
 @dataclass(frozen=True)
-class Proxies:
+class TrustedProxies:
     """The proxies whose word is taken for whom a request comes from."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()

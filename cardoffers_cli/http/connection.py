@@ -12,14 +12,14 @@ from cardoffers_cli.contract.messages import Call
 from cardoffers_cli.contract.problems import Problem
 from cardoffers_cli.http.arrivals import Stage
 from cardoffers_cli.http.bodies import Body
-from cardoffers_cli.http.wire import Wire, headers_of, told_bytes
+from cardoffers_cli.http.wire import HttpConnection, headers_of, told_bytes
 
 if TYPE_CHECKING:
     import h11
 
     from cardoffers_cli.http.access_log import AccessLog
-    from cardoffers_cli.http.arrivals import Arrivals, Slot
-    from cardoffers_cli.http.door import Door, MetricsDoor
+    from cardoffers_cli.http.arrivals import Arrivals, ConnectionSlot
+    from cardoffers_cli.http.door import MetricsHandler, RequestHandler
     from cardoffers_cli.http.limits import ServerLimits
 
 
@@ -28,11 +28,11 @@ class Connection:
 
     def __init__(
         self,
-        wire: Wire,
-        slot: Slot,
+        wire: HttpConnection,
+        slot: ConnectionSlot,
         arrivals: Arrivals,
         *,
-        door: Door | MetricsDoor,
+        door: RequestHandler | MetricsHandler,
         log: AccessLog,
         limits: ServerLimits,
     ) -> None:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.contract.messages import Call
     from cardoffers_cli.http.access_log import AccessLog
-    from cardoffers_cli.http.arrivals import Slot
+    from cardoffers_cli.http.arrivals import ConnectionSlot
     from cardoffers_cli.http.bodies import Bodies, Body
-    from cardoffers_cli.http.clients import Proxies
-    from cardoffers_cli.http.known_keys import KnownKeys
+    from cardoffers_cli.http.clients import TrustedProxies
+    from cardoffers_cli.http.known_keys import ApiKeys
     from cardoffers_cli.http.worker import Worker
     from cardoffers_cli.http.wrong_keys import WrongKeys
 
@@ -49,20 +49,20 @@ def metrics_answer(text: str) -> Answer:
     return Answer(status=200, body=text.encode(), headers=headers, route=METRICS)
 
 
-class MetricsDoor:
+class MetricsHandler:
     """Takes requests on a socket of this machine, which has nothing but metrics."""
 
     def __init__(self, metrics: Callable[[], str]) -> None:
         self._metrics = metrics
 
-    async def answer(self, call: Call, _body: Body, _slot: Slot) -> Answer:
+    async def answer(self, call: Call, _body: Body, _slot: ConnectionSlot) -> Answer:
         """Answer one request."""
         if asks_for_metrics(call):
             return metrics_answer(self._metrics())
         return Problem(404, "not_found", f"Here is only GET {METRICS}.").answer(call.request_id)
 
 
-class Door:
+class RequestHandler:
     """Takes every request, whatever its path."""
 
     def __init__(
@@ -70,10 +70,10 @@ class Door:
         worker: Worker,
         log: AccessLog,
         *,
-        known_keys: KnownKeys,
+        known_keys: ApiKeys,
         wrong_keys: WrongKeys,
         bodies: Bodies,
-        proxies: Proxies,
+        proxies: TrustedProxies,
         metrics: Callable[[], str] | None = None,
     ) -> None:
         self._worker = worker
@@ -85,7 +85,7 @@ class Door:
         self._readiness = Readiness(worker.read_keyring)
         self._metrics = metrics
 
-    async def answer(self, call: Call, body: Body, slot: Slot) -> Answer:
+    async def answer(self, call: Call, body: Body, slot: ConnectionSlot) -> Answer:
         """Answer one request; a wrong key is answered late where many came before it."""
         answer = await self._judged(call, body, slot)
         if is_wrong(call, answer):
@@ -95,7 +95,7 @@ class Door:
             await asyncio.sleep(self._wrong_keys.count(client, now))
         return answer
 
-    async def _judged(self, call: Call, body: Body, slot: Slot) -> Answer:
+    async def _judged(self, call: Call, body: Body, slot: ConnectionSlot) -> Answer:
         route: Route | None = None
         try:
             check_head(call)
@@ -110,7 +110,7 @@ class Door:
             self._log.fault(call.request_id, fault)
             return internal().answer(call.request_id, route=route and route.template)
 
-    async def _admitted(self, call: Call, body: Body, route: Route, slot: Slot) -> Answer:
+    async def _admitted(self, call: Call, body: Body, route: Route, slot: ConnectionSlot) -> Answer:
         if route.needs_store:
             is_ready = await self._readiness.is_ready()
             found = ready() if is_ready else busy().answer(call.request_id)

@@ -26,7 +26,7 @@ _LATEST_S = 1.0
 """Nor is a key that was made just now told of later than this for that."""
 
 
-class KnownKeys:
+class ApiKeys:
     """The keys that work. `read` reads them anew, from a moment after it is called."""
 
     def __init__(

@@ -17,11 +17,11 @@ from cardoffers_cli.domain.exposition import build_info, exposition, gauge
 from cardoffers_cli.http.access_log import AccessLog
 from cardoffers_cli.http.arrivals import Arrivals
 from cardoffers_cli.http.bodies import Bodies
-from cardoffers_cli.http.clients import Proxies
+from cardoffers_cli.http.clients import TrustedProxies
 from cardoffers_cli.http.connection import Connection
 from cardoffers_cli.http.counting import RequestCounts
-from cardoffers_cli.http.door import Door, MetricsDoor
-from cardoffers_cli.http.known_keys import KnownKeys
+from cardoffers_cli.http.door import MetricsHandler, RequestHandler
+from cardoffers_cli.http.known_keys import ApiKeys
 from cardoffers_cli.http.limits import ServerLimits
 from cardoffers_cli.http.listening import (
     BACKLOG,
@@ -31,7 +31,7 @@ from cardoffers_cli.http.listening import (
     tls_of,
 )
 from cardoffers_cli.http.log_writer import LogWriter
-from cardoffers_cli.http.wire import Wire, as_bytes
+from cardoffers_cli.http.wire import HttpConnection, as_bytes
 from cardoffers_cli.http.worker import Worker
 from cardoffers_cli.http.wrong_keys import WrongKeys
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
-    from cardoffers_cli.http.arrivals import Slot
+    from cardoffers_cli.http.arrivals import ConnectionSlot
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.settings import Settings
 
@@ -121,11 +121,11 @@ class Server:
         self._worker = Worker(
             service, limits, wait_s=wait_s, on_fault=log.fault, on_fault_outside=log.outside
         )
-        proxies = Proxies.of(job.settings.serve_trusted_proxies)
-        self._door = Door(
+        proxies = TrustedProxies.of(job.settings.serve_trusted_proxies)
+        self._door = RequestHandler(
             self._worker,
             log,
-            known_keys=KnownKeys(self._worker.read_keyring, clock, wait_s=wait_s),
+            known_keys=ApiKeys(self._worker.read_keyring, clock, wait_s=wait_s),
             wrong_keys=WrongKeys(limits),
             bodies=Bodies(limits),
             proxies=proxies,
@@ -133,8 +133,8 @@ class Server:
         )
         refusal = as_bytes(busy().answer(str(uuid4())))
         self._arrivals = Arrivals(partial(self._serve, self._door), limits, proxies, tls, refusal)
-        local = partial(self._serve, MetricsDoor(self._metrics))
-        self._local_arrivals = Arrivals(local, limits, Proxies(), None, refusal)
+        local = partial(self._serve, MetricsHandler(self._metrics))
+        self._local_arrivals = Arrivals(local, limits, TrustedProxies(), None, refusal)
 
     async def run(self, listener: socket.socket, ready: Callable[[], None]) -> None:
         """Accept connections until a signal comes; a second one does not wait for anybody."""
@@ -186,14 +186,14 @@ class Server:
 
     async def _serve(
         self,
-        door: Door | MetricsDoor,
+        door: RequestHandler | MetricsHandler,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        slot: Slot,
+        slot: ConnectionSlot,
     ) -> None:
         """Serve one connection to its end."""
         arrivals = self._arrivals if door is self._door else self._local_arrivals
-        wire = Wire(reader, writer, self._limits)
+        wire = HttpConnection(reader, writer, self._limits)
         connection = Connection(wire, slot, arrivals, door=door, log=self._log, limits=self._limits)
         try:
             await connection.serve()

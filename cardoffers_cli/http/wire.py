@@ -35,7 +35,7 @@ _VERSIONS = (b"1.0", b"1.1")
 _CONTINUE = h11.InformationalResponse(status_code=HTTPStatus.CONTINUE, headers=[])
 
 
-class Wire:
+class HttpConnection:
     """One connection as requests and answers, one after the other."""
 
     def __init__(

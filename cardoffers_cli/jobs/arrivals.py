@@ -71,7 +71,7 @@ class ArrivalCounts(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileNews:
+class ArrivalNotices:
     """What is to be told of deadlines, and the files that came for such as were told missed.
 
     `arrivals` are all the deadlines of a month; `error` is why there is none of this.

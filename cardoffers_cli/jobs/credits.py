@@ -8,9 +8,9 @@ from cardoffers_cli.domain.records import shown
 from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.credits import (
-    FoundCredit,
-    OwedCredit,
-    SentCredit,
+    Credit,
+    CreditRow,
+    DueCredit,
     find_credit,
     list_credits,
 )
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from cardoffers_cli.services.credits import CreditStatus
 
 
-class ListedCredit(SentCredit, sheet="institution *"):
+class ListedCredit(Credit, sheet="institution *"):
     """A credited row as it was sent, in the shape of `credit list --format json`."""
 
     institution: str = shown(gives_way=6)
 
 
-class ShownCredit(ListedCredit, OwedCredit):
+class CreditDetails(ListedCredit, DueCredit):
     """One credited row with its redemption, and the other rows that were credited for that."""
 
-    others: Sequence[SentCredit]
+    others: Sequence[Credit]
 
 
 def credit_rows(
@@ -61,7 +61,7 @@ def credit_rows(
     return [without_cards(each) for each in listed[:limit]], credited
 
 
-def show_credit(job: Job, institution: str | None, credit_ref: str) -> ShownCredit:
+def show_credit(job: Job, institution: str | None, credit_ref: str) -> CreditDetails:
     """Return one credited row with all that is known of it; raise `NotFound`."""
     with reading(job) as source:
         (owner,) = asked_institutions(source.store, institution)
@@ -69,7 +69,7 @@ def show_credit(job: Job, institution: str | None, credit_ref: str) -> ShownCred
         of = found.owed_redemption_id
         same = (
             source.store.records(
-                FoundCredit,
+                CreditRow,
                 "services/credits:of_redemption",
                 institution_id=owner.id,
                 redemption_id=of,
@@ -78,6 +78,8 @@ def show_credit(job: Job, institution: str | None, credit_ref: str) -> ShownCred
             if of
             else []
         )
-    others = [SentCredit.part(each) for each in same if each.credit_ref != credit_ref]
-    shown: ShownCredit = without_cards(ShownCredit(**found, institution=owner.slug, others=others))
+    others = [Credit.part(each) for each in same if each.credit_ref != credit_ref]
+    shown: CreditDetails = without_cards(
+        CreditDetails(**found, institution=owner.slug, others=others)
+    )
     return shown

@@ -19,11 +19,11 @@ from cardoffers_cli.jobs.context.trails import trails_of
 from cardoffers_cli.services.explanations import reasons
 from cardoffers_cli.services.institutions import asked_institutions
 from cardoffers_cli.services.search import (
-    FoundPurchase,
     Hit,
-    Searched,
+    PurchaseFilter,
+    PurchaseRow,
     SearchResult,
-    Wanted,
+    SearchScope,
     near_merchants,
     search,
     senders,
@@ -51,7 +51,7 @@ class FindResult(Record):
     institution: str | None
     institutions: list[str]
     as_of: datetime
-    searched: Searched
+    searched: SearchScope
     limit: int
     more: bool
     data: list[Hit]
@@ -60,14 +60,19 @@ class FindResult(Record):
 
 
 def find(
-    institution: str | None, wanted: Wanted, job: Job, *, limit: int, everywhere: bool = False
+    institution: str | None,
+    wanted: PurchaseFilter,
+    job: Job,
+    *,
+    limit: int,
+    everywhere: bool = False,
 ) -> FindResult:
     """Return what passes every filter, at one institution or with `everywhere` at all.
 
     Without an institution it is the only one. Raises `UsageError` where nothing says what to look
     for.
     """
-    if wanted == Wanted():
+    if wanted == PurchaseFilter():
         raise UsageError(
             "Nothing says what to look for.",
             code="nothing_wanted",
@@ -91,7 +96,7 @@ def find(
 
 
 def _searched(
-    store: Store, owner: Institution, wanted: Wanted, limit: int, job: Job
+    store: Store, owner: Institution, wanted: PurchaseFilter, limit: int, job: Job
 ) -> SearchResult:
     found = search(store, owner.id, owner.slug, wanted, limit=limit)
     hits = _with_trails(store, owner, _with_reasons(store, owner, found.data), job)
@@ -112,11 +117,11 @@ def _with_reasons(store: Store, owner: Institution, hits: Sequence[Hit]) -> list
 
 def _with_trails(store: Store, owner: Institution, hits: Sequence[Hit], job: Job) -> list[Hit]:
     """Say of what redeemed whether it was credited, and what it stands on."""
-    ids = [each for hit in hits if isinstance(hit, FoundPurchase) and (each := hit.redemption_id)]
+    ids = [each for hit in hits if isinstance(hit, PurchaseRow) and (each := hit.redemption_id)]
     trails = trails_of(store, owner.id, ids, job.now)
     return [
         replace(hit, **_trail(trails[hit.redemption_id]))
-        if isinstance(hit, FoundPurchase) and hit.redemption_id in trails
+        if isinstance(hit, PurchaseRow) and hit.redemption_id in trails
         else hit
         for hit in hits
     ]
@@ -146,7 +151,7 @@ def _together(found: Sequence[SearchResult], limit: int) -> SearchResult:
         values = [value for each in found if (value := each.searched[name]) is not None]
         searched[name] = max(values, default=None) if name == "last_import_at" else sum(values)
     return SearchResult(
-        searched=Searched(**searched),
+        searched=SearchScope(**searched),
         limit=limit,
         more=len(hits) > limit or any(each.more for each in found),
         data=hits[:limit],
@@ -154,7 +159,7 @@ def _together(found: Sequence[SearchResult], limit: int) -> SearchResult:
 
 
 def _meant(
-    store: Store, owners: Sequence[Institution], wanted: Wanted
+    store: Store, owners: Sequence[Institution], wanted: PurchaseFilter
 ) -> tuple[list[str], list[str]]:
     """Return the merchants that may have been meant, and who else sent the reference."""
     near = near_merchants(store, wanted.merchant) if wanted.merchant else []

@@ -61,10 +61,10 @@ class AddRequest:
     segment: str | None = field(default=None, repr=False)
 
 
-class ShownFeed(Record):
+class FeedResult(Record):
     """The offers that a cardholder is shown, of so many in all (rules.md#feed)."""
 
-    offers: Sequence[feed.ShownOffer]
+    offers: Sequence[feed.FeedOffer]
     total: Annotated[int, "Offers the cardholder may see, before the limit."]
     personalized: bool
 
@@ -81,12 +81,12 @@ class CardholderLinks(Record):
 
     active: int
     max_active_offers: int | None
-    links: Sequence[links.HeldLink]
+    links: Sequence[links.LinkRow]
 
 
 def read_feed(
     institution: str, request: FeedRequest, job: Job, *, dry_run: bool = False
-) -> ShownFeed:
+) -> FeedResult:
     """Return the feed of a cardholder, and note that it was seen.
 
     Raises `UsageError` for a limit or a token that will not do, and `NotFound`.
@@ -106,7 +106,7 @@ def show_feeds(
     job: Job,
     *,
     dry_run: bool = False,
-) -> list[ShownFeed]:
+) -> list[FeedResult]:
     """Return feeds (rules.md#feed), and note in the caller's transaction who saw them.
 
     Tokens and limits must have been checked.
@@ -122,12 +122,12 @@ def show_feeds(
         unspent = program.open_to(request.segment)
         if reader.spent:
             unspent = [each for each in unspent if each not in reader.spent]
-        asked = _Asked(request=request, cardholder_no=numbers.get(token), unspent=unspent)
+        asked = _FeedRequest(request=request, cardholder_no=numbers.get(token), unspent=unspent)
         chosen = _choose(store, owner, asked, job)
         languages = languages_to_try(request.locale, owner.languages)
         shown = feed.offers_shown(store, reader, chosen, languages)
         total = len(unspent)
-        feeds.append(ShownFeed(offers=shown, total=total, personalized=request.personalize))
+        feeds.append(FeedResult(offers=shown, total=total, personalized=request.personalize))
         seen.append((token, chosen))
     if not dry_run:
         numbers = take_in_cardholders(store, owner.id, tokens)
@@ -173,7 +173,7 @@ def program(institution: str, job: Job) -> list[offers.ProgramOffer]:
         return offers.offers_in_program(source.store, owner.id, job.now)
 
 
-def show_offer(offer_id: str, job: Job) -> offers.WholeOffer:
+def show_offer(offer_id: str, job: Job) -> offers.Offer:
     """Return one offer with everything about it; raise `NotFound`."""
     with reading(job) as source:
         return offers.show_offer(source.store, whole_offer_id(source.store, offer_id), job.now)
@@ -203,7 +203,7 @@ def _check_limit(limit: int | None) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _FeedRequest:
     """One request, of a cardholder who may be a stranger, and the offers that may be shown."""
 
     request: FeedRequest
@@ -211,7 +211,9 @@ class _Asked:
     unspent: Sequence[int]
 
 
-def _choose(store: Store, owner: Institution, asked: _Asked, job: Job) -> list[feed.ChosenOffer]:
+def _choose(
+    store: Store, owner: Institution, asked: _FeedRequest, job: Job
+) -> list[feed.ChosenOffer]:
     request = asked.request
     limit = min(request.limit or MOST_OFFERS, owner.widget_limit, MOST_OFFERS)
     if not request.personalize:

@@ -19,7 +19,7 @@ from cardoffers_cli.files.sources import HEAD_BYTES, WIDE_MARKS, open_source
 from cardoffers_cli.files.spreadsheets import read_sheet
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.services.profiles import KeptProfile, find_profile
+from cardoffers_cli.services.profiles import StoredProfile, find_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ class CheckedProfile(Record):
     items_: Sequence[Mapping[str, Any]]
 
 
-class ShownProfile(Record):
+class ProfileRow(Record):
     """A profile in one line."""
 
     profile: str
@@ -173,10 +173,10 @@ def _shown(name: str, value: Any) -> Any:
     return mask(value) if isinstance(value, str) and name not in _PLAIN else value
 
 
-def kept_profiles(job: Job) -> list[ShownProfile]:
+def kept_profiles(job: Job) -> list[ProfileRow]:
     """Return the profiles that institutions keep in the store, by institution."""
     with reading(job) as source:
-        kept = source.store.records(KeptProfile, "services/profiles:find", institution_id=None)
+        kept = source.store.records(StoredProfile, "services/profiles:find", institution_id=None)
     return [
         shown_profile(parse_profile(each.toml, each.institution), each.institution) for each in kept
     ]
@@ -214,7 +214,7 @@ def kept_toml(job: Job, institution: str) -> str:
     return kept.toml
 
 
-def profiles_in(folder: Path) -> list[ShownProfile]:
+def profiles_in(folder: Path) -> list[ProfileRow]:
     """Return the profiles of a folder by name; other TOML files are left out."""
     found = []
     for path in sorted(folder.glob("*.toml")):
@@ -225,13 +225,13 @@ def profiles_in(folder: Path) -> list[ShownProfile]:
     return found
 
 
-def shown_profile(profile: Profile, named: str) -> ShownProfile:
+def shown_profile(profile: Profile, named: str) -> ProfileRow:
     """Return a profile in one line."""
     widths = profile.form.widths
     form = f"fixed {sum(widths)}" if widths else f"delimited {profile.form.delimiter!r}"
     if profile.form.sheet is not None:
         form = f"sheet {profile.form.sheet}"
-    return ShownProfile(
+    return ProfileRow(
         profile=named,
         name=profile.name,
         form=form,

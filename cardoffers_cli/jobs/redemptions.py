@@ -11,10 +11,10 @@ from cardoffers_cli.services.redemptions import show_redemption
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.redemptions import WholeRedemption
+    from cardoffers_cli.services.redemptions import RedemptionDetails
 
 
-def show(redemption: str, job: Job, *, institution: str | None = None) -> WholeRedemption:
+def show(redemption: str, job: Job, *, institution: str | None = None) -> RedemptionDetails:
     """Return a redemption, its purchase, money, webhook and history; raise `NotFound`.
 
     It is named by its id, the beginning of that, its purchase's reference, or `latest`.

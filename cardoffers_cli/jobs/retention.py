@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.domain.retention import AGING, KINDS
 from cardoffers_cli.files.drop import MANIFEST, MARKER, REPORTS
-from cardoffers_cli.files.later import look_later
+from cardoffers_cli.files.file_changes import look_later
 from cardoffers_cli.files.processed import DONE, FAILED, HELD
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.lasting import sync_folder_if_possible
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.taken_files import TakenFile
+    from cardoffers_cli.services.taken_files import ProcessedFile
     from cardoffers_cli.store.store import Store
 
 _BESIDE = (MARKER, MANIFEST, *REPORTS)
@@ -155,7 +155,7 @@ def _items(store: Store, job: Job) -> Iterator[_Item]:
     yield from _aside(job.path, any_hold)
 
 
-def _taken(job: Job, file: TakenFile, kept_by: str | None) -> Iterator[_Item]:
+def _taken(job: Job, file: ProcessedFile, kept_by: str | None) -> Iterator[_Item]:
     """Yield a file that a night took, with what lies beside it, if it is there.
 
     It is read only where it would go: whether it changed since.
@@ -171,7 +171,7 @@ def _taken(job: Job, file: TakenFile, kept_by: str | None) -> Iterator[_Item]:
     yield replace(item, kept_by="changed_since") if is_changed else item
 
 
-def _is_changed(path: Path, file: TakenFile) -> bool:
+def _is_changed(path: Path, file: ProcessedFile) -> bool:
     """Return whether a file is not what was read of it, which nobody accepted."""
     later = look_later(path, file.taken_bytes, file.taken_sha256)
     return later is not None and later.what != "same" and later.mark != file.accepted_mark

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_INSTITUTIONS = 64
 
 
-class WrittenSample(Record, sheet="file rows bytes"):
+class SampleOutput(Record, sheet="file rows bytes"):
     """A file of a sample: its name below the folder, its rows and its size."""
 
     file: str
@@ -44,7 +44,7 @@ class ProfileSample(Record):
     dry_run: bool
 
 
-def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[WrittenSample]:
+def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[SampleOutput]:
     """Write a sample under a folder: yields each file as it is done.
 
     Files of the same names are replaced, others are left alone. With `dry_run` each file is made
@@ -55,7 +55,7 @@ def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[Writt
         place = Path(aside) if dry_run else folder
         for made in write_sample(place, plan):
             name = made.path.relative_to(place).as_posix()
-            yield WrittenSample(file=name, rows=made.rows, bytes=made.size_bytes, dry_run=dry_run)
+            yield SampleOutput(file=name, rows=made.rows, bytes=made.size_bytes, dry_run=dry_run)
             if dry_run:
                 made.path.unlink()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.runs import run_record
-from cardoffers_cli.pipeline.settle import MadeSettlement, settle, still_pending
+from cardoffers_cli.pipeline.settle import NewSettlement, settle, still_pending
 from cardoffers_cli.services.counts import keep_counts
 
 if TYPE_CHECKING:
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class SettleTold(Record):
+class SettleResult(Record):
     """What was settled, and what waits, in the shape of `settle --format json`."""
 
     run_id: UUID
     settled: int
     still_pending: int
     next_settles_at: datetime | None
-    settlements: Sequence[MadeSettlement]
+    settlements: Sequence[NewSettlement]
     dry_run: bool
 
 
-def settle_due(job: Job, *, dry_run: bool = False) -> SettleTold:
+def settle_due(job: Job, *, dry_run: bool = False) -> SettleResult:
     """Settle in one transaction; return the shape of `settle --format json`."""
     with job.store() as store, store.transaction(keep=not dry_run):
         return settle_in(store, job, dry_run=dry_run)
 
 
-def settle_in(store: Store, job: Job, *, dry_run: bool = False) -> SettleTold:
+def settle_in(store: Store, job: Job, *, dry_run: bool = False) -> SettleResult:
     """Settle what is due in the caller's transaction, as one run."""
     with run_record(store, kind="settle", now=job.now, actor=job.actor) as run:
         made = settle(store, run_no=run.run_no, now=job.now, actor=job.actor)
-        told = SettleTold(
+        told = SettleResult(
             run_id=run.run_id,
             settled=sum(settlement.entries for settlement in made),
             **still_pending(store),

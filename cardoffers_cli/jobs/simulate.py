@@ -29,7 +29,7 @@ from cardoffers_cli.jobs.river.imports import (
     reading_for,
     take_in,
 )
-from cardoffers_cli.jobs.river.intake import FileTold, Outputs, write_outputs
+from cardoffers_cli.jobs.river.intake import FileResult, Outputs, write_outputs
 from cardoffers_cli.jobs.river.match import decide_at
 from cardoffers_cli.pipeline.admit import admit
 from cardoffers_cli.pipeline.judge import findings, no_repeats, refuse_card_numbers
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.river.intake import Progress
-    from cardoffers_cli.pipeline.handles import StagedWhole
+    from cardoffers_cli.pipeline.handles import StagedImport
     from cardoffers_cli.services.decisions import SimulatedPurchase
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
@@ -55,7 +55,7 @@ _NO_IMPORT = -1
 """The number of the import that a simulated event is, which no import has."""
 
 
-class SimulateTold(FileTold):
+class SimulateResult(FileResult):
     """What was found in a file, and what each purchase would come to (`simulate --format json`)."""
 
     institution_id: UUID
@@ -76,10 +76,10 @@ class SimulateReport:
     matched: MatchReport
     items: Sequence[SimulatedPurchase]
 
-    def document(self) -> SimulateTold:
+    def document(self) -> SimulateResult:
         """Return the file's report, the outcome in all, and one item per purchase."""
         outcomes = [item.outcome for item in self.items]
-        return SimulateTold.part(
+        return SimulateResult.part(
             self.taken.document(),
             simulated=True,
             match=outcomes.count("match"),
@@ -146,7 +146,7 @@ def simulate_event(
     return SimulatedEvent(item=item)
 
 
-def _admit(store: Store, owner: Institution, staged: StagedWhole, job: Job) -> None:
+def _admit(store: Store, owner: Institution, staged: StagedImport, job: Job) -> None:
     """Admit the event as if the institution had no history."""
     numbered = number(store, staged, owner.id)
     admit(

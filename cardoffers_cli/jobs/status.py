@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.arrivals import ArrivalCounts
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.night.history import LastNight, LeftNight
+    from cardoffers_cli.jobs.night.history import LastNight, UnfinishedNight
     from cardoffers_cli.services.reconciliation import OpenFindings
     from cardoffers_cli.services.watch import OpenWatchFindings
     from cardoffers_cli.store.store import Store
@@ -53,7 +53,7 @@ class StoreStatus(Overview, StatusHead):
     """
 
     last_night: LastNight | None
-    left_nights: list[LeftNight]
+    left_nights: list[UnfinishedNight]
     calls_put_aside: list[str]
     open_findings: list[OpenFindings]
     money_loop: list[LoopStatus] | None = if_any()

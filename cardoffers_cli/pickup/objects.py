@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cardoffers_cli.domain.pickups import PickupPlace
-    from cardoffers_cli.pickup.remote import VisitDeadline
+    from cardoffers_cli.pickup.remote import Deadline
 
 Answer = TypeVar("Answer")
 
@@ -36,7 +36,7 @@ _MARKS = ("ETag", "etag", "ino", "generation")
 
 
 @contextmanager
-def object_folder(place: PickupPlace, deadline: VisitDeadline) -> Iterator[ObjectFolder]:
+def object_folder(place: PickupPlace, deadline: Deadline) -> Iterator[ObjectFolder]:
     """Open the folder at a URL for the length of a `with` block; raises `UsageError`."""
     files, path = within(deadline, partial(_reached, place.url))
     yield ObjectFolder(files, path.rstrip("/"), deadline)
@@ -58,7 +58,7 @@ def _reached(url: str) -> tuple[Any, str]:
     return files, str(path)
 
 
-def within(deadline: VisitDeadline, call: Callable[[], Answer]) -> Answer:
+def within(deadline: Deadline, call: Callable[[], Answer]) -> Answer:
     """Return what a call returns, or raise what it raises as ours; `Slow` when the time is over."""
     answers = SimpleQueue[tuple[Any, Exception | None]]()
 
@@ -98,7 +98,7 @@ def _ours(error: Exception) -> NetworkFailure:
 class ObjectFolder:
     """The folder of a place that fsspec reaches."""
 
-    def __init__(self, files: Any, path: str, deadline: VisitDeadline) -> None:
+    def __init__(self, files: Any, path: str, deadline: Deadline) -> None:
         self._files = files
         self._path = path
         self._deadline = deadline

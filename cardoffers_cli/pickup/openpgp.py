@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from cardoffers_cli.pickup.remote import VisitDeadline
+    from cardoffers_cli.pickup.remote import Deadline
 
 SUFFIXES = (".gpg", ".pgp", ".asc")
 
@@ -80,7 +80,7 @@ class Keys:
 
 
 def open_message(
-    message: BinaryIO, out: BinaryIO, keys: Keys, deadline: VisitDeadline, *, most_bytes: int
+    message: BinaryIO, out: BinaryIO, keys: Keys, deadline: Deadline, *, most_bytes: int
 ) -> None:
     """Write what a message holds; raise `FileUnusable` unless the pinned keys vouch for it.
 
@@ -115,7 +115,7 @@ def open_message(
 
 
 def _copied(
-    process: subprocess.Popen[bytes], said: int, out: BinaryIO, deadline: VisitDeadline, most: int
+    process: subprocess.Popen[bytes], said: int, out: BinaryIO, deadline: Deadline, most: int
 ) -> str:
     """Copy what `gpg` writes, within bounds; return its status lines."""
     plain = process.stdout.fileno() if process.stdout else -1

@@ -18,7 +18,7 @@ from cardoffers_cli.domain.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardoffers_cli.pickup.remote import VisitDeadline
+    from cardoffers_cli.pickup.remote import Deadline
 
 _BLOCK = 1 << 16
 _KEPT = 8 << 10
@@ -62,7 +62,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 class Piped:
     """A program that is spoken with."""
 
-    def __init__(self, words: Sequence[str], deadline: VisitDeadline) -> None:
+    def __init__(self, words: Sequence[str], deadline: Deadline) -> None:
         pipe = subprocess.PIPE
         self._process = start(words, stdin=pipe, stdout=pipe, stderr=pipe)
         streams = (self._process.stdin, self._process.stdout, self._process.stderr)

@@ -47,7 +47,7 @@ class RemoteRefusal(NetworkFailure):
 
 
 @dataclass(frozen=True)
-class VisitDeadline:
+class Deadline:
     """The moment at which all that is done with a place ends."""
 
     seconds: float

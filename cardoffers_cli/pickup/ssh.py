@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cardoffers_cli.domain.pickups import PickupPlace
-    from cardoffers_cli.pickup.remote import VisitDeadline
+    from cardoffers_cli.pickup.remote import Deadline
 
 _PORT = 22
 _ALIAS = "pinned"
@@ -79,7 +79,7 @@ _FAILURES = (
 
 
 @contextmanager
-def sftp_folder(place: PickupPlace, deadline: VisitDeadline) -> Iterator[SftpFolder]:
+def sftp_folder(place: PickupPlace, deadline: Deadline) -> Iterator[SftpFolder]:
     """Open the folder of a place for the length of a `with` block.
 
     Raises `NetworkFailure`, by what `ssh` says, and `ConfigurationError`.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from uuid import UUID
 
-    from cardoffers_cli.pipeline.handles import Numbered, Repeats, Staged, StagedWhole
+    from cardoffers_cli.pipeline.handles import Numbered, Repeats, Staged, StagedImport
     from cardoffers_cli.store.store import Store
 
 
@@ -28,7 +28,7 @@ ALL_LINES = 2**48
 
 def admit(
     store: Store,
-    staged: StagedWhole,
+    staged: StagedImport,
     numbered: Numbered,
     repeats: Repeats,
     *,
@@ -69,7 +69,7 @@ def admit(
 
 def _admit_purchases(
     store: Store,
-    staged: StagedWhole,
+    staged: StagedImport,
     numbered: Numbered,
     repeats: Repeats,
     said: Mapping[str, Any],

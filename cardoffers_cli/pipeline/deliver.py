@@ -45,7 +45,7 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
+class FinishedAttempt:
     """An attempt that has ended, and what follows for its event: one row to record."""
 
     event_no: int
@@ -60,11 +60,11 @@ class Ended:
     delay_ms: int | None = None
     next_attempt_at: datetime | None = None
 
-    def delivered(self) -> Ended:
+    def delivered(self) -> FinishedAttempt:
         """Return it as the end of the schedule."""
         return replace(self, state="delivered", delay_ms=None, next_attempt_at=None)
 
-    def failed(self, jitter_permille: int, retry_after_s: int | None) -> Ended:
+    def failed(self, jitter_permille: int, retry_after_s: int | None) -> FinishedAttempt:
         """Return it as one more failure along the schedule, or as the last."""
         failures = self.failures + 1
         delay = delay_ms(failures, jitter_permille, retry_after_s=retry_after_s)
@@ -138,10 +138,13 @@ def unclaim(store: Store, claims: Collection[Claim]) -> None:
         store.execute("pipeline/deliver:unclaim", event_no=[each.event_no for each in claims])
 
 
-def record(store: Store, ended: Sequence[Ended], *, run_no: int) -> None:
+def record(store: Store, ended: Sequence[FinishedAttempt], *, run_no: int) -> None:
     """Write attempts that have ended, and move their events on."""
     if ended:
-        columns = {each.name: [getattr(row, each.name) for row in ended] for each in fields(Ended)}
+        columns = {
+            each.name: [getattr(row, each.name) for row in ended]
+            for each in fields(FinishedAttempt)
+        }
         rows = store.make("pipeline/deliver:ended", **columns)
         store.execute("pipeline/deliver:attempts", rows, run_no=run_no)
         store.execute("pipeline/deliver:outbox", rows)

@@ -31,7 +31,7 @@ class Staged:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StagedWhole(Staged):
+class StagedImport(Staged):
     """What was read of a file or of calls, for an import.
 
     `tokens` and `merchants` are the texts behind the fingerprints of the rows; `collides` says that
@@ -54,7 +54,7 @@ class Numbered:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class KnownReferences:
     """The staged rows whose refs the history has; where it `is_none` that needs no statement."""
 
     refs: Table
@@ -121,7 +121,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class ReservedTables:
     """What earlier runs hold of budgets and of uses, and the number of this run."""
 
     reserved: Table
@@ -168,7 +168,7 @@ class Claims:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakenBack:
+class ReversalTables:
     """What becomes of each claim, and the redemptions that are to be reversed for it."""
 
     effects: Table
@@ -176,7 +176,7 @@ class TakenBack:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Referred:
+class CreditTables:
     """The institutions that are asked, and their credited rows whose redemption was looked for."""
 
     asked: Table
@@ -184,7 +184,7 @@ class Referred:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BothSides:
+class ReconciliationTables:
     """The redemptions to look at, and what stands of the credited rows of each that has any."""
 
     redemptions: Table

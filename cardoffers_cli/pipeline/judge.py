@@ -14,7 +14,7 @@ from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.domain.tokens import ROWS_TO_JUDGE, look_rotated
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.pipeline.handles import Known, Repeats, StagedWhole
+from cardoffers_cli.pipeline.handles import KnownReferences, Repeats, StagedImport
 from cardoffers_cli.store.references import any_known
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def refuse_card_numbers(store: Store, staged: Staged, numbers: NumberEvidence) -
         message=" is a real card number",
     )
     store.execute("pipeline/judge:refuse", staged.rows, refused)
-    if rows and isinstance(staged, StagedWhole):
+    if rows and isinstance(staged, StagedImport):
         if staged.details:
             store.execute("pipeline/judge:refuse_details", staged.details, refused)
         if staged.kind.has_tokens:
@@ -117,7 +117,7 @@ def take_masked(
     )
 
 
-def find_same(store: Store, staged: StagedWhole, institution_id: UUID) -> Table:
+def find_same(store: Store, staged: StagedImport, institution_id: UUID) -> Table:
     """Find the purchases of an institution that staged rows may have the reference of, by hash.
 
     Two narrow columns of the store are read for it, and nothing of the history, wherever that is.
@@ -126,12 +126,14 @@ def find_same(store: Store, staged: StagedWhole, institution_id: UUID) -> Table:
 
 
 def find_known(
-    store: Store, staged: StagedWhole, numbered: Numbered, institution_id: UUID
-) -> Known:
+    store: Store, staged: StagedImport, numbered: Numbered, institution_id: UUID
+) -> KnownReferences:
     """Find the staged rows whose refs their institution has rows of the same kind of."""
     if staged.kind is not PURCHASES:
         address = f"pipeline/judge:known_{staged.kind.name}"
-        return Known(refs=store.make(address, numbered.refs, institution_id=institution_id))
+        return KnownReferences(
+            refs=store.make(address, numbered.refs, institution_id=institution_id)
+        )
     rows = store.at_hand(staged.rows)
     if rows is not None and not any_known(store, institution_id, _refs(rows)):
         return none_known(store)
@@ -139,24 +141,24 @@ def find_known(
     store.compute(same)
     with store.guarded():
         engine = DuckEngine(store.connection, store.tables)
-        return Known(refs=engine.run("dedupe", numbered.refs, same)["known_refs"])
+        return KnownReferences(refs=engine.run("dedupe", numbered.refs, same)["known_refs"])
 
 
 def _refs(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [row["transaction_ref"] for row in rows]
 
 
-def none_known(store: Store) -> Known:
+def none_known(store: Store) -> KnownReferences:
     """Take every ref as one that was never seen before: for a check without a history."""
-    return Known(refs=store.define("pipeline/judge:no_history"), is_none=True)
+    return KnownReferences(refs=store.define("pipeline/judge:no_history"), is_none=True)
 
 
-def take_known(store: Store, rows: pa.Table) -> Known:
+def take_known(store: Store, rows: pa.Table) -> KnownReferences:
     """Take what an engine found elsewhere."""
-    return Known(refs=store.make("pipeline/judge:fetched_refs", frame=rows))
+    return KnownReferences(refs=store.make("pipeline/judge:fetched_refs", frame=rows))
 
 
-def find_repeats(store: Store, staged: Staged, known: Known) -> Repeats:
+def find_repeats(store: Store, staged: Staged, known: KnownReferences) -> Repeats:
     """Find the staged rows whose refs are known, or stand in an earlier line."""
     if staged.differ and known.is_none:
         return no_repeats(store)
@@ -173,7 +175,7 @@ def no_repeats(store: Store) -> Repeats:
 
 def find_look_alikes(
     store: Store,
-    staged: StagedWhole,
+    staged: StagedImport,
     numbered: Numbered,
     repeats: Repeats,
     *,

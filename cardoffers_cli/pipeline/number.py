@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from cardoffers_cli.pipeline.handles import StagedWhole
+    from cardoffers_cli.pipeline.handles import StagedImport
     from cardoffers_cli.store.store import Store
 
     Row = Mapping[str, Any]
 
 
-def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
+def number(store: Store, staged: StagedImport, institution_id: UUID) -> Numbered:
     """Give the texts behind the fingerprints of staged rows their numbers."""
     if staged.collides:
         raise _collision()
@@ -54,7 +54,7 @@ def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
     return Numbered(payers=payers, identifiers=identifiers, refs=refs)
 
 
-def _number_nobody(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
+def _number_nobody(store: Store, staged: StagedImport, institution_id: UUID) -> Numbered:
     """Take rows as they are, which name neither cardholders nor merchants by themselves."""
     return Numbered(
         payers=store.define(
@@ -72,7 +72,7 @@ def _number_nobody(store: Store, staged: StagedWhole, institution_id: UUID) -> N
 
 
 def _number_few(
-    store: Store, staged: StagedWhole, rows: Sequence[Row], institution_id: UUID
+    store: Store, staged: StagedImport, rows: Sequence[Row], institution_id: UUID
 ) -> Numbered:
     tokens, merchants = store.at_hand(staged.tokens) or [], store.at_hand(staged.merchants) or []
     pairs = {row["payer"]: (row["cardholder_token"], row["instrument_token"]) for row in tokens}

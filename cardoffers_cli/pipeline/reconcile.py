@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import StoreDamaged
 from cardoffers_cli.domain.records import Record, if_any, shown
-from cardoffers_cli.pipeline.handles import BothSides, Referred
+from cardoffers_cli.pipeline.handles import CreditTables, ReconciliationTables
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -69,7 +69,7 @@ class BankTotal(Record, sheet="* bank_entries"):
     from_60_days: int | None = shown("from 60 days", gives_way=5)
 
 
-class SaidTotal(VerdictTotal):
+class VerdictTotals(VerdictTotal):
     """What the verdicts of one code and currency come to, of whichever side."""
 
     bank_entries: int
@@ -122,20 +122,24 @@ def ask(store: Store, institution_id: UUID | None = None) -> Table | None:
     return asked if store.value("pipeline/reconcile:is_any", asked) else None
 
 
-def refer(store: Store, asked: Table, *, run_no: int) -> Referred:
+def refer(store: Store, asked: Table, *, run_no: int) -> CreditTables:
     """Find which redemptions credited rows are of, of the institutions asked; keep that."""
     rows = store.define("pipeline/reconcile:referring", asked)
     store.execute("pipeline/reconcile:credit_links", rows, run_no=run_no)
-    return Referred(asked=asked, rows=rows)
+    return CreditTables(asked=asked, rows=rows)
 
 
-def find_both(store: Store, referred: Referred, *, run_no: int) -> BothSides:
+def find_both(store: Store, referred: CreditTables, *, run_no: int) -> ReconciliationTables:
     """Find the redemptions to look at, and what stands as credited of each."""
     owed = store.make("pipeline/reconcile:to_reconcile", referred.asked, run_no=run_no)
-    return BothSides(redemptions=owed, credited=store.define("pipeline/reconcile:credited", owed))
+    return ReconciliationTables(
+        redemptions=owed, credited=store.define("pipeline/reconcile:credited", owed)
+    )
 
 
-def judge(store: Store, referred: Referred, both: BothSides, *, run_no: int, now: datetime) -> None:
+def judge(
+    store: Store, referred: CreditTables, both: ReconciliationTables, *, run_no: int, now: datetime
+) -> None:
     """Write the verdicts that are new, and what all of them come to.
 
     Raises `StoreDamaged` where that is not what there is: then nothing may be kept.
@@ -166,7 +170,7 @@ def judge(store: Store, referred: Referred, both: BothSides, *, run_no: int, now
 
 def said(store: Store, *, run_no: int, now: datetime) -> tuple[list[VerdictTotal], list[BankTotal]]:
     """Return what the verdicts of a run come to, and apart those of the bank's side."""
-    found = store.records(SaidTotal, "pipeline/reconcile:said", run_no=run_no, now=now)
+    found = store.records(VerdictTotals, "pipeline/reconcile:said", run_no=run_no, now=now)
     credited = [VerdictTotal.cut(each) for each in found if not each.is_of_bank]
     banked = [
         BankTotal.part(each, paid_amount=each.credited_amount) for each in found if each.is_of_bank

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.pipeline.handles import Decided, Held, MatchCounts
+from cardoffers_cli.pipeline.handles import Decided, MatchCounts, ReservedTables
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -52,7 +52,7 @@ class Redeemed(MatchCounts):
 
 def find_held(
     store: Store, candidates: Candidates, run_no: int, *, without: int | None = None
-) -> Held:
+) -> ReservedTables:
     """Find what earlier runs hold of budgets, and of the uses that the candidates ask for.
 
     What the purchase `without` holds is left out, as if it had been given back. Of few candidates
@@ -60,24 +60,26 @@ def find_held(
     """
     make = store.make if store.is_made(candidates.rows) else store.define
     this_run = make("pipeline/redeem:this_run", run_no=run_no, purchase_no=without)
-    return Held(
+    return ReservedTables(
         this_run=this_run,
         reserved=store.make("pipeline/redeem:reserved", this_run),
         uses=store.make("pipeline/redeem:uses", this_run, candidates.rows, candidates.terms),
     )
 
 
-def find_all_held(store: Store, run_no: int) -> Held:
+def find_all_held(store: Store, run_no: int) -> ReservedTables:
     """Name what earlier runs hold of budgets and of uses, for an engine that finds candidates."""
     this_run = store.make("pipeline/redeem:this_run", run_no=run_no, purchase_no=None)
-    return Held(
+    return ReservedTables(
         this_run=this_run,
         reserved=store.make("pipeline/redeem:reserved", this_run),
         uses=store.make("pipeline/redeem:all_uses"),
     )
 
 
-def redeem(engine: Engine, resolutions: Resolutions, candidates: Candidates, held: Held) -> Decided:
+def redeem(
+    engine: Engine, resolutions: Resolutions, candidates: Candidates, held: ReservedTables
+) -> Decided:
     """Decide which offer each purchase redeems, of its candidates and what is left of them."""
     limits = engine.run("limits", candidates.terms, candidates.rows, held.reserved, held.uses)
     if engine.count(limits["tight"]):
@@ -153,7 +155,7 @@ def keep_moves(store: Store, counts: MatchCounts, *, run_no: int, actor: str) ->
 
 
 def _propose(
-    engine: Engine, candidates: Candidates, held: Held, limits: Made
+    engine: Engine, candidates: Candidates, held: ReservedTables, limits: Made
 ) -> tuple[Table, Table, int]:
     """Let the purchases of each period propose; return choices, refusals and how many rounds."""
     contest = engine.run("redeem", candidates.terms, candidates.rows, *limits.values())

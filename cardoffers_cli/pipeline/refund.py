@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.pipeline.handles import Claims, OpenRefunds, TakenBack
+from cardoffers_cli.pipeline.handles import Claims, OpenRefunds, ReversalTables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ class RefundCounts(Record):
     waiting: int
 
 
-class GivenBack(Record):
+class ReversedAmount(Record):
     """What the redemptions that a run took back had come to, in one currency."""
 
     currency: str
@@ -94,7 +94,9 @@ def find_said(store: Store, refunds: OpenRefunds, said: Sequence[Mapping[str, An
     return Claims(rows=rows, how="person")
 
 
-def take_back(store: Store, claims: Claims, *, run_no: int, now: datetime, actor: str) -> TakenBack:
+def take_back(
+    store: Store, claims: Claims, *, run_no: int, now: datetime, actor: str
+) -> ReversalTables:
     """Link refunds; return what becomes of each, and the redemptions to be reversed.
 
     The caller reverses them in the same transaction.
@@ -106,10 +108,10 @@ def take_back(store: Store, claims: Claims, *, run_no: int, now: datetime, actor
     store.execute("pipeline/refund:links", effects, how=claims.how, **by)
     store.execute("pipeline/refund:outcomes", effects, how=claims.how, run_no=run_no)
     reversals = store.make("pipeline/refund:reversals", effects)
-    return TakenBack(effects=effects, reversals=reversals)
+    return ReversalTables(effects=effects, reversals=reversals)
 
 
-def refusals(store: Store, taken: TakenBack) -> dict[int, str]:
+def refusals(store: Store, taken: ReversalTables) -> dict[int, str]:
     """Return why claims were not linked, by the number of the refund."""
     rows = store.rows("pipeline/refund:refusals", taken.effects)
     return {row["refund_no"]: row["outcome"] for row in rows}
@@ -127,6 +129,6 @@ def counted(store: Store, refunds: OpenRefunds, *, run_no: int) -> RefundCounts:
     return store.records(RefundCounts, "pipeline/refund:counts", refunds.rows, run_no=run_no)[0]
 
 
-def given_back(store: Store, *, run_no: int) -> list[GivenBack]:
+def given_back(store: Store, *, run_no: int) -> list[ReversedAmount]:
     """Return what the redemptions that a run took back had come to, by currency."""
-    return store.records(GivenBack, "pipeline/refund:given_back", run_no=run_no)
+    return store.records(ReversedAmount, "pipeline/refund:given_back", run_no=run_no)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class MadeSettlement(Record, sheet="* settlement_id -institution_id -settled_at"):
+class NewSettlement(Record, sheet="* settlement_id -institution_id -settled_at"):
     """A settlement that a run made; its sums are net of the adjustments."""
 
     settlement_id: UUID = shown("settlement id", gives_way=1)
@@ -41,14 +41,14 @@ class StillPending(Record):
     next_settles_at: datetime | None
 
 
-def settle(store: Store, *, run_no: int, now: datetime, actor: str) -> list[MadeSettlement]:
+def settle(store: Store, *, run_no: int, now: datetime, actor: str) -> list[NewSettlement]:
     """Settle everything due at `now`; return the settlements made."""
     due = store.make("pipeline/settle:due", now=now)
     store.execute("pipeline/settle:settlements", due, run_no=run_no, now=now)
     store.execute("pipeline/settle:ledger_entries", due, run_no=run_no, now=now)
     store.execute("pipeline/settle:ledger_moves", due, run_no=run_no, now=now, actor=actor)
     store.execute("pipeline/settle:adjustments", run_no=run_no, now=now)
-    return store.records(MadeSettlement, "pipeline/settle:made", run_no=run_no)
+    return store.records(NewSettlement, "pipeline/settle:made", run_no=run_no)
 
 
 def still_pending(store: Store) -> StillPending:

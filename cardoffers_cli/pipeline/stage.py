@@ -15,7 +15,7 @@ from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.pipeline.handles import Staged, StagedWhole
+from cardoffers_cli.pipeline.handles import Staged, StagedImport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -56,14 +56,14 @@ def stage_slim(store: Store, chunks: Iterable[Chunks], kinds: Sequence[RowKind])
 
 def stage_whole(
     store: Store, chunks: Iterable[Chunks], kinds: Sequence[RowKind], *, is_file: bool = True
-) -> list[StagedWhole]:
+) -> list[StagedImport]:
     """Stage what an import needs: also the texts behind the fingerprints; one chunk at least.
 
     Findings are added to those of a file, so of these a table is made in both sizes.
     """
     tables = [_WholeTables(store, kind, kind.name, is_file=is_file) for kind in kinds]
     _stage(chunks, tables)
-    return [StagedWhole(**each.made()) for each in tables]
+    return [StagedImport(**each.made()) for each in tables]
 
 
 class _Tables:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.watching import Watched
+from cardoffers_cli.domain.watching import Observation
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,7 +27,7 @@ def keep_look(store: Store, institution_id: UUID, run_no: int) -> None:
     store.execute("services/abuse:keep_look", institution_id=institution_id, run_no=run_no)
 
 
-def find_abuse(store: Store, institution_id: UUID, now: datetime) -> list[Watched]:
+def find_abuse(store: Store, institution_id: UUID, now: datetime) -> list[Observation]:
     """Return what is strange in what came in since the newest look; nothing before the first."""
     of = {"institution_id": institution_id}
     look = store.row("services/abuse:last_look", **of)
@@ -45,7 +45,7 @@ def find_abuse(store: Store, institution_id: UUID, now: datetime) -> list[Watche
     told = store.rows("services/abuse:told_lately", **of, codes=[*CODES], now=now)
     lately = {(row["code"], row["subject"]) for row in told}
     return [
-        Watched(row["code"], row["subject"], now.date(), row["figures"])
+        Observation(row["code"], row["subject"], now.date(), row["figures"])
         for row in found
         if (row["code"], row["subject"]) not in lately
     ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class KeptAccount(Record):
+class BankAccount(Record):
     """An account as it was given, and whose it is."""
 
     account: str
@@ -34,13 +34,13 @@ class AccountChange(Record):
     new_value: str | None
 
 
-def find_account(store: Store, institution_id: UUID) -> KeptAccount | None:
+def find_account(store: Store, institution_id: UUID) -> BankAccount | None:
     """Return the account of an institution, if it has one."""
-    return store.record(KeptAccount, "services/accounts:find", institution_id=institution_id)
+    return store.record(BankAccount, "services/accounts:find", institution_id=institution_id)
 
 
 def keep_account(
-    store: Store, institution_id: UUID, slug: str, account: KeptAccount | None, **by: Any
+    store: Store, institution_id: UUID, slug: str, account: BankAccount | None, **by: Any
 ) -> list[AccountChange]:
     """Give an institution another account, or none, and audit that; return each change.
 
@@ -59,7 +59,7 @@ def keep_account(
     return changes
 
 
-def _changes(before: KeptAccount | None, after: KeptAccount | None) -> list[AccountChange]:
+def _changes(before: BankAccount | None, after: BankAccount | None) -> list[AccountChange]:
     changes = []
     if (before and before.account) != (after and after.account):
         old, new = before.masked if before else None, after.masked if after else None

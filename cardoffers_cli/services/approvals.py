@@ -25,7 +25,7 @@ ApprovalState = Literal["pending", "given", "refused", "expired", "used"]
 Answer = Literal["given", "refused"]
 
 
-class AskedApproval(Record):
+class ApprovalRequest(Record):
     """What an approval is asked for, by whom and until when.
 
     `number` counts the requests of the institution that are alike, which is of one `digest`.
@@ -47,7 +47,7 @@ class AskedApproval(Record):
 
 
 class Approval(
-    AskedApproval,
+    ApprovalRequest,
     sheet="* -institution_id -number -details -digest -answer -answered_at -used_by -used_at",
 ):
     """A request that is in the store: how far it is, its answer, and its use."""
@@ -118,10 +118,10 @@ def newest_of(
 
 def next_request(
     known: Approval | None, *, institution_id: UUID, digest: str, now: datetime, **asked: Any
-) -> AskedApproval:
+) -> ApprovalRequest:
     """Return the request that follows the newest one that is alike."""
     number = known.number + 1 if known else 1
-    return AskedApproval(
+    return ApprovalRequest(
         approval_id=approval_id(institution_id, digest, number),
         institution_id=institution_id,
         number=number,
@@ -132,7 +132,7 @@ def next_request(
     )
 
 
-def ask(store: Store, request: AskedApproval, details: str) -> None:
+def ask(store: Store, request: ApprovalRequest, details: str) -> None:
     """Write a request, with its details as JSON; one that is there already is not written again."""
     columns = {name: value for name, value in request.items() if name != "institution"}
     store.execute("services/approvals:ask", **{**columns, "details": details})

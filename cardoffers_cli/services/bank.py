@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class FoundBankEntry(Record):
+class BankEntryRow(Record):
     """What a bank said of one payment; `number` is the statement that it is of, if it is known.
 
     One that does not count says what another message told before it. `entries` says how many there
@@ -69,10 +69,10 @@ def list_entries(
     entry_no: int | None = None,
     unknown: bool = False,
     limit: int | None = None,
-) -> list[FoundBankEntry]:
+) -> list[BankEntryRow]:
     """Return what banks said, the newest first; `unknown` asks for what no payout explains."""
     return store.records(
-        FoundBankEntry,
+        BankEntryRow,
         "services/bank:listed",
         institution_id=institution_id,
         number=number,

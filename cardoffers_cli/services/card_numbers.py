@@ -58,7 +58,7 @@ class TextPlace:
 
 
 @dataclass(frozen=True)
-class FoundNumber:
+class CardNumberRow:
     """A text that is, or holds, a real card number, how many rows have it, and one of these."""
 
     place: TextPlace
@@ -157,7 +157,7 @@ def refused_before(store: Store, numbers: NumberEvidence) -> list[Finding]:
 
 def card_numbers(store: Store) -> list[PlaceOfNumbers]:
     """Return where card numbers are, by place and institution."""
-    rows: defaultdict[TextPlace, list[FoundNumber]] = defaultdict(list)
+    rows: defaultdict[TextPlace, list[CardNumberRow]] = defaultdict(list)
     for found in find_card_numbers(store):
         rows[found.place].append(found)
     return [
@@ -171,7 +171,7 @@ def card_numbers(store: Store) -> list[PlaceOfNumbers]:
     ]
 
 
-def find_card_numbers(store: Store) -> list[FoundNumber]:
+def find_card_numbers(store: Store) -> list[CardNumberRow]:
     """Return every text that is, or holds, a real card number."""
     known = {
         row["institution_id"]: numbers_of(store, row["institution_id"], row["numbers"])
@@ -239,11 +239,11 @@ def mask(store: Store, masks: Iterable[Mask]) -> None:
         store.execute(f"{_ADDRESS}:mask_{each}")
 
 
-def _texts(store: Store) -> Iterator[FoundNumber]:
+def _texts(store: Store) -> Iterator[CardNumberRow]:
     """Yield the texts of every column that may hold card numbers."""
     for query in store.names(_ADDRESS):
         if not query.startswith(f"{_ADDRESS}:texts_"):
             continue
         for row in store.rows(query, like=CARD_LIKE):
             place = TextPlace(row["place"], row["institution_id"])
-            yield FoundNumber(place, row["text"], row["row_count"], row["row_no"])
+            yield CardNumberRow(place, row["text"], row["row_count"], row["row_no"])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CreditStatus = Literal["credited", "failed", "reversed"]
 
 
-class SentCredit(Record, sheet="* redemption_id transaction_ref received_at"):
+class Credit(Record, sheet="* redemption_id transaction_ref received_at"):
     """A credited row as it was sent (rules.md#credited-files): what it names may not be there."""
 
     credit_ref: str = shown("credit")
@@ -31,13 +31,13 @@ class SentCredit(Record, sheet="* redemption_id transaction_ref received_at"):
     received_at: datetime = shown("received at", gives_way=7)
 
 
-class FoundCredit(SentCredit):
+class CreditRow(Credit):
     """A credited row; `credits` says how many there are that were asked for."""
 
     credits: int
 
 
-class OwedCredit(SentCredit):
+class DueCredit(Credit):
     """A credited row with its file, and what is owed for the redemption that it is of, if any.
 
     The redemption is that of its redemption_id or, without one, of its transaction_ref.
@@ -63,10 +63,10 @@ def list_credits(
     from_at: datetime | None = None,
     to_at: datetime | None = None,
     limit: int,
-) -> list[FoundCredit]:
+) -> list[CreditRow]:
     """Return the credited rows of an institution, the newest first, of a status or of any."""
     return store.records(
-        FoundCredit,
+        CreditRow,
         "services/credits:listed",
         institution_id=institution_id,
         status=status,
@@ -76,10 +76,10 @@ def list_credits(
     )
 
 
-def find_credit(store: Store, institution_id: UUID, credit_ref: str) -> OwedCredit:
+def find_credit(store: Store, institution_id: UUID, credit_ref: str) -> DueCredit:
     """Return one credited row by its reference; raise `NotFound`."""
     of = {"institution_id": institution_id, "credit_ref": credit_ref}
-    found = store.records(OwedCredit, "services/credits:shown", **of)
+    found = store.records(DueCredit, "services/credits:shown", **of)
     if not found:
         raise NotFound(
             "There is no credited row with this reference.",

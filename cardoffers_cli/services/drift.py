@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.domain.watching import Watched
+from cardoffers_cli.domain.watching import Observation
 from cardoffers_cli.store.numbering import next_number
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def look_behind_match(store: Store, institution_id: UUID) -> list[int]:
     return numbers
 
 
-def compare(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> list[Watched]:
+def compare(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> list[Observation]:
     """Return what in some imports is unlike the files before them."""
     if not import_nos:
         return []
@@ -79,8 +79,10 @@ def compare(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> li
     return found
 
 
-def _unusual(row: Mapping[str, Any]) -> Watched:
-    return Watched(f"{row['name']}_unusual", row["file_name"], row["about_on"], dict(_figures(row)))
+def _unusual(row: Mapping[str, Any]) -> Observation:
+    return Observation(
+        f"{row['name']}_unusual", row["file_name"], row["about_on"], dict(_figures(row))
+    )
 
 
 def _figures(row: Mapping[str, Any]) -> Iterator[tuple[str, int | Decimal]]:
@@ -100,17 +102,17 @@ def _exact(value: Any) -> int | Decimal:
     return int(exact) if exact == exact.to_integral_value() else exact.quantize(Decimal("0.01"))
 
 
-def _known(row: Mapping[str, Any]) -> Watched:
+def _known(row: Mapping[str, Any]) -> Observation:
     names = ("received", "duplicates", "conflicts")
     figures = {name: row[name] for name in names}
-    return Watched("file_wholly_known", row["file_name"], row["about_on"], figures)
+    return Observation("file_wholly_known", row["file_name"], row["about_on"], figures)
 
 
-def _unknown(row: Mapping[str, Any]) -> Watched:
+def _unknown(row: Mapping[str, Any]) -> Observation:
     figures = {name: row[name] for name in ("new_cardholders", "among", "known")}
-    return Watched("cardholders_unknown", row["file_name"], row["about_on"], figures)
+    return Observation("cardholders_unknown", row["file_name"], row["about_on"], figures)
 
 
-def _silent(row: Mapping[str, Any]) -> Watched:
+def _silent(row: Mapping[str, Any]) -> Observation:
     figures = {"purchases": 0, "expected": row["expected"], "like_files": int(row["files"])}
-    return Watched("merchant_silent", str(row["merchant_id"]), row["about_on"], figures)
+    return Observation("merchant_silent", str(row["merchant_id"]), row["about_on"], figures)

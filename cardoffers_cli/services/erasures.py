@@ -54,7 +54,7 @@ class Unsettled(Record):
     events: int
 
 
-class KnownErasure(Record):
+class Erasure(Record):
     """An erasure that the store knows; `cardholder_no` is None where there was nobody to erase."""
 
     erasure_id: UUID

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.arriving import CATCH_UP, CameFile, FileCalendar
+from cardoffers_cli.domain.arriving import CATCH_UP, FileCalendar, ReceivedFile
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.schedules import holidays_text, parse_expectation, parse_holidays
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class KeptCalendar(Record):
+class StoredCalendar(Record):
     """What is expected of an institution from `set_at` on: texts of a line each."""
 
     institution_id: UUID
@@ -27,8 +27,8 @@ class KeptCalendar(Record):
     holidays: str
 
 
-class TakenFileOfNight(Record):
-    """A file that came, as `CameFile` has it."""
+class NightFileRow(Record):
+    """A file that came, as `ReceivedFile` has it."""
 
     name: str
     received_at: datetime
@@ -49,7 +49,7 @@ def kept_calendars(
 ) -> dict[UUID, tuple[str, list[FileCalendar]]]:
     """Return slug and calendars, the oldest first, of an institution or of each that has any."""
     rows = store.records(
-        KeptCalendar, "services/expectations:calendars", institution_id=institution_id
+        StoredCalendar, "services/expectations:calendars", institution_id=institution_id
     )
     found: dict[UUID, tuple[str, list[FileCalendar]]] = {}
     for row in rows:
@@ -99,18 +99,18 @@ def keep_calendar(
 
 def came_files(
     store: Store, institution_id: UUID, calendars: Sequence[FileCalendar]
-) -> list[CameFile]:
+) -> list[ReceivedFile]:
     """Return the files that came of an institution since something was expected of it."""
     rows = store.records(
-        TakenFileOfNight,
+        NightFileRow,
         "services/expectations:came",
         institution_id=institution_id,
         from_at=calendars[0].set_at - CATCH_UP,
     )
-    return [CameFile(**row) for row in rows]
+    return [ReceivedFile(**row) for row in rows]
 
 
-def _calendar(row: KeptCalendar) -> FileCalendar:
+def _calendar(row: StoredCalendar) -> FileCalendar:
     return FileCalendar(
         set_at=row.set_at,
         expects=tuple(map(parse_expectation, row.expects.splitlines())),

@@ -174,7 +174,7 @@ class ExplainedRefund(
     line: int | None
 
 
-class KnownMerchant(Record):
+class MerchantLink(Record):
     """Since when a merchant is known by an identifier, and the person who said so, and why."""
 
     since: datetime
@@ -182,7 +182,7 @@ class KnownMerchant(Record):
     reason: str
 
 
-class MerchantOfPurchase(KnownMerchant):
+class MerchantOfPurchase(MerchantLink):
     """The same with the number of the purchase."""
 
     purchase_no: int
@@ -212,7 +212,7 @@ class Explanation(Record):
     duplicates: list[RepeatedRow]
     withdrawn: list[WithdrawnRow] | None = if_any()
     refunds: list[ExplainedRefund] | None = if_any()
-    merchant_known: KnownMerchant | None = if_any()
+    merchant_known: MerchantLink | None = if_any()
 
 
 class FullExplanation(Explanation):
@@ -231,13 +231,13 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
     of = {"institution_id": institution_id, "refs": sought}
     found: dict[str, Row] = {}
     evaluations: dict[int, Sequence[Row]] = {}
-    merchants: dict[int, KnownMerchant] = {}
+    merchants: dict[int, MerchantLink] = {}
     if _judge(store, institution_id, refs):
         rows = store.rows("services/explanations:purchases")
         found = {row["transaction_ref"]: row for row in rows}
         evaluations = _evaluations(store)
         known = store.records(MerchantOfPurchase, "services/explanations:known_merchants")
-        merchants = {each.purchase_no: KnownMerchant.cut(each) for each in known}
+        merchants = {each.purchase_no: MerchantLink.cut(each) for each in known}
     rejects = _by_ref(store.rows("services/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("services/explanations:duplicates", **of))
     withdrawn = _by_ref(store.rows("services/explanations:withdrawn", **of))

@@ -35,7 +35,7 @@ class ChosenOffer(Record):
     reason: str | None = if_any()
 
 
-class ShownOffer(Record, sheet="* -reason"):
+class FeedOffer(Record, sheet="* -reason"):
     """An offer as the contract shows it to a cardholder, who may have added it."""
 
     id: str
@@ -52,7 +52,7 @@ class ShownOffer(Record, sheet="* -reason"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownProgram:
+class FeedProgram:
     """What an institution shows from one moment to before another, None for no end."""
 
     from_at: datetime
@@ -86,13 +86,13 @@ STRANGER = Reader()
 """Who has no number has added nothing, and spent no uses."""
 
 
-def program_of(store: Store, institution_id: UUID, now: datetime) -> ShownProgram:
+def program_of(store: Store, institution_id: UUID, now: datetime) -> FeedProgram:
     """Return the program of an institution as it is now."""
     addresses = ("services/feed:program", "services/feed:changes_at")
     asked = {"institution_id": institution_id, "now": now}
     key = ("services/feed:program", institution_id)
 
-    def read() -> list[ShownProgram]:
+    def read() -> list[FeedProgram]:
         parts = [
             (
                 None if row["segments"] is None else frozenset(row["segments"].split("|")),
@@ -100,7 +100,7 @@ def program_of(store: Store, institution_id: UUID, now: datetime) -> ShownProgra
             )
             for row in store.rows(addresses[0], **asked)
         ]
-        return [ShownProgram(from_at=now, to_at=store.value(addresses[1], **asked), parts=parts)]
+        return [FeedProgram(from_at=now, to_at=store.value(addresses[1], **asked), parts=parts)]
 
     (program,) = known = store.memory.recall(key, addresses, read)
     if now < program.from_at or (program.to_at is not None and now >= program.to_at):
@@ -161,7 +161,7 @@ def by_affinity(
 
 def offers_shown(
     store: Store, reader: Reader, chosen: Sequence[ChosenOffer], languages: Sequence[str]
-) -> list[ShownOffer]:
+) -> list[FeedOffer]:
     """Return the chosen offers as the contract shows them, texts in the first language had."""
     known = _told(store, [row.offer_no for row in chosen])
     return [
@@ -197,17 +197,17 @@ def record(
 
 
 @dataclass(frozen=True)
-class _Told:
+class _FeedText:
     """What is told of an offer: its row, its texts by language, and what was made of them."""
 
     row: Mapping[str, Any]
     texts: Texts
-    made: dict[tuple[Any, ...], ShownOffer] = field(default_factory=dict)
+    made: dict[tuple[Any, ...], FeedOffer] = field(default_factory=dict)
 
-    def shown(self, languages: tuple[str, ...], *, added: bool, why: str | None) -> ShownOffer:
+    def shown(self, languages: tuple[str, ...], *, added: bool, why: str | None) -> FeedOffer:
         known = (languages, added, why)
         if known not in self.made:
-            self.made[known] = ShownOffer.part(
+            self.made[known] = FeedOffer.part(
                 self.row,
                 title=first_text(self.texts["title"], languages),
                 description=first_text(self.texts["description"], languages),
@@ -217,15 +217,15 @@ class _Told:
         return self.made[known]
 
 
-def _told(store: Store, numbers: Sequence[int]) -> Mapping[int, _Told]:
+def _told(store: Store, numbers: Sequence[int]) -> Mapping[int, _FeedText]:
     """Return what is told of offers by their numbers, and perhaps of others."""
     addresses = ("services/feed:offers", "services/feed:texts")
-    known: dict[int, _Told] = store.memory.recall(addresses[0], addresses, dict)
+    known: dict[int, _FeedText] = store.memory.recall(addresses[0], addresses, dict)
     if missing := [number for number in numbers if number not in known]:
         texts: dict[int, Any] = defaultdict(lambda: {"title": {}, "description": {}})
         for row in store.rows(addresses[1], offer_nos=missing):
             for part, in_languages in texts[row["offer_no"]].items():
                 in_languages[row["language"]] = row[part]
         for row in store.rows(addresses[0], offer_nos=missing):
-            known[row["offer_no"]] = _Told(row, texts[row["offer_no"]])
+            known[row["offer_no"]] = _FeedText(row, texts[row["offer_no"]])
     return known

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.beginnings import LATEST, ids_beginning, is_whole
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.id_prefixes import LATEST, ids_beginning, is_whole
 from cardoffers_cli.store.references import purchases_of_refs
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.beginnings import ids_beginning
 from cardoffers_cli.domain.errors import NotFound, UsageError
+from cardoffers_cli.domain.id_prefixes import ids_beginning
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.domain.records import Record

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class OwedNotice(Record):
+class DueNotice(Record):
     """The notice that is owed of one key: `14_days`, `3_days` or `day_of`."""
 
     key_id: UUID
@@ -26,9 +26,9 @@ class OwedNotice(Record):
     notice: str
 
 
-def due(store: Store, now: datetime) -> list[OwedNotice]:
+def due(store: Store, now: datetime) -> list[DueNotice]:
     """Return the notices that are owed and not given, one a key: the one that ends first first."""
-    return store.records(OwedNotice, "services/key_notices:due", now=now)
+    return store.records(DueNotice, "services/key_notices:due", now=now)
 
 
 def give(store: Store, key_id: UUID, *, ends_at: datetime, notice: str, now: datetime) -> None:

@@ -45,7 +45,7 @@ class StoredLink(LinkedOffer):
     instrument_token: str
 
 
-class HeldLink(
+class LinkRow(
     LinkedOffer,
     sheet="offer_id offer_title merchant_name state active uses uses_left * cardholder_offer_id",
 ):
@@ -71,7 +71,7 @@ def find_link(
 
 def links_of(
     store: Store, institution_id: UUID, cardholder_no: int | None, now: datetime
-) -> list[HeldLink]:
+) -> list[LinkRow]:
     """Return the links of a cardholder at `now`, the oldest first; a stranger has none."""
     rows = store.records(
         StoredLink,
@@ -81,7 +81,7 @@ def links_of(
         now=now,
     )
     return [
-        HeldLink(
+        LinkRow(
             **LinkedOffer.cut(row),
             active=row.state not in ENDED,
             cardholder_token_masked=mask(row.cardholder_token),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class KnownIdentifier(Record):
+class MerchantIdentifier(Record):
     """An identifier that purchases or a catalogue carried, and the merchant that it is of."""
 
     identifier_no: int
@@ -25,7 +25,7 @@ class KnownIdentifier(Record):
     merchant_name: str | None
 
 
-class GivenAnswer(Record):
+class MerchantAnswer(Record):
     """An answer that somebody gave: accepted, refused, new or unlinked."""
 
     answer: str
@@ -55,10 +55,10 @@ class RedeemedByIdentifier(Record, sheet="* currency"):
 
 def find_identifier(
     store: Store, identifier: str, identifier_type: str | None = None
-) -> KnownIdentifier:
+) -> MerchantIdentifier:
     """Return an identifier; raise `NotFound`, and `UsageError` where several types have it."""
     found = store.records(
-        KnownIdentifier,
+        MerchantIdentifier,
         "services/merchant_answers:find",
         merchant_identifier=identifier,
         merchant_identifier_type=identifier_type,
@@ -81,7 +81,7 @@ def find_identifier(
 
 def keep_answer(
     store: Store,
-    known: KnownIdentifier,
+    known: MerchantIdentifier,
     merchant_id: UUID,
     answer: str,
     reason: str,

@@ -121,7 +121,7 @@ class NightStep(Record):
     findings: Sequence[NightFinding]
 
 
-class CameIn(
+class NightIntakeRow(
     Record,
     sheet="institution received accepted duplicates invalid redeemed settled adjustments",
 ):
@@ -146,7 +146,7 @@ class CameIn(
     settled_institution_payout_amount: Amount = shown("settled")
 
 
-class CameBack(Record):
+class NightRefundRow(Record):
     """What a night made of refunds: how many it linked and refused; how many wait by now.
 
     `taken_back` are the payouts of the redemptions that it reversed, by currency.
@@ -340,18 +340,18 @@ def add_files(store: Store, night: Night, files: Iterable[FileOfNight]) -> None:
         store.execute("services/nights:record_file", night_no=night.night_no, **file)
 
 
-def summary(store: Store, night: Night) -> list[CameIn]:
+def summary(store: Store, night: Night) -> list[NightIntakeRow]:
     """Return what the runs of a night took in and what it became, per institution and currency."""
     runs = {"after_run_no": night.after_run_no, "to_run_no": night.to_run_no}
-    return store.records(CameIn, "services/nights:came_in", **runs)
+    return store.records(NightIntakeRow, "services/nights:came_in", **runs)
 
 
-def came_back(store: Store, night: Night) -> CameBack:
+def came_back(store: Store, night: Night) -> NightRefundRow:
     """Return what a night made of refunds."""
     runs = {"after_run_no": night.after_run_no, "to_run_no": night.to_run_no}
     counts = store.rows("services/nights:came_back", **runs)[0]
     taken = store.rows("services/nights:taken_back", **runs)
-    return CameBack(
+    return NightRefundRow(
         **counts,
         taken_back={row["currency"]: row["institution_payout_amount"] for row in taken},
     )

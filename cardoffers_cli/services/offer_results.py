@@ -6,7 +6,7 @@ from dataclasses import fields
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Literal
 
-from cardoffers_cli.domain.budgets import Burn, band, outlook, planned_share, spent_share
+from cardoffers_cli.domain.budgets import BudgetUse, band, outlook, planned_share, spent_share
 from cardoffers_cli.domain.records import Record, shown
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 Order = Literal["spend", "redemptions", "ends"]
-_BURN = tuple(field.name for field in fields(Burn))
+_BURN = tuple(field.name for field in fields(BudgetUse))
 _FOUR_DECIMALS = Decimal("0.0001")
 
 
@@ -44,7 +44,7 @@ class OfferSums(Record):
 
 
 class MeasuredOffer(OfferSums):
-    """An offer as the statement returns it, with what tells when its budget ends (`Burn`).
+    """An offer as the statement returns it, with what tells when its budget ends (`BudgetUse`).
 
     The weeks are the last four, the newest first; `place` is that of its order in its currency.
     """
@@ -129,7 +129,7 @@ def offer_results(
 
 
 def _result(row: MeasuredOffer, now: datetime) -> OfferResult:
-    burn = Burn(**{name: row[name] for name in _BURN})
+    burn = BudgetUse(**{name: row[name] for name in _BURN})
     seen = outlook(burn, now)
     weeks = [row.week_1_amount, row.week_2_amount, row.week_3_amount, row.week_4_amount]
     limits = band(burn, weeks, now) if row.is_running else None

@@ -91,7 +91,7 @@ class OfferVersion(Record, sheet="* merchant_id -imported_at -run_id"):
     max_redemptions_per_cardholder: int | None
 
 
-class WholeOffer(Record):
+class Offer(Record):
     """An offer with its texts, its programs and the versions of its terms, the newest first."""
 
     id: str
@@ -125,7 +125,7 @@ def offers_in_program(store: Store, institution_id: UUID, now: datetime) -> list
     return [ProgramOffer.of({**row, "segments": _segments(row)}) for row in rows]
 
 
-def show_offer(store: Store, offer_id: str, now: datetime) -> WholeOffer:
+def show_offer(store: Store, offer_id: str, now: datetime) -> Offer:
     """Return one offer; raise `NotFound` with the nearest ids."""
     found = store.row("services/offers:terms", offer_id=offer_id, now=now)
     if found is None:
@@ -135,7 +135,7 @@ def show_offer(store: Store, offer_id: str, now: datetime) -> WholeOffer:
     currency = found["currency"]
     programs = store.records(OfferUptake, "services/offers:programs", offer_id=offer_id, **number)
     versions = store.records(OfferVersion, "services/offers:versions", **number)
-    return WholeOffer.of(
+    return Offer.of(
         {
             **found,
             "segments": _segments(found),

@@ -26,7 +26,7 @@ class PayableStatement(Record):
     closed_at: datetime
 
 
-class KeptPayout(Record):
+class StoredPayment(Record):
     """The newest payment of a statement as it was exported; `content` is the file.
 
     `attempt` is 1 of the first, and more of those that were made because the one before came back
@@ -91,10 +91,10 @@ def payable_statement(store: Store, number: str) -> PayableStatement:
     return found
 
 
-def find_payout(store: Store, institution_id: UUID, number: str) -> KeptPayout | None:
+def find_payout(store: Store, institution_id: UUID, number: str) -> StoredPayment | None:
     """Return the newest payment of a statement, if it was exported."""
     of = {"institution_id": institution_id, "number": number}
-    return store.record(KeptPayout, "services/payouts:find", **of)
+    return store.record(StoredPayment, "services/payouts:find", **of)
 
 
 def next_payout(store: Store) -> int:
@@ -132,7 +132,7 @@ def payouts_of_day(store: Store, form: str, day: date) -> int:
 
 
 def withdraw(
-    store: Store, institution_id: UUID, payout: KeptPayout, *, now: datetime, **by: Any
+    store: Store, institution_id: UUID, payout: StoredPayment, *, now: datetime, **by: Any
 ) -> None:
     """Write that a payment was withdrawn; `by` has actor, reason and run_no."""
     of = {"institution_id": institution_id, "payment_id": payout.payment_id}

@@ -35,7 +35,7 @@ class FetchedFile(Fetched):
     place: str
 
 
-class PickedFile(Fetched):
+class FetchedFileRow(Fetched):
     """A file that was fetched, and how far it is; `outcome` is what became of it at its place.
 
     `is_imported` holds as soon as its bytes are, whoever imported them; `is_refused` says that a
@@ -49,10 +49,10 @@ class PickedFile(Fetched):
     is_in_hand: bool
 
 
-def known(store: Store, institution_id: UUID, place: str) -> list[PickedFile]:
+def known(store: Store, institution_id: UUID, place: str) -> list[FetchedFileRow]:
     """Return what was fetched from a place, the oldest first."""
     asked = {"institution_id": institution_id, "place": place}
-    return store.records(PickedFile, "services/pickups:known", **asked)
+    return store.records(FetchedFileRow, "services/pickups:known", **asked)
 
 
 def record(store: Store, file: FetchedFile) -> None:

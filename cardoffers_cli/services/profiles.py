@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class KeptProfile(Record):
+class StoredProfile(Record):
     """The profile of an institution: as TOML, as it was given, and the digest of what it says."""
 
     institution: str
@@ -22,9 +22,9 @@ class KeptProfile(Record):
     set_at: datetime
 
 
-def find_profile(store: Store, institution_id: UUID) -> KeptProfile | None:
+def find_profile(store: Store, institution_id: UUID) -> StoredProfile | None:
     """Return the profile of an institution, if it has one."""
-    found = store.records(KeptProfile, "services/profiles:find", institution_id=institution_id)
+    found = store.records(StoredProfile, "services/profiles:find", institution_id=institution_id)
     return found[0] if found else None
 
 

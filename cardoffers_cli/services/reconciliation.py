@@ -42,7 +42,7 @@ class ListedFinding(Record):
     paid_as: str | None = if_any("paid as", gives_way=8)
 
 
-class FoundFinding(ListedFinding):
+class FindingProgress(ListedFinding):
     """A finding with how far it is (rules.md#findings-of-reconciliation).
 
     `subject` says what it is about: redemption, credit, statement or entry. `findings` says how
@@ -98,10 +98,10 @@ def list_findings(
     state: FindingState | None = None,
     finding_id: str | None = None,
     limit: int,
-) -> list[FoundFinding]:
+) -> list[FindingProgress]:
     """Return findings, the open ones first, then the oldest; `findings` says how many there are."""
     return store.records(
-        FoundFinding,
+        FindingProgress,
         "services/reconciliation:findings",
         institution_id=institution_id,
         code=code,
@@ -114,7 +114,7 @@ def list_findings(
 
 def find_finding(
     store: Store, now: datetime, finding_id: str, institution_id: UUID | None = None
-) -> FoundFinding:
+) -> FindingProgress:
     """Return one finding by its whole id; raise `NotFound`."""
     found = list_findings(store, now, institution_id=institution_id, finding_id=finding_id, limit=1)
     if not found:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class KnownRedemption(Record):
+class RedemptionSummary(Record):
     """A redemption with the state of its ledger entry, and what people know it by."""
 
     redemption_no: int
@@ -38,7 +38,7 @@ class KnownRedemption(Record):
     reversed_at: datetime | None
 
 
-class ShownRedemption(Record):
+class RedemptionRecord(Record):
     """A redemption with its purchase, its offer, its ledger entry and how far its webhook is."""
 
     redemption_id: UUID
@@ -79,31 +79,31 @@ class StateMove(Record, sheet="moved_at status actor reason"):
     reason: str | None
 
 
-class WholeRedemption(ShownRedemption):
+class RedemptionDetails(RedemptionRecord):
     """A redemption with all that belongs to it, and its changes of state in their order."""
 
     history: Sequence[StateMove]
 
 
-def show_redemption(store: Store, redemption_id: str) -> WholeRedemption:
+def show_redemption(store: Store, redemption_id: str) -> RedemptionDetails:
     """Return a redemption with all that belongs to it, and its history; raise `NotFound`."""
     of = {"redemption_id": redemption_id}
-    row = store.record(ShownRedemption, "services/redemptions:show", **of)
+    row = store.record(RedemptionRecord, "services/redemptions:show", **of)
     if row is None:
         raise _unknown()
     moves = store.records(StateMove, "services/redemptions:moves", **of)
-    return WholeRedemption(**row, history=moves)
+    return RedemptionDetails(**row, history=moves)
 
 
 def reverse_redemption(
     store: Store, redemption_id: str, *, reason: str, run_no: int, now: datetime, actor: str
-) -> KnownRedemption:
+) -> RedemptionSummary:
     """Reverse a pending or settled redemption; return it as it was before.
 
     Raises `Refused` if it is reversed already, and as `reverse_all` does.
     """
     of = {"redemption_id": redemption_id}
-    found = store.record(KnownRedemption, "services/redemptions:find", **of)
+    found = store.record(RedemptionSummary, "services/redemptions:find", **of)
     if found is None:
         raise _unknown()
     if found.status == "reversed":

@@ -38,7 +38,7 @@ class RefundProgress(Record):
     redemption_id: UUID | None = shown(gives_way=12)
 
 
-class FoundRefund(RefundProgress):
+class RefundRow(RefundProgress):
     """A refund with its number; `refunds` says how many there are that were asked for."""
 
     refund_no: int
@@ -66,7 +66,7 @@ class ReceivedRefund(Record):
     found_at: datetime | None
 
 
-class FoundCandidate(Record):
+class RefundCandidate(Record):
     """A purchase that a refund without a reference may be of; rank 1 is the best."""
 
     refund_ref: str = shown("refund")
@@ -112,10 +112,10 @@ def list_refunds(
     from_at: datetime | None = None,
     to_at: datetime | None = None,
     limit: int,
-) -> list[FoundRefund]:
+) -> list[RefundRow]:
     """Return the refunds of an institution, those of a state or of some references alone."""
     return store.records(
-        FoundRefund,
+        RefundRow,
         "services/refunds:listed",
         institution_id=institution_id,
         state=state,
@@ -126,7 +126,7 @@ def list_refunds(
     )
 
 
-def find_refund(store: Store, institution_id: UUID, refund_ref: str) -> FoundRefund:
+def find_refund(store: Store, institution_id: UUID, refund_ref: str) -> RefundRow:
     """Return one refund by its reference; raise `NotFound`."""
     found = list_refunds(store, institution_id, refund_refs=[refund_ref], limit=1)
     if not found:
@@ -155,7 +155,7 @@ def name_refunds(
     )
 
 
-def dismiss(store: Store, refund: FoundRefund, institution_id: UUID, **by: Any) -> None:
+def dismiss(store: Store, refund: RefundRow, institution_id: UUID, **by: Any) -> None:
     """Lay a refund aside: `by` has actor, reason, run_no and now."""
     of = {"refund_no": refund.refund_no, "institution_id": institution_id}
     store.execute("services/refunds:dismiss", **of, **by)

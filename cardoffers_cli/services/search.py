@@ -67,7 +67,7 @@ _LAST = "\U0010ffff"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class PurchaseFilter:
     """What is looked for; None is anything. Windows are half-open, UTC; amounts include both ends.
 
     A `ref` may hold `*` and `?`. A cardholder is a full token, or its first and last letters, or
@@ -104,7 +104,7 @@ class Wanted:
         return self.redemption_id is not None and self.state is None and not self.is_of_a_purchase
 
 
-class FoundPurchase(
+class PurchaseRow(
     Record,
     sheet="kind transaction_ref state transacted_at amount currency merchant_name"
     " merchant_identifier cardholder_token_masked redemption_id received_at file line",
@@ -143,7 +143,7 @@ class FoundPurchase(
     invoice: str | None = if_any(gives_way=17)
 
 
-class FoundRow(Record):
+class ReceivedRow(Record):
     """A row of a file that is no purchase: rejected for its `code`, repeated, or another kind."""
 
     kind: str
@@ -158,10 +158,10 @@ class FoundRow(Record):
     institution: str
 
 
-Hit = FoundPurchase | FoundRow
+Hit = PurchaseRow | ReceivedRow
 
 
-class Searched(Record):
+class SearchScope(Record):
     """How much was looked through: of the places that can hold what was looked for."""
 
     purchases: int | None = if_any()
@@ -177,14 +177,14 @@ class SearchResult(Record):
     others.
     """
 
-    searched: Searched
+    searched: SearchScope
     limit: int
     more: bool
     data: list[Hit]
 
 
 def search(
-    store: Store, institution_id: UUID, institution: str, wanted: Wanted, *, limit: int
+    store: Store, institution_id: UUID, institution: str, wanted: PurchaseFilter, *, limit: int
 ) -> SearchResult:
     """Return what passes every filter at the institution of an id and a slug."""
     places = _places(wanted)
@@ -217,7 +217,7 @@ def senders(store: Store, refs: Sequence[str], *, but: UUID | None = None) -> di
     return found
 
 
-def _places(wanted: Wanted) -> tuple[str, ...]:
+def _places(wanted: PurchaseFilter) -> tuple[str, ...]:
     """Return the tables that can hold what is wanted."""
     if wanted.state in _OF_ROWS:
         return () if wanted.is_of_purchases_only else (_OF_ROWS[wanted.state],)
@@ -228,8 +228,8 @@ def _places(wanted: Wanted) -> tuple[str, ...]:
     return ("purchases", "rejects", "duplicates", "refunds", "credits")
 
 
-def _searched(store: Store, institution_id: UUID, places: tuple[str, ...]) -> Searched:
-    (all_,) = store.records(Searched, "services/search:searched", institution_id=institution_id)
+def _searched(store: Store, institution_id: UUID, places: tuple[str, ...]) -> SearchScope:
+    (all_,) = store.records(SearchScope, "services/search:searched", institution_id=institution_id)
     return replace(
         all_,
         purchases=all_.purchases if "purchases" in places else None,
@@ -238,7 +238,7 @@ def _searched(store: Store, institution_id: UUID, places: tuple[str, ...]) -> Se
     )
 
 
-def _purchases(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> Rows:
+def _purchases(store: Store, institution_id: UUID, wanted: PurchaseFilter, limit: int) -> Rows:
     numbers = _numbers(store, institution_id, wanted)
     if numbers is None:
         return []
@@ -277,7 +277,7 @@ def _show(store: Store, institution_id: UUID, state: str | None, limit: int) -> 
             )
 
 
-def _rejects(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> Rows:
+def _rejects(store: Store, institution_id: UUID, wanted: PurchaseFilter, limit: int) -> Rows:
     return store.rows(
         "services/search:rejects",
         institution_id=institution_id,
@@ -288,7 +288,7 @@ def _rejects(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> 
     )
 
 
-def _duplicates(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> Rows:
+def _duplicates(store: Store, institution_id: UUID, wanted: PurchaseFilter, limit: int) -> Rows:
     return store.rows(
         "services/search:duplicates",
         institution_id=institution_id,
@@ -301,7 +301,7 @@ def _duplicates(store: Store, institution_id: UUID, wanted: Wanted, limit: int) 
 
 
 def _of_other_kind(
-    place: str, store: Store, institution_id: UUID, wanted: Wanted, limit: int
+    place: str, store: Store, institution_id: UUID, wanted: PurchaseFilter, limit: int
 ) -> Rows:
     of = {"redemption_id": wanted.redemption_id} if place == "credits" else {}
     return store.rows(
@@ -315,7 +315,7 @@ def _of_other_kind(
     )
 
 
-_SEARCHES: Mapping[str, Callable[[Store, UUID, Wanted, int], Rows]] = {
+_SEARCHES: Mapping[str, Callable[[Store, UUID, PurchaseFilter, int], Rows]] = {
     "purchases": _purchases,
     "rejects": _rejects,
     "duplicates": _duplicates,
@@ -328,10 +328,10 @@ def _hit(place: str, row: Mapping[str, Any], institution: str) -> Hit:
     told = {"kind": _KINDS[place], "institution": institution}
     if place != "purchases":
         reason, day = row.get("code", row["state"]), row["received_at"].date()
-        return FoundRow.of({**row, **told, "reason": reason, "day": day})
+        return ReceivedRow.of({**row, **told, "reason": reason, "day": day})
     shown = {name: value for name, value in row.items() if name not in _TOKENS}
     cardholder, card = (row[name] for name in _TOKENS)
-    return FoundPurchase.of(
+    return PurchaseRow.of(
         {
             **shown,
             **told,
@@ -343,7 +343,7 @@ def _hit(place: str, row: Mapping[str, Any], institution: str) -> Hit:
     )
 
 
-def _numbers(store: Store, institution_id: UUID, wanted: Wanted) -> Filters | None:
+def _numbers(store: Store, institution_id: UUID, wanted: PurchaseFilter) -> Filters | None:
     """Return the numbers behind reference, cardholder, card, merchant and redemption.
 
     None if there can be no purchase of them.
@@ -366,7 +366,7 @@ def _numbers(store: Store, institution_id: UUID, wanted: Wanted) -> Filters | No
     }
 
 
-def _purchase_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[int] | None:
+def _purchase_nos(store: Store, institution_id: UUID, wanted: PurchaseFilter) -> list[int] | None:
     """Return the one purchase that is named, by its redemption or its whole reference, if any."""
     named: list[set[int]] = []
     if wanted.redemption_id is not None:
@@ -378,7 +378,7 @@ def _purchase_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[in
     return sorted(set.intersection(*named)) if named else None
 
 
-def _cardholder_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[int] | None:
+def _cardholder_nos(store: Store, institution_id: UUID, wanted: PurchaseFilter) -> list[int] | None:
     if wanted.token is None and wanted.token_ends is None:
         return None
     head, tail = wanted.token_ends or (None, None)
@@ -394,7 +394,7 @@ def _cardholder_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[
     return [row["cardholder_no"] for row in rows]
 
 
-def _instrument_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[int] | None:
+def _instrument_nos(store: Store, institution_id: UUID, wanted: PurchaseFilter) -> list[int] | None:
     if wanted.card_ends is None:
         return None
     head, tail = wanted.card_ends
@@ -403,7 +403,7 @@ def _instrument_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[
     return [row["instrument_no"] for row in rows]
 
 
-def _merchants(store: Store, wanted: Wanted) -> tuple[list[int], list[str]]:
+def _merchants(store: Store, wanted: PurchaseFilter) -> tuple[list[int], list[str]]:
     """Return the numbers of identifiers and the ids of merchants that are wanted."""
     if wanted.merchant is None:
         return [], []

@@ -40,7 +40,7 @@ class ListedSettlement(Settlement):
     settlements: int
 
 
-class Owed(
+class SettlementDue(
     Record,
     sheet="institution currency institution_payout_amount pending_payout_amount next_settles_at *"
     " -pending -last_settles_at -open_adjustments",
@@ -81,7 +81,7 @@ class DueEntries(Record, sheet="day institution currency institution_payout_amou
     rows: int
 
 
-class SettlementFound(Record):
+class SettlementMatch(Record):
     """A settlement of which the beginning of its id was given."""
 
     settlement_no: int
@@ -117,10 +117,10 @@ def owed(
     from_at: datetime | None = None,
     to_at: datetime | None = None,
     limit: int,
-) -> list[Owed]:
+) -> list[SettlementDue]:
     """Return what the window settled and what is still to come, the most first."""
     return store.records(
-        Owed,
+        SettlementDue,
         "services/settlements:owed",
         institution_id=institution_id,
         from_at=from_at,
@@ -141,7 +141,7 @@ def find_settlement(store: Store, beginning: str) -> int:
 
     Raises `NotFound` where there is none, and `UsageError` where there are several.
     """
-    found = store.records(SettlementFound, "services/settlements:find", beginning=beginning)
+    found = store.records(SettlementMatch, "services/settlements:find", beginning=beginning)
     if not found:
         raise NotFound(
             f"There is no settlement {beginning!r}.",

@@ -142,7 +142,7 @@ class LineSums(Record):
     currency: str
 
 
-class OnHold(Record):
+class PendingTotals(Record):
     """Entries on hold: how many, what they pay, and how many of them settle should have taken."""
 
     pending_count: int
@@ -179,11 +179,11 @@ def stated_sums(store: Store, statement: Statement) -> LineSums:
     return LineSums.of({**found, "currency": statement.currency})
 
 
-def on_hold(store: Store, institution_id: UUID, currency: str, *, to_at: datetime) -> OnHold:
+def on_hold(store: Store, institution_id: UUID, currency: str, *, to_at: datetime) -> PendingTotals:
     """Return the entries of before `to_at` that are on hold."""
     of = {"institution_id": institution_id, "to_at": to_at}
     found = store.rows("services/statements:pending", **of)[0]
-    return OnHold.of({**found, "currency": currency})
+    return PendingTotals.of({**found, "currency": currency})
 
 
 def next_place(store: Store, series: str, year: int) -> int:

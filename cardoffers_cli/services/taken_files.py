@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakenFile:
+class ProcessedFile:
     """A file of a night that was read, and is kept in `done/`, `failed/` or `held/`.
 
     `taken_bytes` and `taken_sha256` are of what was read, as it is stored. `looked_stamp` is a
@@ -39,9 +39,9 @@ class TakenFile:
         return f"{self.institution}/{self.taken_as}"
 
 
-def watched(store: Store) -> list[TakenFile]:
+def watched(store: Store) -> list[ProcessedFile]:
     """Return the files to look at again, the oldest first."""
-    return [TakenFile(**row) for row in store.rows("services/taken_files:watched")]
+    return [ProcessedFile(**row) for row in store.rows("services/taken_files:watched")]
 
 
 def kept_folders(store: Store) -> list[str]:

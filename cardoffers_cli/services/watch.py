@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
     from uuid import UUID
 
-    from cardoffers_cli.domain.watching import Watched
+    from cardoffers_cli.domain.watching import Observation
     from cardoffers_cli.store.store import Store
 
 WatchState = Literal["open", "accepted", "resolved"]
@@ -103,7 +103,7 @@ def change_watch(
 
 
 def record_findings(
-    store: Store, institution_id: UUID, found: Sequence[Watched], *, run_no: int, now: datetime
+    store: Store, institution_id: UUID, found: Sequence[Observation], *, run_no: int, now: datetime
 ) -> int:
     """Record findings of an institution, in the caller's transaction; return how many are new."""
     if not found:

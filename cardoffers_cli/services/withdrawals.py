@@ -73,7 +73,7 @@ class ListedFile(Record, sheet="* -files"):
     files: int
 
 
-class TakenImport(Record):
+class ImportRecord(Record):
     """An import as it was recorded."""
 
     import_no: int
@@ -96,12 +96,12 @@ class Reversals(Record):
     amount: Amount
 
 
-def find_import(store: Store, import_id: str) -> TakenImport:
+def find_import(store: Store, import_id: str) -> ImportRecord:
     """Return an import that was taken.
 
     Raises `NotFound`, and `Refused` for one that was withdrawn, or whose rows cannot be.
     """
-    found = store.record(TakenImport, "services/withdrawals:import", import_id=import_id)
+    found = store.record(ImportRecord, "services/withdrawals:import", import_id=import_id)
     if found is None:
         gone = store.row("services/withdrawals:withdrawn", import_id=import_id)
         if gone is None:
@@ -126,7 +126,7 @@ def find_import(store: Store, import_id: str) -> TakenImport:
     return found
 
 
-def find_leaving(store: Store, taken: TakenImport) -> tuple[Table, Table]:
+def find_leaving(store: Store, taken: ImportRecord) -> tuple[Table, Table]:
     """Return the purchases of an import and their redemptions.
 
     Raises `Refused` where something rests on any of them.
@@ -155,7 +155,7 @@ def count_reversals(store: Store, earned: Table, currency: str) -> Reversals:
 
 def withdraw(
     store: Store,
-    taken: TakenImport,
+    taken: ImportRecord,
     leaving: Table,
     earned: Table,
     *,

@@ -89,14 +89,14 @@ class Opened:
         _release(self.instance, self.place)
 
 
-class _Here(local):
+class _ThreadState(local):
     """What one thread is at."""
 
     is_busy = False
 
 
 _LOCK = Lock()
-_HERE = _Here()
+_HERE = _ThreadState()
 _DONE_WITH: deque[tuple[Instance, object]] = deque()
 _OPEN: dict[object, Instance] = {}
 _IDLE: list[Instance] = []

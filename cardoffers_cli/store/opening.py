@@ -16,7 +16,6 @@ import duckdb
 from cardoffers_cli.archive.archive import show
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreVersion
 from cardoffers_cli.store import copying, engine_errors, identity, journal
-from cardoffers_cli.store.aside import put_aside, put_logs_aside
 from cardoffers_cli.store.engine_errors import SchemaUnknown
 from cardoffers_cli.store.layout import draft_path, journal_path, log_paths, secrets_path
 from cardoffers_cli.store.lock import store_lock
@@ -32,6 +31,7 @@ from cardoffers_cli.store.migrations import (
     missing,
     newest_version,
 )
+from cardoffers_cli.store.old_files import put_aside, put_logs_aside
 from cardoffers_cli.store.store import Store
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.redemptions import show
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.jobs.why import plain_answers, why
-from cardoffers_cli.services.search import Hit, Searched
+from cardoffers_cli.services.search import Hit, SearchScope
 from cardoffers_cli.tui.queries import Attempt, attempts
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Hits:
 
     rows: Sequence[FoundOne]
     attempt: Attempt
-    searched: Searched
+    searched: SearchScope
     is_cut_off: bool = False
     near: tuple[str, ...] = ()
 
@@ -154,7 +154,7 @@ class Inquiry:
 
     def _attempted(self, attempt: Attempt) -> Hits:
         if attempt.wanted is None:
-            return Hits(self._by_id(attempt.id_ or ""), attempt, Searched(last_import_at=None))
+            return Hits(self._by_id(attempt.id_ or ""), attempt, SearchScope(last_import_at=None))
         found: FindResult = self.ask(find, self.institution, attempt.wanted, limit=LIMIT)
         return Hits(found.data, attempt, found.searched, found.more, tuple(found.near))
 

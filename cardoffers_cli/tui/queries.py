@@ -21,7 +21,7 @@ from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.domain.tokens import ELLIPSIS, SHOWN_AT_EACH_END
-from cardoffers_cli.services.search import STATES, Wanted
+from cardoffers_cli.services.search import STATES, PurchaseFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,7 +55,9 @@ class Attempt:
     """
 
     meaning: str
-    wanted: Wanted | None = field(default=None, repr=False)  # a token may be taken for a reference
+    wanted: PurchaseFilter | None = field(
+        default=None, repr=False
+    )  # a token may be taken for a reference
     id_: str | None = field(default=None, repr=False)
 
     @property
@@ -79,7 +81,7 @@ def attempts(text: str, today: date) -> list[Attempt]:
             hint="Write a reference, a masked token, a merchant, an amount, a day or an id.",
         )
     if not names:
-        return [Attempt("", Wanted(**filters))]
+        return [Attempt("", PurchaseFilter(**filters))]
     return [*_named(" ".join(names), filters)]
 
 
@@ -127,7 +129,7 @@ def _named(text: str, others: Filters) -> Iterator[Attempt]:
     """Yield what a text can be the name of."""
 
     def attempt(meaning: str, **filters: Any) -> Attempt:
-        return Attempt(meaning, Wanted(**{**others, **filters}))
+        return Attempt(meaning, PurchaseFilter(**{**others, **filters}))
 
     if " " in text:
         yield attempt("as a merchant", merchant=text)

@@ -112,7 +112,7 @@ def send_all(
 
 
 @dataclass
-class _Lane:
+class _Queue:
     """What waits in a lane, and how many attempts of it are under way."""
 
     waiting: deque[Delivery] = field(default_factory=deque)
@@ -134,8 +134,8 @@ class _Sender:
     stop: Callable[[], bool]
 
     def __post_init__(self) -> None:
-        self.lanes = defaultdict[str, _Lane](_Lane)
-        self.turns = deque[_Lane]()
+        self.lanes = defaultdict[str, _Queue](_Queue)
+        self.turns = deque[_Queue]()
         self.working = 0
         self.destinations = dict[str, Destination]()
 
@@ -165,7 +165,7 @@ class _Sender:
                 self.working += 1
                 workers.create_task(self._work())
 
-    def _line_up(self, lane: _Lane) -> None:
+    def _line_up(self, lane: _Queue) -> None:
         """Let a lane have a turn, when it has something for it."""
         may_have = lane.waiting and lane.under_way < self.limits.per_lane
         if may_have and not lane.is_in_turns:

@@ -36,7 +36,7 @@ ENVIRONMENT = {
     "CARDOFFERS_STORE": "store.duckdb",
 }
 _LOADED = (
-    *("cardoffers_cli.cli.main", "cardoffers_cli.cli.kernel.desk", "cardoffers_cli.settings"),
+    *("cardoffers_cli.cli.main", "cardoffers_cli.cli.kernel.context", "cardoffers_cli.settings"),
     *("cardoffers_cli.jobs.night.run", "cardoffers_cli.jobs.webhooks.deliver"),
     "cardoffers_cli.jobs.demo.demo",
     *("cardoffers_cli.contract.service", "cardoffers_cli.cli.night_screen", "pyarrow", "polars"),

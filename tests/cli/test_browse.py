@@ -156,7 +156,7 @@ def test_a_missing_extra_is_named(made: Job, package: str) -> None:
 
 
 def test_the_conversation_needs_no_extra() -> None:
-    code = "import sys; sys.modules['textual'] = None; import cardoffers_cli.tui.talk"
+    code = "import sys; sys.modules['textual'] = None; import cardoffers_cli.tui.plain"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

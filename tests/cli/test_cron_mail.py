@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.cli.kernel.commands import Options
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.night_log import JsonLines, failed_hook, in_words
 from cardoffers_cli.jobs.night.hooks import HookOutcome
 from cardoffers_cli.store.folder import make_folder
@@ -272,7 +272,7 @@ def test_a_hook_that_failed_is_said_with_what_it_said() -> None:
 
 
 def test_a_log_for_machines_tells_of_hooks(capsys: pytest.CaptureFixture[str]) -> None:
-    JsonLines(Desk(Options(), {}, "cardoffers nightly")).told(FAILED)
+    JsonLines(CommandContext(Options(), {}, "cardoffers nightly")).told(FAILED)
     told = json.loads(capsys.readouterr().err)
     assert ("hook", "on_findings", "mail", "failed") == tuple(
         told[name] for name in ("event", "hook", "to", "status")

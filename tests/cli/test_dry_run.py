@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from cardoffers_cli.cli import main
 from cardoffers_cli.jobs.night import run as night
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.steps import STEPS
 from cardoffers_cli.store.layout import usage_path
 from commands import in_a_pipe
@@ -190,7 +190,7 @@ def test_the_rest_of_a_night_is_rehearsed(tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as broken:
         broken.setattr(night, "STEPS", (STEPS[0], *(_broken(step) for step in STEPS[1:2])))
         with pytest.raises(ZeroDivisionError):
-            night.run_night(made, Order(drop=tmp_path / "drop"))
+            night.run_night(made, NightOptions(drop=tmp_path / "drop"))
     before = state(tmp_path)
     (run_id,) = [str(each) for (each,) in found(made, "select run_id from nights")]
     words = ["run", "resume", run_id[:8], "--store", made.path, "--format", "json"]

@@ -18,7 +18,7 @@ from rich.cells import cell_len
 from typer.main import get_command
 
 from cardoffers_cli.cli import main
-from cardoffers_cli.cli.kernel.desk import FINDINGS, WITH_FINDINGS
+from cardoffers_cli.cli.kernel.context import FINDINGS, WITH_FINDINGS
 from cardoffers_cli.files.sheets import cell_text
 from commands import command, every_command
 from everything import AS_OF, RUN_ON, Line, Place, everything, lines

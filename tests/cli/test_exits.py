@@ -204,7 +204,7 @@ import sys, time, types
 from pathlib import Path
 import typer
 from cardoffers_cli.cli import main
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import Desk
 
 def wait(ctx: typer.Context) -> None:
     try:

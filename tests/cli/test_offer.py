@@ -186,7 +186,7 @@ def test_no_token_segment_or_hint_leaves(
     def fail(*given: Any, **named: Any) -> None:
         raise RuntimeError(given, named)
 
-    takers = [(offers, "find_cardholders"), (feed.ShownProgram, "open_to"), (feed, "by_affinity")]
+    takers = [(offers, "find_cardholders"), (feed.FeedProgram, "open_to"), (feed, "by_affinity")]
     for owner, taker in takers:  # of the token, of the segment, of the hints
         with monkeypatch.context() as patched:
             patched.setattr(owner, taker, fail)

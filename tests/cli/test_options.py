@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.options import DryRun, From, Institution, Yes
 
 
@@ -19,17 +19,17 @@ def look(
     dry_run: DryRun = False,
 ) -> None:
     """Show what a command gets."""
-    desk = Desk.of(ctx)
-    desk.note("a note")
-    desk.show(
+    context = CommandContext.of(ctx)
+    context.note("a note")
+    context.show(
         {
             "institution": institution,
             "since": since,
             "dry_run": dry_run,
-            "store": str(desk.store_path),
-            "lock_wait_s": desk.settings.lock_wait_s,
-            "now": desk.now,
-            "format": desk.format,
+            "store": str(context.store_path),
+            "lock_wait_s": context.settings.lock_wait_s,
+            "now": context.now,
+            "format": context.format,
         }
     )
 
@@ -195,7 +195,7 @@ def test_the_format_is_asked_for_or_found(
     found = []
 
     def keep(ctx: typer.Context) -> None:
-        found.append(str(Desk.of(ctx).format))
+        found.append(str(CommandContext.of(ctx).format))
 
     probe(keep)
     cardoffers("probe", *words)
@@ -233,7 +233,7 @@ def test_nothing_prompts_without_a_terminal(
     cardoffers: Any, probe: Any, exit_code: int, words: list[str]
 ) -> None:
     def sure(ctx: typer.Context, yes: Yes = False) -> None:
-        Desk.of(ctx).confirm("Really?", yes=yes)
+        CommandContext.of(ctx).confirm("Really?", yes=yes)
 
     probe(sure)
     assert exit_code == cardoffers("probe", *words, stdin="y\n").exit_code

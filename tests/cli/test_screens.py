@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.cli.kernel.colour import painted, tone_of
 from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.layout import plain_lines, print_blocks
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Style, Text
-from cardoffers_cli.cli.kernel.tones import painted, tone_of
 from commands import on_a_screen
 from complaints import complaints
 from sizes import one_in

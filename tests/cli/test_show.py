@@ -21,7 +21,7 @@ import typer
 from rich.cells import cell_len
 
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.layout import print_blocks
 from cardoffers_cli.cli.kernel.options import Raw
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Style, Text
@@ -87,7 +87,7 @@ def show(ctx: typer.Context, raw: Raw = False) -> None:
     """Show every hard cell."""
     hard = sheet()
     more = Sheet("more", (Column("a"),), [{"a": 1}], "More")
-    Desk.of(ctx).show(
+    CommandContext.of(ctx).show(
         {"data": hard.records()}, hard, Text(["Free [b]text[/b]\x1b."]), more, raw=raw
     )
 
@@ -148,7 +148,7 @@ def test_what_is_piped_acts_on_no_terminal(cardoffers: Any, probe: Any, form: st
 def test_a_row_is_a_line_and_nothing_is_cut(cardoffers: Any, probe: Any, form: str) -> None:
     def long(ctx: typer.Context) -> None:
         rows = [{"id": "x" * 10_000}, {"id": "two\nlines\r\x85\u2028"}]
-        Desk.of(ctx).show(rows, Sheet("long", (Column("id"),), rows))
+        CommandContext.of(ctx).show(rows, Sheet("long", (Column("id"),), rows))
 
     probe(long)
     lines = cardoffers("probe", "--format", form).stdout.removesuffix("\n").split("\n")
@@ -158,7 +158,7 @@ def test_a_row_is_a_line_and_nothing_is_cut(cardoffers: Any, probe: Any, form: s
 
 def test_a_document_without_a_sheet_is_shown_by_field(cardoffers: Any, probe: Any) -> None:
     def summary(ctx: typer.Context) -> None:
-        Desk.of(ctx).show(
+        CommandContext.of(ctx).show(
             {"redeemed": 3, "funded": {"GBP": Decimal("12.50"), "JPY": Decimal(90)}, "none": None}
         )
 
@@ -170,7 +170,7 @@ def test_a_document_without_a_sheet_is_shown_by_field(cardoffers: Any, probe: An
 
 def test_the_exit_code_goes_with_the_data(cardoffers: Any, probe: Any) -> None:
     def findings(ctx: typer.Context) -> None:
-        Desk.of(ctx).show({"ok": False}, exit_code=3)
+        CommandContext.of(ctx).show({"ok": False}, exit_code=3)
 
     probe(findings)
     outcome = cardoffers("probe", "--format", "json")
@@ -244,7 +244,7 @@ def test_colour_is_for_those_who_want_it(
     cardoffers: Any, probe: Any, has_colour: bool, environment: dict[str, str], words: list[str]
 ) -> None:
     def look(ctx: typer.Context) -> None:
-        Desk.of(ctx).show({"has_colour": Desk.of(ctx).has_colour})
+        CommandContext.of(ctx).show({"has_colour": CommandContext.of(ctx).has_colour})
 
     probe(look)
     settings = {"TERM": "xterm", "NO_COLOR": "", **environment}

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from cardoffers_cli.domain.arriving import CameFile, FileCalendar, judge_deadlines
+from cardoffers_cli.domain.arriving import FileCalendar, ReceivedFile, judge_deadlines
 from cardoffers_cli.domain.schedules import parse_expectation, parse_holidays
 
 NIGHTLY = "*.csv by 01:00 UTC on weekdays except holidays"
@@ -75,7 +75,7 @@ def test_a_file_counts_once_for_the_deadline_it_is_nearest_to(case: list[str]) -
         holidays=parse_holidays(HOLIDAY, ""),
     )
     came = [
-        CameFile(
+        ReceivedFile(
             name=f"{number}.csv",
             received_at=at(text.removeprefix("!")),
             fault="file_truncated" if text[0] == "!" else None,
@@ -104,8 +104,8 @@ def test_the_past_is_judged_by_what_was_expected_then() -> None:
         FileCalendar(set_at=at("27T12"), expects=(second,), holidays=none),
     ]
     came = [
-        CameFile(name="a", received_at=at("25T00")),
-        CameFile(name="b", received_at=at("24T00")),
+        ReceivedFile(name="a", received_at=at("25T00")),
+        ReceivedFile(name="b", received_at=at("24T00")),
     ]
     judged = judge_deadlines(calendars, came, at("28T02"), at("28T12"))
     assert [
@@ -120,7 +120,7 @@ def test_what_is_not_yet_known_changes_no_state() -> None:
     """Each moment is judged by what had come by then, whoever asks later."""
     expected = parse_expectation(NIGHTLY)
     calendar = FileCalendar(set_at=at("02T12"), expects=(expected,), holidays={})
-    came = [CameFile(name="x.csv", received_at=at(f"{day:02}T03")) for day in range(3, 28, 2)]
+    came = [ReceivedFile(name="x.csv", received_at=at(f"{day:02}T03")) for day in range(3, 28, 2)]
     for now in (at("10T02"), at("17T22"), at("28T00")):
         known = [file for file in came if file.received_at <= now]
         assert judge_deadlines([calendar], known, now, now) == judge_deadlines(

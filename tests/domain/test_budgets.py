@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.domain.budgets import (
     RECENT,
-    Burn,
+    BudgetUse,
     band,
     outlook,
     planned_share,
@@ -28,9 +28,9 @@ def day(number: int) -> datetime:
     return OCTOBER + timedelta(days=number - 1)
 
 
-def burn(budget: str | None, spent: str, recent: str, **more: Any) -> Burn:
+def burn(budget: str | None, spent: str, recent: str, **more: Any) -> BudgetUse:
     usual = {"starts_at": day(-60), "expires_at": day(92), "last_redeemed_at": day(0)}
-    return Burn(
+    return BudgetUse(
         budget_amount=None if budget is None else Decimal(budget),
         spent_amount=Decimal(spent),
         recent_amount=Decimal(recent),

@@ -21,9 +21,9 @@ from cardoffers_cli.files.claims import FileClaim, put_away
 from cardoffers_cli.files.drop import look
 from cardoffers_cli.files.folders import OpenFolder
 from cardoffers_cli.files.manifests import Manifest
-from cardoffers_cli.files.processed import DONE, TAKEN, Processed
+from cardoffers_cli.files.processed import DONE, TAKEN, ProcessedFolder
+from cardoffers_cli.files.safe_copies import FileChangedError, private_copy, read_manifest
 from cardoffers_cli.files.sources import Limits
-from cardoffers_cli.files.spools import Elusive, private_copy, read_manifest
 from disks import small_disk
 from sizes import one_in
 
@@ -65,7 +65,7 @@ def found(drop: Path) -> FileClaim:
     )
 
 
-def taken_by(claim: FileClaim, processed: Processed) -> tuple[bytes, Manifest | None]:
+def taken_by(claim: FileClaim, processed: ProcessedFolder) -> tuple[bytes, Manifest | None]:
     """Claim a file, read it and put it away, as a night does; give it back where it changed."""
     with processed.folder("alder", TAKEN) as taken:
         try:
@@ -73,7 +73,7 @@ def taken_by(claim: FileClaim, processed: Processed) -> tuple[bytes, Manifest | 
             copy = private_copy(
                 taken, claim.as_name, claim.stamp_in(taken), LIMITS, beside=taken.path
             )
-        except Elusive:
+        except FileChangedError:
             if taken.look(claim.as_name) is not None:
                 claim.give_back(taken)
             raise
@@ -91,8 +91,8 @@ def taken_by(claim: FileClaim, processed: Processed) -> tuple[bytes, Manifest | 
 
 
 @pytest.fixture
-def processed(tmp_path: Path) -> Processed:
-    made = Processed(tmp_path / "processed")
+def processed(tmp_path: Path) -> ProcessedFolder:
+    made = ProcessedFolder(tmp_path / "processed")
     made.prepare()
     return made
 
@@ -101,7 +101,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_file_is_claimed_with_its_markers(drop: Path, processed: Processed) -> None:
+def test_a_file_is_claimed_with_its_markers(drop: Path, processed: ProcessedFolder) -> None:
     (drop / "alder" / "tx.done").touch()
     assert (OWN, Manifest(rows=1)) == taken_by(found(drop), processed)
     assert [".next"] == names(drop / "alder")
@@ -111,7 +111,7 @@ def test_a_file_is_claimed_with_its_markers(drop: Path, processed: Processed) ->
     assert [] == names(processed.root / "alder" / "taken")
 
 
-def test_a_claim_that_was_broken_off_is_finished(drop: Path, processed: Processed) -> None:
+def test_a_claim_that_was_broken_off_is_finished(drop: Path, processed: ProcessedFolder) -> None:
     claim = found(drop)
     with processed.folder("alder", TAKEN) as taken:
         claim.take(taken, LIMITS)
@@ -124,7 +124,7 @@ def test_a_claim_that_was_broken_off_is_finished(drop: Path, processed: Processe
     ("limits", "code"), [({"stored_bytes": 5}, "file_too_large"), ({}, "file_too_slow")]
 )
 def test_the_copy_keeps_to_its_limits(
-    drop: Path, processed: Processed, limits: dict[str, Any], code: str
+    drop: Path, processed: ProcessedFolder, limits: dict[str, Any], code: str
 ) -> None:
     def over() -> None:
         raise FileUnusable(code="file_too_slow")
@@ -312,7 +312,7 @@ def test_no_swap_at_any_moment_makes_a_claim_read_or_write_elsewhere(
 
 def swapped(drop: Path, here: Path, swap: Callable[[Path], None], moment: int) -> str:
     """Claim a file while a swap is made at a moment; return how it ended."""
-    processed, claim, before = Processed(here / "processed"), found(drop), outside(drop)
+    processed, claim, before = ProcessedFolder(here / "processed"), found(drop), outside(drop)
     processed.prepare()
     if isinstance(swap, Writer):
         swap.begin(drop)
@@ -321,7 +321,7 @@ def swapped(drop: Path, here: Path, swap: Callable[[Path], None], moment: int) -
         try:
             content, manifest = taken_by(claim, processed)
             end = "taken"
-        except (Elusive, FileUnusable) as error:
+        except (FileChangedError, FileUnusable) as error:
             content, manifest, end = b"", None, error.code
     assert content in ({OWN, REWRITTEN} if isinstance(swap, Writer) else {OWN}) | {b""}
     assert manifest in (Manifest(rows=1), None)
@@ -333,7 +333,7 @@ def swapped(drop: Path, here: Path, swap: Callable[[Path], None], moment: int) -
     return end if intruder.calls >= moment else "never"
 
 
-def test_what_was_put_in_its_place_is_given_back(drop: Path, processed: Processed) -> None:
+def test_what_was_put_in_its_place_is_given_back(drop: Path, processed: ProcessedFolder) -> None:
     """The rename takes what has the name by then; that goes back where it was."""
     claim = found(drop)
     with pytest.MonkeyPatch.context() as patch:
@@ -346,7 +346,7 @@ def test_what_was_put_in_its_place_is_given_back(drop: Path, processed: Processe
             rename(*given, **more)
 
         patch.setattr(os, "rename", late)
-        with pytest.raises(Elusive) as elusive:
+        with pytest.raises(FileChangedError) as elusive:
             taken_by(claim, processed)
     assert "changed" == elusive.value.code
     assert b"next,\n" == (drop / "alder" / "tx.csv").read_bytes()
@@ -367,14 +367,16 @@ def far(tmp_path: Path, drop: Path) -> Any:
         yield disk / "drop"
 
 
-def test_from_another_disk_a_checked_copy_is_made(far: Path, processed: Processed) -> None:
+def test_from_another_disk_a_checked_copy_is_made(far: Path, processed: ProcessedFolder) -> None:
     assert (OWN, Manifest(rows=1)) == taken_by(found(far), processed)
     assert [".next"] == names(far / "alder")
     kept = processed.root / "alder" / "done" / "tx.csv"
     assert (OWN, TIME[1]) == (kept.read_bytes(), int(kept.stat().st_mtime))
 
 
-def test_a_marker_given_back_to_another_disk_is_no_program(far: Path, processed: Processed) -> None:
+def test_a_marker_given_back_to_another_disk_is_no_program(
+    far: Path, processed: ProcessedFolder
+) -> None:
     claim = found(far)
     with processed.folder("alder", TAKEN) as taken:
         claim.take(taken, LIMITS)
@@ -384,7 +386,7 @@ def test_a_marker_given_back_to_another_disk_is_no_program(far: Path, processed:
 
 
 def test_what_changes_there_before_it_is_removed_is_found_again(
-    far: Path, processed: Processed
+    far: Path, processed: ProcessedFolder
 ) -> None:
     claim = found(far)
     with (far / "alder" / "tx.csv").open("ab") as writer:
@@ -396,7 +398,9 @@ def test_what_changes_there_before_it_is_removed_is_found_again(
 
 
 @pytest.mark.parametrize("at", range(1, 9))
-def test_a_copy_that_was_broken_off_is_made_again(far: Path, processed: Processed, at: int) -> None:
+def test_a_copy_that_was_broken_off_is_made_again(
+    far: Path, processed: ProcessedFolder, at: int
+) -> None:
     class Killed(BaseException):
         pass
 
@@ -412,7 +416,9 @@ def test_a_copy_that_was_broken_off_is_made_again(far: Path, processed: Processe
     assert OWN == (kept.read_bytes() if kept.exists() else taken_by(claim, processed)[0])
 
 
-def test_a_file_that_cannot_be_moved_is_said_to_be_so(drop: Path, processed: Processed) -> None:
+def test_a_file_that_cannot_be_moved_is_said_to_be_so(
+    drop: Path, processed: ProcessedFolder
+) -> None:
     def refused(*_given: Any, **_more: Any) -> None:
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
 

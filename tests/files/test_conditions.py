@@ -18,14 +18,14 @@ from cardoffers_cli.files.conditions import (
     Differs,
     Exceeds,
     Flagged,
+    KnownTrue,
     Matches,
     Missing,
     Mistyped,
     MoreDecimals,
     OneOf,
     Sized,
-    Surely,
-    Told,
+    TextTest,
 )
 from cardoffers_cli.files.expressions import TOLD, expression
 from cardoffers_cli.files.plain.proofs import exceptions, proof
@@ -101,7 +101,7 @@ EVERY_KIND: list[Condition] = [
     Missing("a") & Flagged("assumed"),
     Missing("a") | Flagged("assumed"),
     ~Flagged("assumed"),
-    Surely(Flagged("assumed")),
+    KnownTrue(Flagged("assumed")),
     Missing("a"),
     Matches("a", fields.SPREADSHEET),
     OneOf("a", ("card", "GBP")),
@@ -114,7 +114,7 @@ EVERY_KIND: list[Condition] = [
     Exceeds("at", "latest"),
     Exceeds("decimals", 1),
     MoreDecimals("a", "decimals"),
-    *(Told("a", by) for by in TOLD),
+    *(TextTest("a", by) for by in TOLD),
 ]
 
 
@@ -144,7 +144,7 @@ def test_a_kind_of_condition_is_the_same_of_rows_and_of_columns(condition: Condi
 def test_what_is_unknown_stays_so(one: bool | None, other: bool | None) -> None:
     rows = [{"is_alone": one, "assumed": other}]
     first, second = Flagged("is_alone"), Flagged("assumed")
-    for condition in (first & second, first | second, ~first, ~(first | ~second), Surely(first)):
+    for condition in (first & second, first | second, ~first, ~(first | ~second), KnownTrue(first)):
         plain, columnar = both(condition, rows)
         assert columnar == plain
 
@@ -207,10 +207,10 @@ def test_what_is_settled_of_some_columns_is_what_it_comes_to(
 TOLD_BY_PATTERN = [
     Missing("a"),
     ~Sized("a", 2, 8),
-    ~Surely(Sized("a", 2, 8)),
+    ~KnownTrue(Sized("a", 2, 8)),
     ~OneOf("a", ("card", "N/A", "12.50")),
     *(Matches("a", each) for each in PATTERNS.values()),
-    *(each for each in ASKED if isinstance(each, Told)),
+    *(each for each in ASKED if isinstance(each, TextTest)),
 ]
 
 
@@ -239,8 +239,8 @@ def test_what_no_pattern_says_has_no_proof() -> None:
 
 
 def test_every_told_function_has_one_for_columns() -> None:
-    def told(condition: Condition) -> Iterator[Told]:
-        if isinstance(condition, Told):
+    def told(condition: Condition) -> Iterator[TextTest]:
+        if isinstance(condition, TextTest):
             yield condition
         for value in vars(condition).values():
             if isinstance(value, Condition):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import ConfigurationError
 from cardoffers_cli.files.drop import MANIFEST, MARKER, REPORTS
-from cardoffers_cli.files.processed import DONE, FAILED, TAKEN, Processed, free_name
+from cardoffers_cli.files.processed import DONE, FAILED, TAKEN, ProcessedFolder, free_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ def test_a_long_name_keeps_its_suffix_and_is_told_from_others() -> None:
 
 
 def test_folders_are_made_for_this_user_alone(tmp_path: Path) -> None:
-    processed = Processed(tmp_path / "processed")
+    processed = ProcessedFolder(tmp_path / "processed")
     processed.prepare()
     for kind in (TAKEN, DONE, FAILED):
         with processed.folder("alder", kind) as folder:
@@ -111,7 +111,7 @@ def given_away(path: Path) -> None:
 def test_a_folder_that_is_not_this_users_alone_is_refused(
     tmp_path: Path, where: str, spoil: object
 ) -> None:
-    processed = Processed(tmp_path / "processed")
+    processed = ProcessedFolder(tmp_path / "processed")
     processed.prepare()
     if not where and spoil is link:
         return  # an operator may link the whole of it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.http.clients import Proxies, client_at
+from cardoffers_cli.http.clients import TrustedProxies, client_at
 from tables import read
 
 TRUSTED = "10.0.0.5, 10.1.0.0/16, 2001:db8:5::/48"
@@ -36,7 +36,7 @@ from         x-forwarded-for                    client
 def test_a_header_is_believed_of_a_trusted_proxy_alone(case: dict[str, str | None]) -> None:
     told = case["x-forwarded-for"]
     headers = {"x-forwarded-for": told} if told else {}
-    assert case["client"] == Proxies.of(TRUSTED).client(str(case["from"]), headers)
+    assert case["client"] == TrustedProxies.of(TRUSTED).client(str(case["from"]), headers)
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_an_address_is_a_client_and_an_ipv6_network_is_one(expected: str, host: 
 
 
 def test_no_proxy_is_trusted_unless_it_is_named() -> None:
-    assert not Proxies.of("").trust("127.0.0.1")
+    assert not TrustedProxies.of("").trust("127.0.0.1")

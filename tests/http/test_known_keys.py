@@ -10,7 +10,7 @@ import pytest
 
 from cardoffers_cli.contract.keyring import Keyring
 from cardoffers_cli.contract.problems import Problem
-from cardoffers_cli.http.known_keys import KnownKeys
+from cardoffers_cli.http.known_keys import ApiKeys
 from cardoffers_cli.jobs.keys.keys import revoke_key
 from tables import NOON, key_text, uid
 from work import new_store, tell
@@ -56,11 +56,11 @@ class Reads:
         return promise
 
 
-def known(reads: Reads, wait_s: float = 20) -> KnownKeys:
-    return KnownKeys(reads, lambda: NOON, wait_s=wait_s)
+def known(reads: Reads, wait_s: float = 20) -> ApiKeys:
+    return ApiKeys(reads, lambda: NOON, wait_s=wait_s)
 
 
-def owners(known: KnownKeys, *names: str) -> list[UUID | None]:
+def owners(known: ApiKeys, *names: str) -> list[UUID | None]:
     async def ask() -> list[UUID | None]:
         return [await known.owner(key_text(name)) for name in names]
 

@@ -8,7 +8,7 @@ import pytest
 
 from banks import BERLIN, LONDON
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
 from work import found, kept, once, with_catalogue
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @once
 def _with_account(folder: Path) -> Job:
     made = with_catalogue(folder)
-    set_institution(made, "alder", {}, account=GivenAccount(account=BERLIN, holder="Alder plc"))
+    set_institution(made, "alder", {}, account=AccountOptions(account=BERLIN, holder="Alder plc"))
     return made
 
 
@@ -43,7 +43,7 @@ def test_an_account_is_a_setting_that_is_shown_masked(
     made: Job, changes: list[Any], account: str | None, holder: str | None
 ) -> None:
     """rules.md#accounts"""
-    given = GivenAccount(account=account, holder=holder)
+    given = AccountOptions(account=account, holder=holder)
     result = set_institution(made, "alder", {}, account=given)
     assert changes == [(each.field, each.old_value, each.new_value) for each in result.changes]
     audited = found(made, "select field, old_value, new_value from audit_log order by audit_no")
@@ -66,7 +66,7 @@ def test_an_account_that_cannot_be_right_is_not_kept(
 ) -> None:
     before = kept(made)
     with pytest.raises(UsageError) as error:
-        set_institution(made, "alder", {}, account=GivenAccount(account=account, holder=holder))
+        set_institution(made, "alder", {}, account=AccountOptions(account=account, holder=holder))
     assert code == error.value.code
     assert before == kept(made)
 
@@ -74,4 +74,4 @@ def test_an_account_that_cannot_be_right_is_not_kept(
 def test_a_holder_needs_an_account(tmp_path: Path) -> None:
     made = with_catalogue(tmp_path)
     with pytest.raises(UsageError, match="a holder, and no account"):
-        set_institution(made, "alder", {}, account=GivenAccount(account=None, holder="Alder"))
+        set_institution(made, "alder", {}, account=AccountOptions(account=None, holder="Alder"))

@@ -13,7 +13,7 @@ import pytest
 from banks import BERLIN, LONDON
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
 from cardoffers_cli.jobs.approvals import give, list_approvals, refuse, show_approval
-from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
 from cardoffers_cli.jobs.context.approvals import (
     NEEDED,
@@ -258,7 +258,7 @@ def set_(job: Job, institution: str = "brook", **values: Any) -> list[tuple[str,
 
 
 def test_an_account_needs_a_second_person_who_sees_it_whole(made: Job) -> None:
-    given = GivenAccount(account=BERLIN, holder="Alder plc")
+    given = AccountOptions(account=BERLIN, holder="Alder plc")
     with pytest.raises(ApprovalNeeded) as caught:
         set_institution(by(made, "alice"), "alder", {}, account=given)
     request = str(caught.value.details["approval_id"])
@@ -267,7 +267,7 @@ def test_an_account_needs_a_second_person_who_sees_it_whole(made: Job) -> None:
     )
     assert [] == found(made, "from institution_accounts")
     give(by(made, "bob"), request)
-    other = GivenAccount(account=LONDON, holder="Alder plc")
+    other = AccountOptions(account=LONDON, holder="Alder plc")
     with pytest.raises(ApprovalNeeded):
         set_institution(by(made, "alice"), "alder", {}, account=other)
     done = set_institution(by(made, "alice"), "alder", {}, account=given)

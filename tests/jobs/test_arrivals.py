@@ -10,9 +10,9 @@ import pytest
 
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.jobs.arrivals import arrivals
-from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar
+from cardoffers_cli.jobs.catalogue.expectations import CalendarOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.status import status
 from cardoffers_cli.store.audits import offending
@@ -36,7 +36,7 @@ def at(text: str) -> datetime:
 
 
 def expecting(made: Job, *expects: str, holidays: str | None = None, now: str = "23T12:00") -> Any:
-    given = GivenCalendar(expects=expects or None, holidays=holidays)
+    given = CalendarOptions(expects=expects or None, holidays=holidays)
     return set_institution(job(made.path, now=at(now)), "alder", {}, calendar=given)
 
 
@@ -73,7 +73,7 @@ def dropped(made: Job, name: str, text: str, written: str | None = None) -> Path
 
 
 def night(made: Job, now: str) -> None:
-    run_night(job(made.path, now=at(now), quiet_s=0), Order(drop=made.path.parent / "drop"))
+    run_night(job(made.path, now=at(now), quiet_s=0), NightOptions(drop=made.path.parent / "drop"))
 
 
 def states(made: Job, now: str, **asked: Any) -> list[tuple[Any, ...]]:
@@ -121,7 +121,7 @@ def test_a_setting_that_is_wrong_changes_nothing(
 
 
 def test_a_dry_run_keeps_nothing(made: Job) -> None:
-    given = GivenCalendar(expects=["x by 02:00 UTC"])
+    given = CalendarOptions(expects=["x by 02:00 UTC"])
     assert set_institution(made, "alder", {}, calendar=given, dry_run=True).changes
     assert [(1,)] == found(made, "select count(*) from expectations")
 

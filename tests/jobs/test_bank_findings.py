@@ -11,7 +11,7 @@ import pytest
 
 from banks import NUMBER, camt, entry, listed, pain002, returned
 from cardoffers_cli.domain.errors import Refused
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.payouts.exporting import export_payout
 from cardoffers_cli.jobs.reconciliation.findings import (
@@ -255,7 +255,7 @@ def test_status_and_a_nightly_run_count_them(made: Job, monkeypatch: pytest.Monk
     folder = made.path.parent / "drop"
     folder.mkdir()
     taken(made, camt(RENT))
-    told = run_night(after(made, 40), Order(drop=folder))
+    told = run_night(after(made, 40), NightOptions(drop=folder))
     assert {
         ("unpaid", "cardoffers reconcile list --state open --code unpaid"),
         ("bank_unknown", "cardoffers reconcile list --state open --code bank_unknown"),

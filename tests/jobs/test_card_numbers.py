@@ -19,7 +19,7 @@ from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.river.validate import validate
 from cardoffers_cli.jobs.storage.doctor import examine
-from cardoffers_cli.services.search import Wanted
+from cardoffers_cli.services.search import PurchaseFilter
 from cardoffers_cli.store.layout import mask_key_path
 from commands import cardoffers
 from doors import open_command
@@ -208,7 +208,7 @@ def test_screens_show_no_card_number(older: Job, line: str, form: str) -> None:
 def test_references_of_one_form_can_be_read_on_screens(alder: Job, tmp_path: Path) -> None:
     taken(alder, csv_of(tmp_path / "tx.csv", *numbered(100)))
     right = "4000000000000002"
-    (row,) = find("alder", Wanted(ref=right), alder, limit=5)["data"]
+    (row,) = find("alder", PurchaseFilter(ref=right), alder, limit=5)["data"]
     assert right == row["transaction_ref"]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from banks import BERLIN, NUMBER, pain002
 from cardoffers_cli.domain.errors import StoreDamaged
-from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.settle import settle_due
@@ -84,7 +84,7 @@ def earned(folder: Path) -> Job:
 def to_pay(folder: Path) -> Job:
     """Return a store with a statement that was not paid yet."""
     made = replace(payable(folder), settings=settings(**RUN_BY))
-    set_institution(made, "alder", {}, account=GivenAccount(account=BERLIN, holder="Alder plc"))
+    set_institution(made, "alder", {}, account=AccountOptions(account=BERLIN, holder="Alder plc"))
     return made
 
 

@@ -17,7 +17,7 @@ from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.timeline import tell_timeline
-from cardoffers_cli.services.search import Wanted
+from cardoffers_cli.services.search import PurchaseFilter
 from tables import NOON
 from work import found, new_store, once, tell
 
@@ -129,7 +129,7 @@ def test_what_was_not_sent_is_not_found(made: Job, ref: str, institution: str) -
 def test_a_reference_finds_credited_rows(
     made: Job, ref: str, expected: list[tuple[str, str, str]]
 ) -> None:
-    told = find("alder", Wanted(ref=ref), made, limit=9)
+    told = find("alder", PurchaseFilter(ref=ref), made, limit=9)
     assert expected == [(each.transaction_ref, each.kind, each.state) for each in told.data]
 
 

@@ -16,7 +16,7 @@ from cardoffers_cli.domain.row_kinds import CREDITS
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.jobs import offers, reverse, settle
 from cardoffers_cli.jobs.catalogue import importing as catalogue
-from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
 from cardoffers_cli.jobs.context.runs import start_run
@@ -35,7 +35,7 @@ from cardoffers_cli.jobs.storage.stores import accept_loss
 from cardoffers_cli.jobs.webhooks.alerts import alert
 from cardoffers_cli.jobs.webhooks.events import retry
 from cardoffers_cli.pipeline import deliver
-from cardoffers_cli.pipeline.deliver import Claim, Ended
+from cardoffers_cli.pipeline.deliver import Claim, FinishedAttempt
 from cardoffers_cli.services.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.store.audits import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.store.backup_places import draft_in
@@ -104,7 +104,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
 
 def pay_one(made: Job) -> None:
     """Export a statement for payment, and let the bank say that it was paid."""
-    given = GivenAccount(account=ACCOUNT, holder="Larkmere plc")
+    given = AccountOptions(account=ACCOUNT, holder="Larkmere plc")
     set_institution(made, "larkmere", {}, account=given)
     payer = settings(payer_name="Offers", payer_account=ACCOUNT)
     ((number,),) = found(made, "select min(number) from statements where payable > 0")
@@ -199,7 +199,7 @@ def sending(store: Store, now: datetime) -> int:
     return run.run_no
 
 
-def _ended(claim: Claim, now: datetime) -> Ended:
+def _ended(claim: Claim, now: datetime) -> FinishedAttempt:
     """Let every third event be delivered."""
     attempt = _attempt(claim, now)
     if claim.event_no % 3 == 0:
@@ -207,8 +207,8 @@ def _ended(claim: Claim, now: datetime) -> Ended:
     return attempt.failed(0, None)
 
 
-def _attempt(claim: Claim, now: datetime) -> Ended:
-    return Ended(
+def _attempt(claim: Claim, now: datetime) -> FinishedAttempt:
+    return FinishedAttempt(
         event_no=claim.event_no,
         secret_no=claim.secret_no,
         signed_at_s=0,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.watch.findings import accept_watch
-from cardoffers_cli.jobs.watch.looking import look, look_at
+from cardoffers_cli.jobs.watch.scan import look, look_at
 from cardoffers_cli.services import abuse
 from cardoffers_cli.services.drift import keep_shape
 from cardoffers_cli.services.institutions import find_institution
@@ -153,7 +153,7 @@ def test_an_import_stands_whatever_fails_behind_it(
         store.connection.execute("select error('c8')")
 
     with monkeypatch.context() as patched:
-        patched.setattr(f"cardoffers_cli.jobs.river.unusual.{step}", fails)
+        patched.setattr(f"cardoffers_cli.jobs.river.compare.{step}", fails)
         (line,) = import_one(made, file_of(tmp_path / "tx.csv", ROWS))
     assert "The file is taken, but could not be compared" in line
     assert "c8" not in line
@@ -174,21 +174,23 @@ def test_a_night_looks_once_and_goes_on_when_that_fails(
     (drop / "alder").mkdir(parents=True)
     made = replace(made, settings=settings(quiet_s=0))
     file_of(drop / "alder" / "tx.csv", ROWS)
-    first = run_night(made, Order(drop=drop))
+    first = run_night(made, NightOptions(drop=drop))
     assert [1] == [row[-1] for row in found(made, KEPT)]
     assert [] == [each.code for each in first.findings if each.level != "note"]
     file_of(drop / "alder" / "again.csv", ROWS)
-    (told,) = [each for each in run_night(made, Order(drop=drop)).findings if each.level != "note"]
+    (told,) = [
+        each for each in run_night(made, NightOptions(drop=drop)).findings if each.level != "note"
+    ]
     assert ("file_wholly_known", "alder") == (told.code, told.others["institution"])
     assert "every row was known already" in told.message
 
     def fails(*_: object) -> None:
         raise ValueError("c8")
 
-    monkeypatch.setattr("cardoffers_cli.jobs.watch.looking.find_abuse", fails)
+    monkeypatch.setattr("cardoffers_cli.jobs.watch.scan.find_abuse", fails)
     assert abuse.find_abuse is not fails
     file_of(drop / "alder" / "more.csv", "ref cardholder card identifier\nr-9 c0 k0 M0")
-    last = run_night(made, Order(drop=drop))
+    last = run_night(made, NightOptions(drop=drop))
     failed = [each for each in last.findings if each.code == "watch_failed"]
     assert ["finished", 1] == [last.status, len(failed)]
     assert "(ValueError)" in failed[0].message
@@ -211,16 +213,16 @@ def test_a_file_that_cannot_be_kept_keeps_no_other_from_being_looked_at(
         store.connection.execute("select error('c8')")
 
     with monkeypatch.context() as patched:
-        patched.setattr("cardoffers_cli.jobs.river.unusual.keep_shapes", fails)
+        patched.setattr("cardoffers_cli.jobs.river.compare.keep_shapes", fails)
         import_one(made, many(tmp_path, 1, 3))
         import_one(made, many(tmp_path, 2, 4))
 
     def first_fails(store: Store, of: UUID, file: MissingShape) -> None:
         (fails if file.import_no == 1 else keep_shape)(store, of, file)
 
-    monkeypatch.setattr("cardoffers_cli.jobs.watch.looking.keep_shape", first_fails)
+    monkeypatch.setattr("cardoffers_cli.jobs.watch.scan.keep_shape", first_fails)
     (tmp_path / "drop").mkdir()
-    result = run_night(made, Order(drop=tmp_path / "drop"))
+    result = run_night(made, NightOptions(drop=tmp_path / "drop"))
     (told,) = [each for each in result.findings if each.code == "watch_failed"]
     assert told.message.startswith("The file ")
     assert "1.csv of alder could not be looked at (InvalidInputException)" in told.message

@@ -22,7 +22,7 @@ from cardoffers_cli.domain.errors import CardoffersError, EngineFailed, Refused
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.files.samples.plan import Plan
 from cardoffers_cli.files.transactions import open_transactions
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.river.compact import compact
 from cardoffers_cli.jobs.river.engines import compute, target_of
@@ -237,7 +237,7 @@ def test_a_night_on_an_engine_ends_as_one_without(
                 at = replace(at, settings=at.settings.model_copy(update={"engine": sail_at.url}))
             if where == "bucket":
                 export(at, bucket)
-            result = run_night(at, Order(drop=folder / nights.DROP))
+            result = run_night(at, NightOptions(drop=folder / nights.DROP))
             ends[where] = (nights.exports(folder), nights.content(folder))
             assert "finished" == result["status"]
             assert [] == audits(at)
@@ -253,11 +253,13 @@ def test_a_night_whose_purchases_are_inside_takes_no_file(tmp_path: Path, sail_a
     file = file_of(tmp_path / "drop" / "alder" / "tx.csv", rows(1))
     file.with_name("tx.csv.done").touch()
     with pytest.raises(Refused) as caught:
-        run_night(on(sail_at, made), Order(drop=tmp_path / "drop"))
+        run_night(on(sail_at, made), NightOptions(drop=tmp_path / "drop"))
     assert "history_missing" == caught.value.code
     assert file.exists()
     export(made, str(tmp_path / "history"))
-    assert "finished" == run_night(on(sail_at, made), Order(drop=tmp_path / "drop"))["status"]
+    assert (
+        "finished" == run_night(on(sail_at, made), NightOptions(drop=tmp_path / "drop"))["status"]
+    )
     assert [] == audits(made)
 
 
@@ -292,7 +294,7 @@ def test_a_match_merges_ten_parts_and_goes_on_where_it_cannot(
     [details, *_] = (tmp_path / "history" / "purchase_details").rglob("*.parquet")
     shutil.copy(details, details.with_name("again.parquet"))  # which no match reads
     (tmp_path / "drop").mkdir()
-    result = run_night(on(sail_at, made), Order(drop=tmp_path / "drop"))
+    result = run_night(on(sail_at, made), NightOptions(drop=tmp_path / "drop"))
     [step] = [step for step in result["steps"] if step["name"] == "match"]
     assert MANY * 100 - MANY * 100 // 38 == step["counts"]["considered"]
     [finding] = [each for each in result["findings"] if each["code"] == "history_not_merged"]

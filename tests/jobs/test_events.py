@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.files.documents import parse_marked
-from cardoffers_cli.jobs.river.events import Sent, Taken, take_events
+from cardoffers_cli.jobs.river.events import EventCall, EventCallResult, take_events
 from cardoffers_cli.services.institutions import find_institution
 from tables import NOON, uid
 from work import found, new_store, tell
@@ -33,9 +33,9 @@ def event(ref: str, amount: str = "20.00", more: str = "") -> str:
     )
 
 
-def sent(name: str, *events: str) -> Sent:
+def sent(name: str, *events: str) -> EventCall:
     items, marked = parse_marked(f"[{','.join(events)}]".encode())
-    return Sent(
+    return EventCall(
         call_id=uid(name),
         items=items,
         body_sha256="0" * 64,
@@ -45,12 +45,12 @@ def sent(name: str, *events: str) -> Sent:
     )
 
 
-def take(job: Job, *calls: Sent, institution: str = "alder") -> list[Taken]:
+def take(job: Job, *calls: EventCall, institution: str = "alder") -> list[EventCallResult]:
     with job.store() as store:
         return take_events(store, find_institution(store, institution), calls, job)
 
 
-def told(taken: Taken) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+def told(taken: EventCallResult) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return (item, code) of each error, and (item, ref, conflict) of each known ref."""
     receipt = taken.receipt
     return (

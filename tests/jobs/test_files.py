@@ -22,7 +22,7 @@ from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
 from cardoffers_cli.jobs.files import undo_import
 from cardoffers_cli.jobs.offers import FeedRequest, read_feed
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
-from cardoffers_cli.jobs.refunds.linking import Said, link_refund
+from cardoffers_cli.jobs.refunds.linking import RefundLink, link_refund
 from cardoffers_cli.jobs.reports.funnel import read_funnel
 from cardoffers_cli.jobs.river.export import export
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
@@ -259,7 +259,7 @@ def linked(made: Job, folder: Path) -> None:
         "refunded_at\nR-9,,cardholder-0003,card,M9,40.00,2026-06-01T13:00:00Z\n"
     )
     import_file(str(path), "alder", made, ImportOptions(kind=REFUNDS), outputs=Outputs())
-    said = Said(refund_ref="R-9", transaction_ref="X-3", reason="by phone")
+    said = RefundLink(refund_ref="R-9", transaction_ref="X-3", reason="by phone")
     link_refund(made, "alder", said)
 
 

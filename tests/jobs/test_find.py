@@ -9,7 +9,7 @@ import pytest
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.services import search
-from cardoffers_cli.services.search import STATES, Wanted
+from cardoffers_cli.services.search import STATES, PurchaseFilter
 from complaints import ANN, complaints, redemption
 from sizes import one_in
 from tables import NOON, uid
@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
 
 
 def looked(made: Job, institution: str = "alder", limit: int = 100, **wanted: Any) -> Any:
-    return find(institution, Wanted(**wanted), made, limit=limit)
+    return find(institution, PurchaseFilter(**wanted), made, limit=limit)
 
 
 def refs(found: Any) -> list[str]:
@@ -156,7 +156,7 @@ def test_nothing_wanted_is_a_mistake(made: Job) -> None:
 
 
 def test_a_token_is_shown_by_nothing(made: Job) -> None:
-    assert ANN not in repr(Wanted(token=ANN))
+    assert ANN not in repr(PurchaseFilter(token=ANN))
     assert ANN not in repr(looked(made, token=ANN))
 
 

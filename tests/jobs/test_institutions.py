@@ -7,7 +7,7 @@ import pytest
 from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.jobs.catalogue.institutions import (
-    KeptLayout,
+    InstitutionLayout,
     all_institutions,
     set_institution,
     show_institution,
@@ -122,18 +122,20 @@ amount = {column = "Betrag"}
 
 def test_a_layout_is_kept_and_its_digests_are_audited(job: Job) -> None:
     digest = parse_profile(PROFILE, "P").digest
-    dry = set_institution(job, "alder", {}, layout=KeptLayout(toml=PROFILE), dry_run=True)
+    dry = set_institution(job, "alder", {}, layout=InstitutionLayout(toml=PROFILE), dry_run=True)
     assert ([("profile", None, digest)], [], []) == (
         [(each.field, each.old_value, each.new_value) for each in dry.changes],
         kept_profiles(job),
         audit(job),
     )
-    set_institution(job, "alder", {}, layout=KeptLayout(toml=PROFILE))
+    set_institution(job, "alder", {}, layout=InstitutionLayout(toml=PROFILE))
     assert PROFILE == kept_toml(job, "alder")
     assert [digest] == [each.digest for each in kept_profiles(job)]
-    again = set_institution(job, "alder", {}, layout=KeptLayout(toml=f"# as before\n{PROFILE}"))
+    again = set_institution(
+        job, "alder", {}, layout=InstitutionLayout(toml=f"# as before\n{PROFILE}")
+    )
     assert [] == again.changes
-    set_institution(job, "alder", {}, layout=KeptLayout(toml=None))
+    set_institution(job, "alder", {}, layout=InstitutionLayout(toml=None))
     assert [] == kept_profiles(job)
     assert [
         ("institution", "alder", "profile", None, digest, "tester"),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.files import chunks
 from cardoffers_cli.files.documents import parse_marked
-from cardoffers_cli.jobs.river.events import Sent, take_events
+from cardoffers_cli.jobs.river.events import EventCall, take_events
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.validate import validate
@@ -108,9 +108,9 @@ def of_calls(folder: Path, groups: list[list[list[Event]]]) -> list[Any]:
     return [*told, kept(made, *OF_A_RUN), found(made, COUNTS)]
 
 
-def sent(name: str, events: list[Event]) -> Sent:
+def sent(name: str, events: list[Event]) -> EventCall:
     items, marked = parse_marked(f"[{','.join(map(as_json, events))}]".encode())
-    return Sent(
+    return EventCall(
         call_id=uid(name),
         items=items,
         body_sha256="0" * 64,

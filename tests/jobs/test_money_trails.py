@@ -11,7 +11,7 @@ import pytest
 
 from banks import BERLIN, LONDON, listed
 from cardoffers_cli.domain.row_kinds import CREDITS
-from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.find import find
@@ -28,7 +28,7 @@ from cardoffers_cli.jobs.statements.invoicing import close_invoices
 from cardoffers_cli.jobs.status import status
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.jobs.why import plain_answers, why, why_each
-from cardoffers_cli.services.search import Wanted
+from cardoffers_cli.services.search import PurchaseFilter
 from cardoffers_cli.tui import pages
 from cardoffers_cli.tui.inquiry import Inquiry
 from sizes import slow
@@ -81,7 +81,7 @@ def closed(folder: Path) -> Job:
     reverse(id_of(made, "p2"), "returned", later)
     settle_due(later)
     december = replace(later, now=DECEMBER)
-    set_institution(made, "alder", {}, account=GivenAccount(account=BERLIN, holder="Alder plc"))
+    set_institution(made, "alder", {}, account=AccountOptions(account=BERLIN, holder="Alder plc"))
     for month in ("2026-06", "2026-07"):
         close_statement(december, "alder", month)
         close_invoices(december, month)
@@ -163,7 +163,7 @@ def test_why_says_what_became_of_the_money(made: Job) -> None:
 
 @slow
 def test_find_says_it_and_shows_the_credited_rows_of_a_redemption(made: Job) -> None:
-    hit, row = find("alder", Wanted(redemption_id=id_of(made, "p1")), made, limit=9).data
+    hit, row = find("alder", PurchaseFilter(redemption_id=id_of(made, "p1")), made, limit=9).data
     names = ("verdict", "credited_amount", "statement", "bank_state", "invoice")
     assert ["credited", Decimal(5), "ALDER-2026-000001", "paid", "INV-2026-000001"] == [
         hit[name] for name in names
@@ -204,7 +204,7 @@ def test_status_says_it_in_sum(made: Job) -> None:
 
 def test_who_credits_and_closes_nothing_sees_nothing_of_it(before: Job) -> None:
     answer = why("p1", "alder", before)
-    (hit,) = find("alder", Wanted(redemption_id=id_of(before, "p1")), before, limit=9).data
+    (hit,) = find("alder", PurchaseFilter(redemption_id=id_of(before, "p1")), before, limit=9).data
     new = {
         "credit",
         "documents",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.jobs.context.runs import finish_run, start_run
-from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.services import night_audits
 from sizes import at_the_gate, slow
@@ -50,7 +50,7 @@ def do(made: Job, sql: str) -> None:
         store.connection.execute(sql)
 
 
-class Harming(Onlooker):
+class Harming(NightObserver):
     """Does something to the store when the audits begin."""
 
     def __init__(self, made: Job, sql: str) -> None:
@@ -65,7 +65,7 @@ def night(made: Job, day: int, harm: str | None = None) -> tuple[str, list[str]]
     """Run the night of a day; return what its audits looked at, and the faults that they found."""
     onlooker = Harming(made, harm) if harm else None
     job = replace(made, now=NOON + day * A_DAY)
-    result = run_night(job, Order(drop=made.path.parent / "drop"), onlooker)
+    result = run_night(job, NightOptions(drop=made.path.parent / "drop"), onlooker)
     (counts,) = [step["counts"] for step in result["steps"] if step["name"] == "audits"]
     faults = [each["audit"] for each in result["findings"] if each["code"] == "audit_failed"]
     assert len(faults) == counts["faults"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.domain.errors import ConfigurationError, NoSpace, NotFound, Refused
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from sizes import slow
 from work import job, new_store, tell
@@ -58,7 +58,7 @@ def test_a_night_that_would_not_fit_names_the_bytes_and_does_not_begin(tmp_path:
         (tmp_path / "drop").mkdir()
         (small / "filler").write_bytes(bytes(12 * MIB))
         with pytest.raises(NoSpace) as caught:
-            run_night(made, Order(drop=tmp_path / "drop"))
+            run_night(made, NightOptions(drop=tmp_path / "drop"))
         needed, free = (caught.value.details[name] for name in ("needed_bytes", "free_bytes"))
         assert 16 * MIB + made.path.stat().st_size == needed > free
         assert [needed, free] == bytes_in(caught.value.message)
@@ -75,7 +75,7 @@ def test_a_file_that_does_not_fit_waits_and_stops_no_other(tmp_path: Path) -> No
         for name, size in (("a-large.csv", 3 * MIB // 4), ("b-small.csv", 1000)):
             (alder / name).write_bytes(b"x" * size)
             (alder / f"{name}.done").touch()
-        result = run_night(made, Order(drop=tmp_path / "drop"))
+        result = run_night(made, NightOptions(drop=tmp_path / "drop"))
     (told,) = [each for each in result["findings"] if each["code"] == "file_without_room"]
     assert ("error", "alder/a-large.csv") == (told["level"], told["file"])
     needed, free = bytes_in(told["message"])
@@ -92,7 +92,7 @@ def test_what_was_taken_is_not_kept_where_institutions_write(tmp_path: Path, whe
     (tmp_path / "drop" / "alder").mkdir(parents=True)
     inside = job(made.path, processed_dir=tmp_path / where)
     with pytest.raises(ConfigurationError) as caught:
-        run_night(inside, Order(drop=tmp_path / "drop"))
+        run_night(inside, NightOptions(drop=tmp_path / "drop"))
     assert "processed_in_drop" == caught.value.code
     assert 0 == runs(made)
 
@@ -103,7 +103,7 @@ def test_a_processed_folder_of_others_is_refused(tmp_path: Path) -> None:
     (tmp_path / "processed").mkdir()
     (tmp_path / "processed").chmod(0o777)
     with pytest.raises(ConfigurationError, match="may be written to by other users") as caught:
-        run_night(made, Order(drop=tmp_path / "drop"))
+        run_night(made, NightOptions(drop=tmp_path / "drop"))
     assert f"chmod go-w {tmp_path / 'processed'}" in str(caught.value.hint)
     assert 0 == runs(made)
 
@@ -111,11 +111,11 @@ def test_a_processed_folder_of_others_is_refused(tmp_path: Path) -> None:
 def test_a_disk_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     made = a_store(tmp_path)
     with disk(tmp_path / "drop", "ro") as drop, pytest.raises(Refused) as caught:
-        run_night(made, Order(drop=drop))
+        run_night(made, NightOptions(drop=drop))
     assert "read_only" == caught.value.code
     assert 0 == runs(made)
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"There is no folder .*/nowhere"):
-        run_night(a_store(tmp_path), Order(drop=tmp_path / "nowhere"))
+        run_night(a_store(tmp_path), NightOptions(drop=tmp_path / "nowhere"))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.watching import FILE_LATE, FILE_MISSED
-from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar
+from cardoffers_cli.jobs.catalogue.expectations import CalendarOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.night import expected
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.result import needs_attention
 from cardoffers_cli.jobs.night.run import run_night
@@ -39,7 +39,7 @@ def at(text: str) -> datetime:
 def _expecting(folder: Path) -> Job:
     """Return a store that expects a file of alder since a Friday; Monday is a holiday."""
     made = with_catalogue(folder)
-    given = GivenCalendar(expects=[NIGHTLY], holidays="2026-11-30 Saint Andrew's Day")
+    given = CalendarOptions(expects=[NIGHTLY], holidays="2026-11-30 Saint Andrew's Day")
     set_institution(job(made.path, now=at("11-27T12:00")), "alder", {}, calendar=given)
     return made
 
@@ -57,7 +57,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def night(made: Job, now: str, *, dry_run: bool = False) -> NightResult:
     run = rehearse if dry_run else run_night
-    return run(replace(made, now=at(now)), Order(drop=made.path.parent / "drop"))
+    return run(replace(made, now=at(now)), NightOptions(drop=made.path.parent / "drop"))
 
 
 def told(result: NightResult) -> list[tuple[Any, ...]]:

@@ -12,7 +12,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import ConfigurationError, NotFound
 from cardoffers_cli.jobs.night.hooks import Hook, HookOutcome, Notice, hooks_of, tell
-from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import resume_night, run_night
 from cardoffers_cli.wire import resolving
@@ -38,7 +38,7 @@ BAD = f"{GOOD}c1,card-2,M0,-1,r2,2026-05-30T12:00:00Z\n"
 PUBLIC = "https://hc-ping.com/0a1b-secret"
 
 
-class Heard(Onlooker):
+class Heard(NightObserver):
     """Keeps what came of hooks."""
 
     def __init__(self) -> None:
@@ -75,8 +75,8 @@ def hooked(made: Job, **hooks: Any) -> Job:
     )
 
 
-def run(made: Job, onlooker: Onlooker | None = None) -> NightResult:
-    return run_night(made, Order(drop=made.path.parent / "drop"), onlooker)
+def run(made: Job, onlooker: NightObserver | None = None) -> NightResult:
+    return run_night(made, NightOptions(drop=made.path.parent / "drop"), onlooker)
 
 
 def notice(**changes: Any) -> Notice:
@@ -313,7 +313,7 @@ def test_a_hook_that_cannot_be_told_is_found_before_anything_begins(
     made = store_and_drop(tmp_path)
     chosen = settings(**{f"hooks_{name}": each for name, each in hooks.items()})
     wrong = replace(made, settings=chosen)
-    for begin in (run, lambda each: rehearse(each, Order(drop=tmp_path / "drop"))):
+    for begin in (run, lambda each: rehearse(each, NightOptions(drop=tmp_path / "drop"))):
         with pytest.raises(ConfigurationError) as caught:
             begin(wrong)
         assert says in caught.value.message
@@ -326,7 +326,7 @@ def test_a_rehearsal_says_who_would_be_told_and_tells_nobody(tmp_path: Path) -> 
     made = store_and_drop(tmp_path)
     with pinged() as receiver:
         asked = hooked(made, ping=receiver.url, on_findings=f"/bin/touch {tmp_path}/told")
-        result = rehearse(asked, Order(drop=tmp_path / "drop"))
+        result = rehearse(asked, NightOptions(drop=tmp_path / "drop"))
     assert [
         ("on_findings", "/bin/touch", "would_be_told"),
         ("on_start", "http://127.0.0.1/…", "would_be_told"),

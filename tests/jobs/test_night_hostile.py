@@ -25,7 +25,7 @@ import pytest
 from cardoffers_cli.files.claims import FileClaim
 from cardoffers_cli.files.folders import OpenFolder
 from cardoffers_cli.jobs.night import intake, run
-from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from disks import small_disk
 from sizes import at_the_gate, one_in, slow
@@ -81,7 +81,7 @@ def alder(made: Job) -> Path:
 
 
 def night(made: Job) -> dict[str, Any]:
-    return run_night(made, Order(drop=base_of(made) / "drop"))
+    return run_night(made, NightOptions(drop=base_of(made) / "drop"))
 
 
 def codes(result: dict[str, Any], institution: str = "alder") -> dict[str, str]:
@@ -391,7 +391,7 @@ def test_an_error_that_nobody_foresaw_is_the_files_own(
     assert [(0,)] == found(made, "select count(*) from imports where file_name like 'alder/%'")
 
 
-class Told(Onlooker):
+class Told(NightObserver):
     """Somebody told the program to stop."""
 
     def is_stopping(self) -> bool:
@@ -407,7 +407,7 @@ def test_a_night_that_is_told_to_stop_blames_no_file(
         raise RuntimeError("Query interrupted")
 
     csv(alder(made) / "tx.csv")
-    order = Order(drop=base_of(made) / "drop")
+    order = NightOptions(drop=base_of(made) / "drop")
     with monkeypatch.context() as patched:
         patched.setattr(intake, "take_in", interrupted)
         with pytest.raises(RuntimeError):
@@ -457,7 +457,7 @@ def test_what_to_look_at_and_where_a_file_is_kept_is_there(
         csv(drop / "alder" / "tx.csv")
         if how == "not to be moved":
             monkeypatch.setattr(OpenFolder, "move", refuse)
-        result = run_night(made, Order(drop=drop))
+        result = run_night(made, NightOptions(drop=drop))
         stays = (drop / "alder" / "tx.csv").exists()
     assert stays is (how != "too large")
     (told,) = [each for each in result["findings"] if each.get("institution") == "alder"]

@@ -12,9 +12,9 @@ import pytest
 from books import HEADER, book, purchase
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, set_institution
+from cardoffers_cli.jobs.catalogue.institutions import InstitutionLayout, set_institution
 from cardoffers_cli.jobs.night.intake import release_file
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.storage.doctor import doctor
@@ -65,7 +65,7 @@ def dropped(made: Job, name: str, text: str | bytes = GOOD, **manifest: Any) -> 
 
 
 def night(made: Job) -> dict[str, Any]:
-    return run_night(made, Order(drop=made.path.parent / "drop"))
+    return run_night(made, NightOptions(drop=made.path.parent / "drop"))
 
 
 def ended(made: Job) -> dict[str, Any]:
@@ -91,7 +91,7 @@ customer-1;ct-1;05.03.2026 18:31;1x;B-2;Café
 
 def test_the_files_of_an_institution_are_read_by_the_profile_it_keeps(made: Job) -> None:
     dropped(made, "alder/export.csv", EXPORT)
-    set_institution(made, "alder", {}, layout=KeptLayout(toml=PROFILE))
+    set_institution(made, "alder", {}, layout=InstitutionLayout(toml=PROFILE))
     assert {"alder/export.csv": "imported"} == ended(made)
     with made.store(read_only=True) as store:
         (row,) = select(store, "select accepted, invalid, options from imports")
@@ -102,7 +102,7 @@ def test_the_files_of_an_institution_are_read_by_the_profile_it_keeps(made: Job)
 
 def test_a_file_that_the_kept_profile_does_not_fit_fails(made: Job) -> None:
     dropped(made, "alder/a.csv")
-    set_institution(made, "alder", {}, layout=KeptLayout(toml=PROFILE))
+    set_institution(made, "alder", {}, layout=InstitutionLayout(toml=PROFILE))
     assert {"alder/a.csv": "failed"} == ended(made)
 
 
@@ -143,7 +143,7 @@ def test_credited_files_in_the_drop_folder_are_taken_for_what_they_are(made: Job
     dropped(made, "alder/export.csv", EXPORT)
     dropped(made, "alder/credited.csv", CREDITS)
     dropped(made, "alder/returned.csv", REFUNDS)
-    set_institution(made, "alder", {}, layout=KeptLayout(toml=PROFILE))
+    set_institution(made, "alder", {}, layout=InstitutionLayout(toml=PROFILE))
     told = night(made)
     kinds = {each["file"]: (each["kind_of_rows"], each["accepted"]) for each in told["imports"]}
     assert {
@@ -161,7 +161,7 @@ def test_credited_files_in_the_drop_folder_are_taken_for_what_they_are(made: Job
 def test_refunds_lie_beside_the_exports_of_an_institution_with_a_profile(made: Job) -> None:
     dropped(made, "alder/export.csv", EXPORT)
     dropped(made, "alder/returned.csv", REFUNDS)
-    set_institution(made, "alder", {}, layout=KeptLayout(toml=PROFILE))
+    set_institution(made, "alder", {}, layout=InstitutionLayout(toml=PROFILE))
     assert {"alder/export.csv": "imported", "alder/returned.csv": "imported"} == ended(made)
     assert [(2,)] == found(made, "select count(*) from refunds")
 
@@ -296,7 +296,7 @@ def test_a_rehearsal_says_what_the_night_will_and_keeps_nothing(made: Job) -> No
     dropped(made, "alder/tx.csv", "ref  amount\nr1   10.00\nr2   0")
     dropped(made, "alder/bad.csv", b"")
     before, files = kept(made), names(made.path.parent)
-    told = rehearse(made, Order(drop=made.path.parent / "drop"))
+    told = rehearse(made, NightOptions(drop=made.path.parent / "drop"))
     assert (before, files) == (kept(made), names(made.path.parent))
     result = night(made)
     assert told["dry_run"]
@@ -357,7 +357,7 @@ def test_half_a_file_is_held_until_it_is_released(made: Job) -> None:
     whole = file_of(made.path.parent / "whole.csv", purchases(700, 12)).read_bytes()
     half = whole[: whole.index(b"r704") + 20]
     dropped(made, "alder/june.csv", half)
-    result = run_night(made, Order(drop=made.path.parent / "drop"))
+    result = run_night(made, NightOptions(drop=made.path.parent / "drop"))
     (held,) = result["imports"]
     folder = made.path.parent / "processed" / "alder"
     assert ("held", True, str(folder / "held" / "june.csv"), "file_held") == (
@@ -401,7 +401,7 @@ CAUSES = """
 def test_rows_that_are_not_taken_have_their_causes_beside_them(made: Job) -> None:
     text = file_of(made.path.parent / "text", CAUSES).read_bytes()[:-1]
     dropped(made, "alder/june.csv", text)
-    told = run_night(made, Order(drop=made.path.parent / "drop")).findings[0]
+    told = run_night(made, NightOptions(drop=made.path.parent / "drop")).findings[0]
     assert (
         "alder/june.csv: 7 of 8 rows not taken: 3 where the amount is zero or negative, 2 conflict"
         " with earlier rows, 1 cut off (the last line has no end)."

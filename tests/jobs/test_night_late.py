@@ -12,13 +12,14 @@ import pytest
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.night import looking, steps
+from cardoffers_cli.jobs.night import select as looking
+from cardoffers_cli.jobs.night import steps
 from cardoffers_cli.jobs.night.history import last_night, list_nights, night_history
-from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.taken import Looked, accept_taken, look_at
+from cardoffers_cli.jobs.storage.file_changes import FileCheck, accept_taken, look_at
 from commands import in_a_pipe
 from sizes import at_the_gate, one_in, slow
 from work import COLUMNS, Job, found, job, short_nights, taken, with_catalogue
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from cardoffers_cli.services.taken_files import TakenFile
+    from cardoffers_cli.services.taken_files import ProcessedFile
 
 OLD_S = 1_000_000_000
 HEADER = ",".join(COLUMNS) + "\n"
@@ -74,7 +75,7 @@ def age(path: Path) -> None:
     os.utime(path, (OLD_S, OLD_S))
 
 
-class During(Onlooker):
+class During(NightObserver):
     """Does something when a step of the night begins."""
 
     def __init__(self, step: str, act: Callable[[], Any]) -> None:
@@ -85,8 +86,8 @@ class During(Onlooker):
             self._act()
 
 
-def night(made: Job, onlooker: Onlooker | None = None) -> dict[str, Any]:
-    return run_night(made, Order(drop=made.path.parent / "drop"), onlooker)
+def night(made: Job, onlooker: NightObserver | None = None) -> dict[str, Any]:
+    return run_night(made, NightOptions(drop=made.path.parent / "drop"), onlooker)
 
 
 def told(result: dict[str, Any], code: str) -> list[dict[str, Any]]:
@@ -280,11 +281,11 @@ def test_the_command_line_accepts(grown: Job) -> None:
 def test_others_may_write_while_somebody_looks_at_what_to_accept(
     grown: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def look(files: Sequence[TakenFile]) -> Looked:
+    def look(files: Sequence[ProcessedFile]) -> FileCheck:
         with grown.store(wait_s=0):
             return look_at(files)
 
-    monkeypatch.setattr("cardoffers_cli.jobs.storage.taken.look_at", look)
+    monkeypatch.setattr("cardoffers_cli.jobs.storage.file_changes.look_at", look)
     assert "grew" == accept_taken(grown, "alder/tx.csv")["change"]
 
 
@@ -345,7 +346,8 @@ def test_an_unchanged_file_is_read_once_more_and_then_no_more(
     night(made)
     read = []
     monkeypatch.setattr(
-        "cardoffers_cli.jobs.storage.taken.look_later", lambda path, *_: read.append(path.name)
+        "cardoffers_cli.jobs.storage.file_changes.look_later",
+        lambda path, *_: read.append(path.name),
     )
     doctor(made)
     assert ["next.csv"] == read

@@ -12,7 +12,7 @@ import pytest
 
 from cardoffers_cli.cli.help_topics import page_text
 from cardoffers_cli.domain.errors import ConfigurationError, NotFound
-from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import resume_night, run_night
 from exposed import complaints, one, values
@@ -34,7 +34,7 @@ ROWS = (
 )
 
 
-class Watching(Onlooker):
+class Watching(NightObserver):
     def __init__(self) -> None:
         self.warnings: list[str] = []
 
@@ -45,11 +45,11 @@ class Watching(Onlooker):
         return (5, "folder_missing") if isinstance(error, NotFound) else (1, "unexpected")
 
 
-def made(folder: Path) -> tuple[Job, Order]:
+def made(folder: Path) -> tuple[Job, NightOptions]:
     """Make a store, and what a collector reads beside it."""
     (folder / "drop" / "alder").mkdir(parents=True)
     (folder / "textfile").mkdir()
-    order = Order(drop=folder / "drop", metrics_file=folder / "textfile" / "cardoffers.prom")
+    order = NightOptions(drop=folder / "drop", metrics_file=folder / "textfile" / "cardoffers.prom")
     return with_catalogue(folder), order
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.status import status
 from crediting import begin, redeem, row_of, send
@@ -39,7 +39,7 @@ def night(made: Job, days: int) -> tuple[Any, Any]:
     """Run the night so many days later; return the counts of its step, and its findings."""
     folder = made.path.parent / "drop"
     folder.mkdir(exist_ok=True)
-    told = run_night(replace(made, now=NOON + timedelta(days=days)), Order(drop=folder))
+    told = run_night(replace(made, now=NOON + timedelta(days=days)), NightOptions(drop=folder))
     ((counts),) = [step.counts for step in told.steps if step.name == "reconcile"]
     findings = [each for each in told.findings if each["level"] != "note"]
     return counts, findings

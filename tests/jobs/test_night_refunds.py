@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from sizes import one_in, slow
 from work import file_of, found, short_nights, with_catalogue
@@ -42,7 +42,7 @@ def test_refunds_are_applied_between_match_and_settle(
     file_of(folder / names[1], PURCHASES)
     for name in names:
         (folder / f"{name}.done").touch()
-    told = run_night(made, Order(drop=tmp_path / "drop"))
+    told = run_night(made, NightOptions(drop=tmp_path / "drop"))
     assert ["imported", "imported"] == [each["status"] for each in told["imports"]]
     counts = {step["name"]: step["counts"] for step in told["steps"]}
     assert (3, 1, 1, 1) == tuple(
@@ -57,7 +57,7 @@ def test_refunds_are_applied_between_match_and_settle(
     ]
 
 
-class CutOff(Onlooker):
+class CutOff(NightObserver):
     """Ends the process of a night, as it were, when a step begins."""
 
     def __init__(self, step: str | None) -> None:
@@ -85,12 +85,12 @@ def what_two_nights_pay(folder: Path, cut_off_at: str | None) -> list[object]:
     file_of(drop / "alder" / "bought.csv", PURCHASES)
     (drop / "alder" / "bought.csv.done").touch()
     with suppress(KeyboardInterrupt):
-        run_night(made, Order(drop=drop), CutOff(cut_off_at))
+        run_night(made, NightOptions(drop=drop), CutOff(cut_off_at))
     file_of(drop / "alder" / "more.csv", BOUGHT_SINCE)
     (drop / "alder" / "back.csv").write_text(REFUNDED_SINCE)
     for name in ("more.csv", "back.csv"):
         (drop / "alder" / f"{name}.done").touch()
-    run_night(replace(made, now=made.now + timedelta(days=3)), Order(drop=drop))
+    run_night(replace(made, now=made.now + timedelta(days=3)), NightOptions(drop=drop))
     facts = "select transaction_ref, offer_id, status from redemption_facts order by all"
     return [found(made, facts), found(made, "select state, count(*) from refund_states group by 1")]
 
@@ -128,7 +128,7 @@ def test_the_page_of_a_night_tells_of_refunds_where_there_are_any(
     if refunds:
         (folder / "back.csv").write_text(refunds)
         (folder / "back.csv.done").touch()
-    told = run_night(made, Order(drop=tmp_path / "drop"))
+    told = run_night(made, NightOptions(drop=tmp_path / "drop"))
     assert told.reports is not None
     page = (Path(told.reports) / "index.html").read_text("utf-8")
     found = re.findall(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.jobs.night import reports
-from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
 from cardoffers_cli.jobs.night.run import run_night, work_of
 from cardoffers_cli.services import nights
 from sizes import slow
@@ -33,7 +33,7 @@ def test_reports_read_in_pages_are_the_same_bytes(
     rows = (f"r{row} c2 M1" for row in range(ROWS))
     file_of(drop / "alder" / "tx.csv", "\n".join(["ref cardholder identifier", *rows]))
     (drop / "alder" / "tx.csv.done").touch()
-    result = run_night(made, Order(drop=drop))
+    result = run_night(made, NightOptions(drop=drop))
     expected = contents(tmp_path / "reports" / result["night"])
     assert 6 == len(expected)
     assert 1 + ROWS == len(expected["alder-redemptions.csv"].splitlines())
@@ -41,5 +41,5 @@ def test_reports_read_in_pages_are_the_same_bytes(
         night = nights.find(store, str(result["run_id"]))
     assert night
     monkeypatch.setattr(reports, "_AT_A_TIME", 2)
-    reports.write_reports(work_of(made, night, Order(drop=drop), Onlooker()))
+    reports.write_reports(work_of(made, night, NightOptions(drop=drop), NightObserver()))
     assert expected == contents(tmp_path / "reports" / result["night"])

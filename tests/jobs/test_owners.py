@@ -11,7 +11,7 @@ from cardoffers_cli.domain.errors import FileRefused
 from cardoffers_cli.domain.row_kinds import CREDITS, REFUNDS
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.files import undo_import
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
@@ -206,7 +206,7 @@ def test_in_the_drop_folder_it_is_a_failed_file(
     drop.mkdir(parents=True)
     file_of(drop / "june.csv", OWN)
     (drop / "june.csv.done").touch()
-    told = run_night(made, Order(drop=drop.parent))
+    told = run_night(made, NightOptions(drop=drop.parent))
     (finding,) = told.findings
     assert ("file_of_other_institution", "error") == (finding["code"], finding["level"])
     (kept_file,) = (tmp_path / "processed" / "alder" / "failed").glob("*june.csv")

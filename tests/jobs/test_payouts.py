@@ -30,7 +30,7 @@ from cardoffers_cli.domain.errors import (
     NotFound,
     Refused,
 )
-from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.keys.security import list_security
 from cardoffers_cli.jobs.payouts.exporting import export_payout, withdraw_payout
@@ -64,7 +64,7 @@ def test_a_statement_is_paid_once_with_the_same_bytes(made: Job, form: str) -> N
     first = exported(made, form)
     assert NUMBER.encode() in first
     before = kept(made)
-    set_institution(made, "alder", {}, account=GivenAccount(account=LONDON, holder="Other"))
+    set_institution(made, "alder", {}, account=AccountOptions(account=LONDON, holder="Other"))
     later = replace(made, now=NOON + timedelta(days=9), settings=settings())
     assert first == exported(later, form)
     assert before["payouts"] == kept(made)["payouts"]
@@ -114,7 +114,7 @@ def test_what_is_not_paid_is_refused(
 def test_without_accounts_nothing_is_paid(made: Job) -> None:
     with pytest.raises(ConfigurationError, match="from which account") as of_payer:
         exported(replace(made, settings=settings()))
-    set_institution(made, "alder", {}, account=GivenAccount(account="none", holder=None))
+    set_institution(made, "alder", {}, account=AccountOptions(account="none", holder=None))
     with pytest.raises(Refused, match="has no account to be paid to") as of_paid:
         exported(made)
     assert ("payer_missing", "account_missing") == (of_payer.value.code, of_paid.value.code)
@@ -197,7 +197,7 @@ def in_dollars(folder: Path, many: int = 1) -> Job:
         with_catalogue(folder),
         settings=settings(payer_name="Offers", payer_account=NEW_YORK, payer_id="1234567890"),
     )
-    set_institution(made, "alder", {}, account=GivenAccount(account=BOSTON, holder="Alder Bank"))
+    set_institution(made, "alder", {}, account=AccountOptions(account=BOSTON, holder="Alder Bank"))
     for number in range(1, many + 1):
         close(made, f"ALDER-2026-{number:06}", currency="USD")
     return made
@@ -230,7 +230,7 @@ def test_what_was_withdrawn_is_paid_by_another(made: Job) -> None:
     assert before == kept(made)
     assert {**dry, "dry_run": False} == withdraw_payout(made, NUMBER, WHY)
     assert [("unpaid", None), ("withdrawn", NUMBER)] == states(made)
-    set_institution(made, "alder", {}, account=GivenAccount(account=LONDON, holder="Alder plc"))
+    set_institution(made, "alder", {}, account=AccountOptions(account=LONDON, holder="Alder plc"))
     content = exported(made)
     assert content == exported(made)
     for part in (f"<EndToEndId>{NUMBER}-2<", f"<MsgId>{NUMBER}-2<", f"<IBAN>{LONDON[:22]}<"):

@@ -15,12 +15,12 @@ import pytest
 
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.files.drop import MANIFEST
-from cardoffers_cli.files.pool import POOL
+from cardoffers_cli.files.fetched_files import POOL
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.pickup import visit
+from cardoffers_cli.jobs.pickup import session
 from cardoffers_cli.jobs.pickup.pickup import pick_up
 from cardoffers_cli.pickup.ssh import words_of
 from nights import fork_server
@@ -84,7 +84,7 @@ def picked(made: Job, **changes: Any) -> dict[str, str]:
 
 def night(made: Job) -> dict[str, str]:
     """Run a night; return what became of each file and the codes of findings."""
-    told = run_night(made, Order(drop=made.path.parent / "drop"))
+    told = run_night(made, NightOptions(drop=made.path.parent / "drop"))
     return {each["file"]: each["status"] for each in told["imports"]} | {
         f"!{each['code']}": each["level"] for each in told["findings"]
     }
@@ -309,13 +309,13 @@ def test_a_place_that_fails_is_told_and_stops_nothing(
     (tmp_path / "drop/alder").mkdir()
     file_of(tmp_path / "drop/alder/b.csv", purchases("r1"))
     (tmp_path / "drop/alder/b.csv.done").touch()
-    told = run_night(at(made, server, **meant), Order(drop=tmp_path / "drop"))
+    told = run_night(at(made, server, **meant), NightOptions(drop=tmp_path / "drop"))
     assert ["imported"] == [each["status"] for each in told["imports"]]
     (failure,) = told["findings"]
     assert ("pickup_failed", "error") == (failure["code"], failure["level"])
     assert f"Fetching for alder failed ({said})." in failure["message"]
     assert failure["next"]
-    again = run_night(at(made, server, **meant), Order(drop=tmp_path / "drop"))
+    again = run_night(at(made, server, **meant), NightOptions(drop=tmp_path / "drop"))
     assert ["pickup_failed"] == [each["code"] for each in again["findings"]]
 
 
@@ -376,7 +376,7 @@ def test_a_table_of_nobody_is_told(made: Job, server: SftpServer) -> None:
 
 def test_a_rehearsal_looks_and_fetches_nothing(made: Job, server: SftpServer) -> None:
     server.put("a.csv")
-    told = rehearse(at(made, server), Order(drop=made.path.parent / "drop"))
+    told = rehearse(at(made, server), NightOptions(drop=made.path.parent / "drop"))
     assert ["pickup_waiting"] == [each["code"] for each in told["findings"]]
     assert [] == [*(made.path.parent / "drop").iterdir()]
 
@@ -458,7 +458,7 @@ MOMENTS = ("fetch", "record", "place", "_put_away")
 
 def _struck(path: Path, places: dict[str, Any], moment: str, when: str) -> None:
     """Be a night that is killed before or after it does something."""
-    owner: Any = visit.PlaceVisit if moment.startswith("_") else visit
+    owner: Any = session.PickupSession if moment.startswith("_") else session
     act = getattr(owner, moment)
 
     def dies(*given: Any) -> None:

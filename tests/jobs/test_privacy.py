@@ -16,7 +16,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.row_kinds import REFUNDS
-from cardoffers_cli.domain.watching import Watched
+from cardoffers_cli.domain.watching import Observation
 from cardoffers_cli.files.traces import holds_any
 from cardoffers_cli.jobs import approvals
 from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
@@ -92,7 +92,7 @@ def with_two(folder: Path) -> Job:
     settle_due(made)
     with made.store() as store, store.transaction():
         run_no = next_run(store)
-        busy = Watched("cardholder_busy", "cardholder 1", NOON.date(), {"redemptions": 12})
+        busy = Observation("cardholder_busy", "cardholder 1", NOON.date(), {"redemptions": 12})
         record_findings(store, uid("alder"), [busy], run_no=run_no, now=NOON)
         select(store, REFUSED)
     return made

@@ -20,7 +20,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
 from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
 from cardoffers_cli.jobs.night.run import recovered, run_night
 from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.doctor import doctor
@@ -224,7 +224,7 @@ def test_a_night_does_not_recover_what_would_lose_a_run(torn: Job) -> None:
     (torn.path.parent / "drop").mkdir()
     before = content(torn.path.parent)
     with pytest.raises(StoreDamaged) as caught:
-        run_night(torn, Order(drop=torn.path.parent / "drop"))
+        run_night(torn, NightOptions(drop=torn.path.parent / "drop"))
     assert "store recover" in str(caught.value.hint)
     assert before == content(torn.path.parent)
 
@@ -296,7 +296,7 @@ def test_a_log_that_the_file_has_already_is_put_aside_and_nothing_is_lost(
     assert "store_damaged" == opens(made)
     report = recover(made, agree=agreed, dry_run=True)
     assert (0, [], FIRST + COMMITS) == (report["lost"], report["lost_runs"], report["run_no"])
-    assert ["store_recovered"] == [each.code for each in recovered(made, Onlooker())]
+    assert ["store_recovered"] == [each.code for each in recovered(made, NightObserver())]
     assert before == kept(made)
     assert doctor(made, strict=True)["ok"]
 

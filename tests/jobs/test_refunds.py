@@ -15,7 +15,7 @@ from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
 from cardoffers_cli.jobs.refunds.linking import (
     MESSAGES,
-    Said,
+    RefundLink,
     dismiss_refund,
     link_refund,
     link_refunds,
@@ -26,7 +26,7 @@ from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.status import status
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.jobs.why import plain_answers, why
-from cardoffers_cli.services.search import Wanted
+from cardoffers_cli.services.search import PurchaseFilter
 from tables import NOON, select
 from work import found, job, kept, new_store, once, tell
 
@@ -121,7 +121,7 @@ def test_candidates_are_ranked_by_amount_then_instrument_then_lag(made: Job) -> 
 
 
 def test_a_person_links_a_refund_and_it_takes_back(made: Job) -> None:
-    said = Said(refund_ref="one", transaction_ref="p2", reason=" till receipt ")
+    said = RefundLink(refund_ref="one", transaction_ref="p2", reason=" till receipt ")
     before = kept(made)
     dry = link_refund(made, "alder", said, dry_run=True)
     assert before == kept(made)
@@ -147,7 +147,7 @@ def test_a_refund_of_its_purchases_own_moment_may_be_of_it(made: Job) -> None:
         for each in suggestions(made, "alder")
         if each.refund_ref == "same"
     ]
-    said = Said(refund_ref="same", transaction_ref="p2", reason="till receipt")
+    said = RefundLink(refund_ref="same", transaction_ref="p2", reason="till receipt")
     assert link_refund(made, "alder", said).is_linked
 
 
@@ -169,7 +169,9 @@ def test_what_cannot_be_linked_is_refused_and_goes_on_waiting(
     apply_refunds(made)
     before = kept(made)
     with pytest.raises(CardoffersError) as caught:
-        link_refund(made, "alder", Said(refund_ref=refund, transaction_ref=purchase, reason="r"))
+        link_refund(
+            made, "alder", RefundLink(refund_ref=refund, transaction_ref=purchase, reason="r")
+        )
     assert (code, MESSAGES[code]) == (caught.value.code, caught.value.message)
     assert before == kept(made)
 
@@ -177,9 +179,12 @@ def test_what_cannot_be_linked_is_refused_and_goes_on_waiting(
 def test_of_a_list_each_is_judged_for_itself(made: Job) -> None:
     apply_refunds(made)
     said = [
-        *(Said(refund_ref=refund, transaction_ref=to, reason="r") for refund, to, _ in REFUSED),
-        Said(refund_ref="part", transaction_ref="p3", reason="r"),
-        *[Said(refund_ref="none", transaction_ref="p5", reason="r")] * 2,
+        *(
+            RefundLink(refund_ref=refund, transaction_ref=to, reason="r")
+            for refund, to, _ in REFUSED
+        ),
+        RefundLink(refund_ref="part", transaction_ref="p3", reason="r"),
+        *[RefundLink(refund_ref="none", transaction_ref="p5", reason="r")] * 2,
     ]
     told = link_refunds(made, "alder", [each for each in said if each.refund_ref != "one"])
     assert [
@@ -196,7 +201,7 @@ def test_of_a_list_each_is_judged_for_itself(made: Job) -> None:
 def test_a_reversal_that_lies_before_its_redemption_is_refused(made: Job) -> None:
     early = job(made.path, now=NOON - timedelta(days=1))
     with pytest.raises(CardoffersError) as caught:
-        link_refund(early, "alder", Said(refund_ref="one", transaction_ref="p2", reason="r"))
+        link_refund(early, "alder", RefundLink(refund_ref="one", transaction_ref="p2", reason="r"))
     assert "reversal_too_early" == caught.value.code
 
 
@@ -228,7 +233,9 @@ def test_a_reason_is_needed(made: Job) -> None:
     with pytest.raises(UsageError):
         dismiss_refund(made, "alder", "named", " ")
     with pytest.raises(UsageError):
-        link_refunds(made, "alder", [Said(refund_ref="one", transaction_ref="p2", reason=" ")])
+        link_refunds(
+            made, "alder", [RefundLink(refund_ref="one", transaction_ref="p2", reason=" ")]
+        )
 
 
 def test_a_change_of_the_policy_is_audited_and_in_the_security_log(made: Job) -> None:
@@ -335,5 +342,5 @@ def test_find_knows_refunds(made: Job, ref: str, expected: set[tuple[str, str, s
     with made.store() as store:
         select(store, f"insert into imports by name {IMPORTED}")
         select(store, "update refunds set import_no = 1, line = refund_no")
-    hits = find("alder", Wanted(ref=ref), made, limit=9).data
+    hits = find("alder", PurchaseFilter(ref=ref), made, limit=9).data
     assert expected == {(hit.kind, hit.transaction_ref or "", hit.state) for hit in hits}

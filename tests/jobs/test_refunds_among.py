@@ -10,8 +10,8 @@ import pytest
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, set_institution
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.catalogue.institutions import InstitutionLayout, set_institution
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.river.convert import convert
@@ -211,7 +211,7 @@ def told_of(result: Any, step: str, *names: str) -> list[Any]:
 def with_profile(folder: Path) -> Job:
     made = with_catalogue(folder)
     policy = {"refund_auto_link": "unique_exact"}
-    set_institution(made, "alder", {}, layout=KeptLayout(toml=TOML), refunds=policy)
+    set_institution(made, "alder", {}, layout=InstitutionLayout(toml=TOML), refunds=policy)
     return made
 
 
@@ -221,7 +221,7 @@ def test_a_nightly_run_takes_them_and_takes_their_cashback_back(
 ) -> None:
     short_nights(monkeypatch, "import", "match", "refund", "audits")
     made = with_profile(tmp_path)
-    result = run_night(made, Order(drop=dropped.parent))
+    result = run_night(made, NightOptions(drop=dropped.parent))
     assert [7, 3, 3, 1, 1] == told_of(
         result, "import", "received", "accepted", "invalid", "conflicts", "refunds"
     )
@@ -241,7 +241,7 @@ def test_a_rehearsal_says_the_same(
     short_nights(monkeypatch, "import", "match", "refund")
     made = with_profile(tmp_path)
     before = kept(made)
-    result = rehearse(made, Order(drop=dropped.parent))
+    result = rehearse(made, NightOptions(drop=dropped.parent))
     assert [3, 1] == told_of(result, "import", "accepted", "refunds")
     assert before == kept(made)
 
@@ -264,7 +264,7 @@ def test_a_manifest_counts_them(
 ) -> None:
     short_nights(monkeypatch, "import")
     (dropped / "export.csv.manifest.json").write_text(said)
-    result = run_night(with_profile(tmp_path), Order(drop=dropped.parent))
+    result = run_night(with_profile(tmp_path), NightOptions(drop=dropped.parent))
     assert [status] == [each["status"] for each in result["imports"]]
 
 
@@ -275,5 +275,5 @@ def test_a_manifest_adds_them_up_as_they_stand(
     short_nights(monkeypatch, "import")
     (dropped / "export.csv").write_text("\n".join(EXPORT.split("\n")[:4]) + "\n")
     (dropped / "export.csv.manifest.json").write_text(f'{{"amount_sum": "{amount_sum}"}}')
-    result = run_night(with_profile(tmp_path), Order(drop=dropped.parent))
+    result = run_night(with_profile(tmp_path), NightOptions(drop=dropped.parent))
     assert [status] == [each["status"] for each in result["imports"]]

@@ -11,7 +11,7 @@ import pytest
 
 from cardoffers_cli.domain.retention import AGING, KINDS
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.retention import run_retention, show_retention
 from cardoffers_cli.jobs.settle import settle_due
@@ -44,7 +44,9 @@ def two_nights(folder: Path) -> Job:
     with pytest.MonkeyPatch.context() as patched:
         short_nights(patched, "import", "match")
         for day in range(2):
-            run_night(replace(made, now=NOON + timedelta(days=day)), Order(drop=folder / "drop"))
+            run_night(
+                replace(made, now=NOON + timedelta(days=day)), NightOptions(drop=folder / "drop")
+            )
     (folder_of(made.path) / "usage.20260601T000000Z.kept").write_text("x")
     return made
 

@@ -12,7 +12,7 @@ from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
 from cardoffers_cli.domain.signing import check_signature
 from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
-from cardoffers_cli.jobs.refunds.linking import Said, link_refund
+from cardoffers_cli.jobs.refunds.linking import RefundLink, link_refund
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.storage import doctor
@@ -238,7 +238,7 @@ def test_a_refund_tells_as_a_person_does(tmp_path: Path) -> None:
     apply_refunds(after)
     apply_refunds(later(after, days=1))
     assert [("p1", "refunded", after.now)] == found(made, REFS)
-    link_refund(after, "alder", Said(refund_ref="none", transaction_ref="p3", reason="till"))
+    link_refund(after, "alder", RefundLink(refund_ref="none", transaction_ref="p3", reason="till"))
     ((id_,),) = found(
         made,
         "select redemption_id from redemption_facts where transaction_ref = 'p2'",

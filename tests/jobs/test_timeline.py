@@ -8,7 +8,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.files.documents import parse_marked
-from cardoffers_cli.jobs.river.events import Sent, take_events
+from cardoffers_cli.jobs.river.events import EventCall, take_events
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.services.institutions import find_institution
 from complaints import complaints, redemption
@@ -104,13 +104,13 @@ def test_the_id_of_a_purchase_leads_to_it_where_calls_tell_it(tmp_path: Path) ->
         assert "transaction" == told(made, id_)["kind"]
 
 
-def call(ref: str) -> Sent:
+def call(ref: str) -> EventCall:
     """Return what a caller sent: one purchase."""
     purchase = {"cardholder_token": "ann", "card_token": "card", "card_acceptor_id": "M1"}
     when = {"transaction_ref": ref, "transacted_at": "2026-06-01T09:00:00Z"}
     items, marked = parse_marked(json.dumps([{**purchase, **when, "amount": 20}]).encode())
     usual = {"body_sha256": "0" * 64, "size_bytes": 1, "key_prefix": "co_live_abcd"}
-    return Sent(call_id=uid(ref), items=items, marked=marked, **usual)
+    return EventCall(call_id=uid(ref), items=items, marked=marked, **usual)
 
 
 def test_a_reversal_is_told_with_what_it_still_owes(made: Job) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.domain.watching import Watched, measured
+from cardoffers_cli.domain.watching import Observation, measured
 from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.status import status
 from cardoffers_cli.jobs.watch.findings import accept_watch, show_watch_finding, watch_rows
@@ -34,7 +34,7 @@ DAY = date(2026, 6, 1)
 def _watched(folder: Path) -> Job:
     made = with_catalogue(folder)
     with made.store() as store, store.transaction():
-        told = [Watched("rows_unusual", f"{name}.csv", DAY, {"rows": 96}) for name in "ab"]
+        told = [Observation("rows_unusual", f"{name}.csv", DAY, {"rows": 96}) for name in "ab"]
         record_findings(store, uid("alder"), told, run_no=next_run(store), now=NOON)
     return made
 
@@ -48,7 +48,7 @@ def night(made: Job, days: int) -> tuple[dict[str, Any], list[Any]]:
     """Run the night so many days later; return the counts of its step, and its findings."""
     folder = made.path.parent / "drop"
     folder.mkdir(exist_ok=True)
-    told = run_night(replace(made, now=NOON + timedelta(days=days)), Order(drop=folder))
+    told = run_night(replace(made, now=NOON + timedelta(days=days)), NightOptions(drop=folder))
     ((counts),) = [step.counts for step in told.steps if step.name == "watch"]
     return dict(counts), [(each.level, each.message, each.next) for each in told.findings]
 

@@ -12,7 +12,7 @@ import pytest
 from cardoffers_cli.domain.errors import NetworkFailure, UsageError
 from cardoffers_cli.domain.pickups import PickupPlace
 from cardoffers_cli.pickup.objects import object_folder, within
-from cardoffers_cli.pickup.remote import RemoteRefusal, Slow, VisitDeadline
+from cardoffers_cli.pickup.remote import Deadline, RemoteRefusal, Slow
 from sizes import at_the_gate
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def opened(url: str, seconds: float = 20) -> Any:
-    return object_folder(PickupPlace.model_validate({"from": url}), VisitDeadline(seconds))
+    return object_folder(PickupPlace.model_validate({"from": url}), Deadline(seconds))
 
 
 def test_a_folder_is_listed_read_and_tidied(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_a_call_that_does_not_return_is_left_behind() -> None:
     began = time.monotonic()
     with pytest.raises(Slow):
-        within(VisitDeadline(0.2), Event().wait)
+        within(Deadline(0.2), Event().wait)
     assert time.monotonic() - began < 5
 
 
@@ -68,7 +68,7 @@ def test_what_a_package_raises_is_not_passed_on() -> None:
         raise ValueError("token=secret")
 
     with pytest.raises(NetworkFailure) as raised:
-        within(VisitDeadline(5), fails)
+        within(Deadline(5), fails)
     assert "secret" not in f"{raised.value.message} {raised.value.__cause__}"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import ConfigurationError, FileUnusable
 from cardoffers_cli.pickup.openpgp import Keys, open_message, plain_name
-from cardoffers_cli.pickup.remote import Slow, VisitDeadline
+from cardoffers_cli.pickup.remote import Deadline, Slow
 from sshd import Gpg, gpg_home, needs_gpg
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def opened(message: bytes, keys: Keys, *, most: int = MOST, seconds: float = 30)
     with tempfile.TemporaryFile() as file:
         file.write(message)
         file.seek(0)
-        open_message(file, out, keys, VisitDeadline(seconds), most_bytes=most)
+        open_message(file, out, keys, Deadline(seconds), most_bytes=most)
     return out.getvalue()
 
 

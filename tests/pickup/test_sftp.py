@@ -12,7 +12,7 @@ import pytest
 
 from cardoffers_cli.pickup import remote
 from cardoffers_cli.pickup.piped import Piped
-from cardoffers_cli.pickup.remote import OddAnswer, Slow, VisitDeadline, wrong_name
+from cardoffers_cli.pickup.remote import Deadline, OddAnswer, Slow, wrong_name
 from cardoffers_cli.pickup.sftp import Sftp
 from cardoffers_cli.pickup.ssh import SftpFolder
 
@@ -25,7 +25,7 @@ LIAR = Path(__file__).parents[1] / "liar.py"
 @contextmanager
 def speaking(way: str, seconds: float = 20) -> Iterator[SftpFolder]:
     """Speak with a server that lies in a way."""
-    with Piped([sys.executable, "-IS", str(LIAR), way], VisitDeadline(seconds)) as pipe:
+    with Piped([sys.executable, "-IS", str(LIAR), way], Deadline(seconds)) as pipe:
         yield SftpFolder(Sftp(pipe), "in")
 
 

@@ -17,7 +17,7 @@ from cardoffers_cli.domain.events import EVENTS, WORDS
 from cardoffers_cli.domain.row_kinds import FREE_TEXTS
 from cardoffers_cli.domain.signing import check_signature
 from cardoffers_cli.files.schemas.formats import kinds
-from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.reverse import reverse
@@ -127,7 +127,7 @@ def test_every_event_is_subscribed_to_sent_listed_shown_and_audited(
         secrets.append(goes_to(made, receiver.url))
         wanted = ["webhook", "set", "-i", "alder", "--events", ",".join(WORDS), *words]
         assert 0 == in_a_pipe(wanted).exit_code
-        set_institution(made, "alder", {}, account=GivenAccount(account=BERLIN, holder="Alder"))
+        set_institution(made, "alder", {}, account=AccountOptions(account=BERLIN, holder="Alder"))
         settle_due(replace(made, now=settles_at))
         with monkeypatch.context() as patched:
             patched.setattr(Clock, "real", lambda _: at_end.now)

@@ -8,7 +8,7 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.services.search import Wanted, search
+from cardoffers_cli.services.search import PurchaseFilter, search
 from sizes import tries
 from tables import given, put, uid
 
@@ -20,7 +20,7 @@ REFS = st.text(LETTERS, min_size=1, max_size=5)
 
 
 def refs(store: Store, pattern: str) -> set[str]:
-    found = search(store, uid("alder"), "alder", Wanted(ref=pattern), limit=1000)
+    found = search(store, uid("alder"), "alder", PurchaseFilter(ref=pattern), limit=1000)
     return {each["transaction_ref"] for each in found["data"]}
 
 
@@ -60,13 +60,13 @@ def test_a_merchant_is_sent_by_identifier_or_by_id(store: Store) -> None:
     )
 
     def found(merchant: str) -> list[str]:
-        told = search(store, uid("alder"), "alder", Wanted(merchant=merchant), limit=10)
+        told = search(store, uid("alder"), "alder", PurchaseFilter(merchant=merchant), limit=10)
         return sorted(each["transaction_ref"] for each in told["data"])
 
     assert ["identified", "named", "second"] == found("Bakery")
     assert ["identified", "named"] == found(str(uid("bakery")))
     assert ["other", "unknown"] == found("M2")
-    told = search(store, uid("alder"), "alder", Wanted(ref="unknown"), limit=10)["data"]
+    told = search(store, uid("alder"), "alder", PurchaseFilter(ref="unknown"), limit=10)["data"]
     assert [("cinema", "anot…card")] == [
         (each["merchant_name"], each["card_token_masked"]) for each in told
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.watching import Watched, figures_text, watch_meaning
+from cardoffers_cli.domain.watching import Observation, figures_text, watch_meaning
 from cardoffers_cli.services.imports import record_import
 from cardoffers_cli.services.watch import (
     accept_watch_finding,
@@ -44,7 +44,7 @@ def watched(tmp_path: Path) -> Iterator[Store]:
 
 def record(store: Store, *found: tuple[str, str, int], of: str = "alder") -> int:
     """Record findings of code, subject and day of June."""
-    told = [Watched(code, about, DAY.replace(day=day), FIGURES) for code, about, day in found]
+    told = [Observation(code, about, DAY.replace(day=day), FIGURES) for code, about, day in found]
     return record_findings(store, uid(of), told, run_no=next_run(store), now=NOON)
 
 

@@ -13,7 +13,7 @@ import pytest
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace
 from cardoffers_cli.jobs.catalogue.importing import export_catalogue
 from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import NightOptions
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.privacy.erase import reapply
 from cardoffers_cli.jobs.river.compact import compact
@@ -228,7 +228,7 @@ def test_a_night_does_the_rest_without_them(
 ) -> None:
     harm(secrets_path(made.path))
     (tmp_path / "drop").mkdir()
-    result = run_night(made, Order(drop=tmp_path / "drop"))
+    result = run_night(made, NightOptions(drop=tmp_path / "drop"))
     assert codes == {each["code"] for each in result["findings"]}
     assert all(each["next"] for each in result["findings"])
     assert ("finished", "snapshot") == (result["status"], result["steps"][-1]["name"])
@@ -238,7 +238,7 @@ def test_a_night_does_the_rest_without_them(
 def test_a_night_says_in_words_what_events_wait_for(made: Job, tmp_path: Path) -> None:
     gone(secrets_path(made.path))
     (tmp_path / "drop").mkdir()
-    result = run_night(made, Order(drop=tmp_path / "drop"))
+    result = run_night(made, NightOptions(drop=tmp_path / "drop"))
     (told,) = [each for each in result["findings"] if each["code"] == "webhooks_held"]
     assert (
         "1 webhook of alder cannot be sent (its signing secret is not beside the store any more)."

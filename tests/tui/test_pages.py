@@ -10,7 +10,7 @@ import pytest
 
 from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
-from cardoffers_cli.jobs.refunds.linking import Said, link_refund
+from cardoffers_cli.jobs.refunds.linking import RefundLink, link_refund
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
@@ -191,7 +191,7 @@ def with_refunds(folder: Path) -> Job:
     )
     match_purchases(made)
     apply_refunds(made)
-    link_refund(made, "alder", Said(refund_ref="one", transaction_ref="p2", reason="till"))
+    link_refund(made, "alder", RefundLink(refund_ref="one", transaction_ref="p2", reason="till"))
     return made
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.services.search import Wanted
+from cardoffers_cli.services.search import PurchaseFilter
 from cardoffers_cli.tui.queries import attempts
 from complaints import ANN
 
@@ -52,7 +52,7 @@ CLEAR: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("text", "filters"), CLEAR, ids=[text for text, _ in CLEAR])
 def test_it_is_taken_for_one_thing(text: str, filters: dict[str, Any]) -> None:
-    assert [Wanted(**filters)] == [attempt.wanted for attempt in attempts(text, TODAY)]
+    assert [PurchaseFilter(**filters)] == [attempt.wanted for attempt in attempts(text, TODAY)]
 
 
 # what can mean several things, and the order in which they are tried
@@ -74,7 +74,7 @@ def test_the_likeliest_is_tried_first(text: str, names: list[str]) -> None:
     others = {"state", "from_at", "to_at", "least_amount", "most_amount"}
     tried = []
     for attempt in attempts(text, TODAY):
-        given = {name for name, value in vars(attempt.wanted or Wanted()).items() if value}
+        given = {name for name, value in vars(attempt.wanted or PurchaseFilter()).items() if value}
         tried.append(next(iter(given - others), "id"))
     assert names == tried
 

@@ -43,10 +43,10 @@ def keys(ctx: typer.Context) -> Offered:
 
 def _quietly(ctx: typer.Context, look: Callable[[Any], list[Any]]) -> list[Any]:
     from cardoffers_cli.cli.kernel.commands import Options
-    from cardoffers_cli.cli.kernel.desk import Desk
+    from cardoffers_cli.cli.kernel.context import CommandContext
 
     try:
-        return look(Desk(ctx.ensure_object(Options), os.environ, "completion").job)
+        return look(CommandContext(ctx.ensure_object(Options), os.environ, "completion").job)
     except Exception:  # noqa: BLE001  see above: nothing may be said here
         return []
 

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from cardoffers_cli.cli.kernel.tones import folded, painted
+from cardoffers_cli.cli.kernel.colour import folded, painted
 from cardoffers_cli.domain import errors
 from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.domain.visible import visible

@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TextIO
 
-from cardoffers_cli.cli.kernel.tones import tone_of, tone_of_line
+from cardoffers_cli.cli.kernel.colour import tone_of, tone_of_line
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.sheets import NUMBERS, Column, Row, Sheet

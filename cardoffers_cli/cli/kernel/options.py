@@ -18,7 +18,7 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.row_kinds import BY_NAME, PURCHASES
 
 if TYPE_CHECKING:
-    from cardoffers_cli.cli.kernel.desk import Desk
+    from cardoffers_cli.cli.kernel.context import CommandContext
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.chunks import FileReading
 
@@ -90,7 +90,7 @@ def layout_of(profile: Path | None, delimiter: str, sheet: str | None = None) ->
 
 
 def layout_for(
-    desk: "Desk",
+    context: "CommandContext",
     institution: str,
     layout: "Profile | None",
     *,
@@ -105,9 +105,9 @@ def layout_for(
 
     if layout is not None or is_other:
         return layout
-    kept = kept_layout(desk.job, institution, to_write=to_write)
+    kept = kept_layout(context.job, institution, to_write=to_write)
     if kept is not None:
-        desk.note(
+        context.note(
             f"Read by the profile that {institution} keeps; --no-profile reads our own layout."
         )
     return kept

@@ -14,7 +14,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import options
 from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.context import CommandContext
 from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.domain.counting import counted
 
@@ -57,24 +57,25 @@ def question(
     It `asks` for what `ASKED` has, and for its `own` parameters, as they are listed there. Its JSON
     has the rows as `data`, or is their list. `totals_by` names the columns that keep totals apart;
     `counts` is the word for rows whose number each has in a field, called as several of them are.
-    `page` shows it as HTML, given the desk and what was asked; `fixed` is given to the statement.
+    `page` shows it as HTML, given the context and what was asked; `fixed` is given to the
+    statement.
     """
 
     def answer(ctx: typer.Context, *, raw: bool = False, **asked: Any) -> None:
         from cardoffers_cli.jobs.context.reading import read_rows
 
-        desk = Desk.of(ctx)
-        if page and desk.format is Format.html:
-            page(desk, **asked)
+        context = CommandContext.of(ctx)
+        if page and context.format is Format.html:
+            page(context, **asked)
             return
         if "limit" in asked:
             extent = options.Extent(limit=asked["limit"], all_rows=asked.pop("all_rows"))
             asked["limit"] = extent.most
-        rows = read_rows(desk.job, shape, address, **asked, **(fixed or {}))
+        rows = read_rows(context.job, shape, address, **asked, **(fixed or {}))
         shown = Sheet.of(shape, sheet or name, rows, totals_by=tuple(totals_by.split()))
-        desk.show({"data": rows} if data else rows, shown, raw=raw)
+        context.show({"data": rows} if data else rows, shown, raw=raw)
         if counts and rows and (found := rows[0][f"{counts}s"]) > len(rows):
-            desk.note(f"There are {counted(found, counts)}: --all for every one.")
+            context.note(f"There are {counted(found, counts)}: --all for every one.")
 
     typed = {each: own.get(each) or ASKED[each] for each in ["ctx", *asks.split()]}
     answer.__annotations__ = {each: kind for each, (kind, _) in typed.items()}

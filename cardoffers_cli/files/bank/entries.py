@@ -72,28 +72,28 @@ class BankFinding:
 Said = BankEntry | BankFinding
 
 
-class Unfit(Exception):
+class BankValueError(Exception):
     """An entry has a value that is not of its form; the argument is the code of the finding."""
 
 
 def amount_of(text: str | None, currency: str | None) -> Decimal:
-    """Read an amount: no more decimals than its currency has, but for zeros; raise `Unfit`."""
+    """Read an amount, without decimals its currency does not have; raise `BankValueError`."""
     if currency not in MINOR_UNITS:
-        raise Unfit("bank_currency_unknown")
+        raise BankValueError("bank_currency_unknown")
     found = _AMOUNT.fullmatch((text or "").strip())
     if not found or len((found[3] or "").rstrip("0")) > MINOR_UNITS[currency]:
-        raise Unfit("bank_amount_invalid")
+        raise BankValueError("bank_amount_invalid")
     return quantize(Decimal(found[0]), currency)
 
 
 def moment_of(text: str | None) -> datetime:
-    """Read a date or a time as naive UTC, one without an offset as UTC; raise `Unfit`."""
+    """Read a date or a time as naive UTC, one without an offset as UTC; raise `BankValueError`."""
     try:
         found = datetime.fromisoformat((text or "").strip())
     except ValueError:
         found = _dated((text or "").strip())
     if not 1970 <= found.year <= 2100:  # noqa: PLR2004
-        raise Unfit("bank_date_invalid")
+        raise BankValueError("bank_date_invalid")
     return found.astimezone(UTC).replace(tzinfo=None) if found.tzinfo else found
 
 
@@ -117,4 +117,4 @@ def _dated(text: str) -> datetime:
             return datetime.combine(datetime.fromisoformat(found[1]), time(), UTC)
     except ValueError:
         pass
-    raise Unfit("bank_date_invalid")
+    raise BankValueError("bank_date_invalid")

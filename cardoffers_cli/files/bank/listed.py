@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, get_args
 from cardoffers_cli.files.bank.entries import (
     BankEntry,
     BankFinding,
+    BankValueError,
     EntryStatus,
-    Unfit,
     amount_of,
     moment_of,
     reference_of,
@@ -44,19 +44,19 @@ def read_listed(file: BinaryIO) -> Iterator[Said]:
             raise _broken(line, f"it has {len(cells)} fields, and the header {len(names)}")
         try:
             yield _entry(dict(zip(names, cells, strict=True)), f"line {line}")
-        except Unfit as unfit:
+        except BankValueError as unfit:
             yield BankFinding(f"line {line}", str(unfit))
 
 
 def _entry(row: Mapping[str, str], place: str) -> BankEntry:
     status = next((each for each in _STATUSES if each == row["status"].strip()), None)
     if status is None:
-        raise Unfit("bank_status_unknown")
+        raise BankValueError("bank_status_unknown")
     directions: Mapping[str, Direction] = {"credit": "credit", "debit": "debit"}
     usual = "credit" if status == "returned" else "debit"
     direction = directions.get(row.get("direction", "").strip() or usual)
     if direction is None:
-        raise Unfit("bank_direction_unknown")
+        raise BankValueError("bank_direction_unknown")
     currency = row["currency"].strip()
     return BankEntry(
         message="csv",

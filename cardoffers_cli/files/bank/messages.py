@@ -15,7 +15,7 @@ from cardoffers_cli.files.bank.entries import (
     UNEXPLAINED,
     BankEntry,
     BankFinding,
-    Unfit,
+    BankValueError,
     amount_of,
     moment_of,
     reference_of,
@@ -67,7 +67,7 @@ def read_messages(file: BinaryIO) -> Iterator[Said]:
                 yield from _booked(element, place)
             else:
                 yield from _answered(element, place)
-        except Unfit as unfit:
+        except BankValueError as unfit:
             yield BankFinding(place, str(unfit))
 
 
@@ -81,14 +81,14 @@ def _booked(entry: Element, place: str) -> Iterator[Said]:
     for detail in details:
         try:
             read.append(_payment(entry, detail, place, is_alone=len(details) == 1))
-        except Unfit as fault:
+        except BankValueError as fault:
             unfit.add(str(fault))
     yield from read
     is_exchanged = any(name_of(each) == "CcyXchg" for each in entry.iter())
     if not is_exchanged and (read or len(details) > 1):
         try:
             yield from _left_over(entry, read, place)
-        except Unfit as fault:
+        except BankValueError as fault:
             unfit.add(str(fault))
     yield from (BankFinding(place, code) for code in sorted(unfit))
 
@@ -113,9 +113,9 @@ def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) ->
     status = _ENTRY_STATUS.get(text_at(entry, "Sts/Cd", "Sts") or "")
     direction = _DIRECTIONS.get(text_at(payment, "CdtDbtInd") or text_at(entry, "CdtDbtInd") or "")
     if status is None:
-        raise Unfit("bank_status_unknown")
+        raise BankValueError("bank_status_unknown")
     if direction is None:
-        raise Unfit("bank_direction_unknown")
+        raise BankValueError("bank_direction_unknown")
     came_back = all_at(payment, "RtrInf") or text_at(entry, "RvslInd") in {"true", "1"}
     if status == "booked" and direction == "credit" and came_back:
         status = "returned"
@@ -143,7 +143,7 @@ def _amount(entry: Element, payment: Element, *, is_alone: bool) -> tuple[Decima
             if text := text_at(within, path):
                 currency = attribute_at(within, path, "Ccy")
                 return amount_of(text, currency), currency
-    raise Unfit("bank_amount_invalid")
+    raise BankValueError("bank_amount_invalid")
 
 
 def _payment_id(entry: Element, payment: Element) -> str | None:
@@ -162,10 +162,10 @@ def _answered(answer: Element, place: str) -> Iterator[BankEntry]:
     if said is None:
         return
     if (status := _PAYMENT_STATUS.get(said)) is None:
-        raise Unfit("bank_status_unknown")
+        raise BankValueError("bank_status_unknown")
     named = text_at(answer, "OrgnlEndToEndId", "OrgnlPmtInfId", "OrgnlMsgId")
     if (payment_id := reference_of(named)) is None:
-        raise Unfit("bank_reference_missing")
+        raise BankValueError("bank_reference_missing")
     amount = currency = None
     if text := text_at(answer, "OrgnlTxRef/Amt/InstdAmt"):
         currency = attribute_at(answer, "OrgnlTxRef/Amt/InstdAmt", "Ccy")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ReportScope:
     """What a report is restricted to, None by nothing.
 
     `is_usual` says that nobody chose the window.

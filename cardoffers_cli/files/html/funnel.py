@@ -15,7 +15,7 @@ from cardoffers_cli.files.sheets import Column, Sheet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cardoffers_cli.files.html.asked import Asked
+    from cardoffers_cli.files.html.asked import ReportScope
 
     Found = Mapping[str, Any]
     from cardoffers_cli.files.sheets import Rows
@@ -31,7 +31,7 @@ _BY_DAY = (
 _FIRST = ("title", "merchant_name", "redemptions", "offer_add_successes", "offer_impressions")
 
 
-def funnel_page(found: Found, asked: Asked) -> Page:
+def funnel_page(found: Found, asked: ReportScope) -> Page:
     """Return the page; `found` is the document of `jobs/reports/funnel.py`."""
     return Page(
         title=asked.titled("Funnel"),
@@ -47,7 +47,7 @@ def funnel_page(found: Found, asked: Asked) -> Page:
     )
 
 
-def headline(found: Found, asked: Asked) -> str:
+def headline(found: Found, asked: ReportScope) -> str:
     """Return how many of those who saw offers added and redeemed, in a sentence."""
     people, others = found["people"], _others(found)
     if not people["saw"]:
@@ -122,7 +122,7 @@ def _steps(rows: Rows) -> Any:
     return beside("From offers seen to offers redeemed", drawn, subtitle=said)
 
 
-def _by_day(found: Found, asked: Asked) -> Section:
+def _by_day(found: Found, asked: ReportScope) -> Section:
     unit, rows = periods(found["days"])
     before = found["data"]["redemptions"] - sum(row["purchase_day_redemptions"] for row in rows)
     lines = ["Views and adds on their own day, redemptions on the day of their purchase."]
@@ -138,7 +138,7 @@ def _by_day(found: Found, asked: Asked) -> Section:
     )
 
 
-def _by(by: str, counted_by: Rows, asked: Asked) -> Section:
+def _by(by: str, counted_by: Rows, asked: ReportScope) -> Section:
     def first(name: str) -> Rows:
         ordered = sorted(
             counted_by, key=lambda row: (-row[name], -row["redemptions"], str(row[f"{by}_id"]))

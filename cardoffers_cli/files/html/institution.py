@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amounts_text
-from cardoffers_cli.files.html.asked import Asked
+from cardoffers_cli.files.html.asked import ReportScope
 from cardoffers_cli.files.html.funnel import people_sections
 from cardoffers_cli.files.html.history import night_text
 from cardoffers_cli.files.html.merchants import merchant_sections
@@ -25,10 +25,10 @@ MOST_ROWS = 10
 
 
 def institution_page(
-    night: str, found: Mapping[str, Any], lately: Asked, reports: Sequence[str]
+    night: str, found: Mapping[str, Any], lately: ReportScope, reports: Sequence[str]
 ) -> Page:
     """Return the page; `found` has the rows of each section, `lately` is what they are of."""
-    always = Asked(as_of=lately.as_of, institution=lately.institution)
+    always = ReportScope(as_of=lately.as_of, institution=lately.institution)
     return Page(
         title=f"{lately.institution}, nightly run of {night_text(night)}",
         headline=f"{_tonight(found['tonight'])} {headline(found['owed'], always)}",
@@ -57,7 +57,7 @@ def _tonight(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{counted(redeemed, 'redemption')} of this nightly run {come} to {sums}."
 
 
-def _money(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
+def _money(found: Mapping[str, Any], asked: ReportScope) -> Iterator[Section]:
     settlements = found["settlements"]
     if len(found["owed"]) > 1:
         yield owed_section(found["owed"])

@@ -16,14 +16,14 @@ from cardoffers_cli.files.sheets import Sheet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cardoffers_cli.files.html.asked import Asked
+    from cardoffers_cli.files.html.asked import ReportScope
     from cardoffers_cli.files.sheets import Rows
 
 _LISTED = 3
 _ORDERS = {"redemptions": "most redeemed"}
 
 
-def merchants_page(found: Mapping[str, Rows], asked: Asked) -> Page:
+def merchants_page(found: Mapping[str, Rows], asked: ReportScope) -> Page:
     """Return the page; `found` has the rows of `services/merchant_results.py` in each order."""
     return Page(
         title=asked.titled("Merchants"),
@@ -36,7 +36,7 @@ def merchants_page(found: Mapping[str, Rows], asked: Asked) -> Page:
     )
 
 
-def headline(rows: Rows, asked: Asked) -> str:
+def headline(rows: Rows, asked: ReportScope) -> str:
     """Return what merchants funded, and who the most."""
     of_each = firsts(rows)
     if not of_each:
@@ -77,7 +77,7 @@ def _facts(found: Mapping[str, Rows]) -> Iterator[Fact]:
         )
 
 
-def merchant_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Section]:
+def merchant_sections(found: Mapping[str, Rows], asked: ReportScope) -> Iterator[Section]:
     """Show the merchants of each currency, in each of the orders that were found."""
     for first in firsts(found["funded"]):
         currency = first["currency"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
-    from cardoffers_cli.files.html.asked import Asked
+    from cardoffers_cli.files.html.asked import ReportScope
     from cardoffers_cli.files.sheets import Row, Rows
 
 SOON = timedelta(days=14)
@@ -48,7 +48,7 @@ _MEANS = (
 )
 
 
-def offers_page(found: Mapping[str, Rows], asked: Asked) -> Page:
+def offers_page(found: Mapping[str, Rows], asked: ReportScope) -> Page:
     """Return the page; `found` has the rows of `services/offer_results.py` in each order."""
     return Page(
         title=asked.titled("Offers"),
@@ -61,7 +61,7 @@ def offers_page(found: Mapping[str, Rows], asked: Asked) -> Page:
     )
 
 
-def headline(found: Mapping[str, Rows], asked: Asked) -> str:
+def headline(found: Mapping[str, Rows], asked: ReportScope) -> str:
     """Return how many offers were redeemed, which one sold most, and which budgets end."""
     rows = found["spend"]
     if not rows:
@@ -81,7 +81,7 @@ def ending_soon(rows: Rows, now: datetime) -> list[Row]:
     return [row for row in rows if row["state"] == "runs_out" and row["ends_on"] <= last]
 
 
-def _facts(found: Mapping[str, Rows], asked: Asked) -> Iterator[Fact]:
+def _facts(found: Mapping[str, Rows], asked: ReportScope) -> Iterator[Fact]:
     of_each = firsts(found["spend"])
     earlier = {row["currency"]: row["spend_in_all"] for row in found.get("before", ())}
     for row in of_each[:_LISTED]:
@@ -113,7 +113,7 @@ def _facts(found: Mapping[str, Rows], asked: Asked) -> Iterator[Fact]:
     )
 
 
-def offer_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Section]:
+def offer_sections(found: Mapping[str, Rows], asked: ReportScope) -> Iterator[Section]:
     """Show the offers of each currency, in each of the orders that were found."""
     more = asked.command("offers", file="offers.csv")
     for first in firsts(found["spend"]):

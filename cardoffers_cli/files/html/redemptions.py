@@ -15,7 +15,7 @@ from cardoffers_cli.files.sheets import Column, Sheet, columns_of, on_days
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cardoffers_cli.files.html.asked import Asked
+    from cardoffers_cli.files.html.asked import ReportScope
     from cardoffers_cli.files.sheets import Rows
 
 _FIRST = {
@@ -45,7 +45,7 @@ _BY_DAY = (
 )
 
 
-def redemptions_page(found: Mapping[str, Any], asked: Asked) -> Page:
+def redemptions_page(found: Mapping[str, Any], asked: ReportScope) -> Page:
     """Return the page; `found` has the rows, and what they are counted by."""
     days, rows = found["days"], found["rows"]
     in_all = sum(row["redemptions"] for row in days)
@@ -63,7 +63,7 @@ def redemptions_page(found: Mapping[str, Any], asked: Asked) -> Page:
     return _page("Redemptions", days, asked, sections)
 
 
-def counts_page(by: str, rows: Rows, asked: Asked, *, is_all: bool, more: str) -> Page:
+def counts_page(by: str, rows: Rows, asked: ReportScope, *, is_all: bool, more: str) -> Page:
     """Return the page of redemptions by day, offer or merchant; of the first of them, or of all."""
     title = f"Redemptions by {by}"
     if not rows:
@@ -88,7 +88,7 @@ def counts_page(by: str, rows: Rows, asked: Asked, *, is_all: bool, more: str) -
     )
 
 
-def _page(title: str, rows: Rows, asked: Asked, sections: Sequence[Section]) -> Page:
+def _page(title: str, rows: Rows, asked: ReportScope, sections: Sequence[Section]) -> Page:
     return Page(
         title=asked.titled(title),
         headline=headline(rows, asked),
@@ -100,7 +100,7 @@ def _page(title: str, rows: Rows, asked: Asked, sections: Sequence[Section]) -> 
     )
 
 
-def headline(rows: Rows, asked: Asked) -> str:
+def headline(rows: Rows, asked: ReportScope) -> str:
     """Return how many redemptions there were and what they come to."""
     count = sum(row["redemptions"] for row in rows)
     if not count:
@@ -118,7 +118,7 @@ def _facts(rows: Rows) -> Iterator[Fact]:
         yield Fact.of("reversed since", sum(row["reversed"] for row in rows))
 
 
-def days_section(rows: Rows, asked: Asked) -> Section:
+def days_section(rows: Rows, asked: ReportScope) -> Section:
     """Show redemptions by the day of their purchase, and by the day they were decided."""
     unit, found = periods(rows)
     drawn = [drawn_by_day(f"Redemptions by {unit} of purchase", found, "purchase_day_redemptions")]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from decimal import Decimal
 
-    from cardoffers_cli.files.html.asked import Asked
+    from cardoffers_cli.files.html.asked import ReportScope
     from cardoffers_cli.files.sheets import Rows
 
 _FEW = 3
@@ -25,7 +25,7 @@ _ENTRIES = (
 )
 
 
-def settlements_page(found: Mapping[str, Any], asked: Asked) -> Page:
+def settlements_page(found: Mapping[str, Any], asked: ReportScope) -> Page:
     """Return the page; `found` has the rows of `services/settlements.py`, and entries."""
     return Page(
         title=asked.titled("Settlements"),
@@ -42,7 +42,7 @@ def settlements_page(found: Mapping[str, Any], asked: Asked) -> Page:
     )
 
 
-def headline(owed: Rows, asked: Asked) -> str:
+def headline(owed: Rows, asked: ReportScope) -> str:
     """Return what is owed in a sentence."""
     settled = summed(owed, "institution_payout_amount")
     pending = summed(owed, "pending_payout_amount")
@@ -82,7 +82,7 @@ def facts(owed: Rows) -> Iterator[Fact]:
     yield Fact.of_money("to be deducted", summed(owed, "open_adjustment_amount"), of)
 
 
-def _sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
+def _sections(found: Mapping[str, Any], asked: ReportScope) -> Iterator[Section]:
     owed, settlements, due = found["owed"], found["settlements"], found["due"]
     if owed:
         yield owed_section(owed)
@@ -117,7 +117,7 @@ def owed_section(owed: Rows) -> Section:
     return Section(title="Owed, by institution", pictures=pictured(*pictures), sheet=sheet)
 
 
-def entries_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
+def entries_sections(found: Mapping[str, Any], asked: ReportScope) -> Iterator[Section]:
     """Show what ledger entries come to, and the newest of them."""
     totals, rows = found["totals"], found["rows"]
     if not totals:

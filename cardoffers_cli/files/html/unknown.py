@@ -14,7 +14,7 @@ from cardoffers_cli.files.sheets import Column, Sheet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cardoffers_cli.files.html.asked import Asked
+    from cardoffers_cli.files.html.asked import ReportScope
     from cardoffers_cli.files.sheets import Row, Rows
 
 _KINDS = {
@@ -39,7 +39,7 @@ _COLUMNS = (
 )
 
 
-def unknown_page(found: Mapping[str, Any], asked: Asked) -> Page:
+def unknown_page(found: Mapping[str, Any], asked: ReportScope) -> Page:
     """Return the page; `found` has, by currency, the rows in each order, and the totals."""
     totals, files = found["totals"], ["Of the files that were imported in this time."]
     return Page(
@@ -60,7 +60,7 @@ def unknown_page(found: Mapping[str, Any], asked: Asked) -> Page:
     )
 
 
-def headline(totals: Rows, asked: Asked) -> str:
+def headline(totals: Rows, asked: ReportScope) -> str:
     """Return what purchases of unknown merchants come to, in a sentence."""
     if not totals:
         return f"Every merchant is known{asked.ending}."
@@ -74,7 +74,7 @@ def headline(totals: Rows, asked: Asked) -> str:
     )
 
 
-def unknown_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
+def unknown_sections(found: Mapping[str, Any], asked: ReportScope) -> Iterator[Section]:
     """Show the unknown merchants of each currency, in each of the orders that were found."""
     for total in found["totals"]:
         currency = total["currency"]

@@ -15,7 +15,7 @@ from cardoffers_cli.files.plain import PlainValidation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.files.plain.validation import RowsApart
+    from cardoffers_cli.files.plain.validation import RowSplitter
 
 
 class Checking:
@@ -46,7 +46,7 @@ class Checking:
         return self._validation.errors_csv()
 
     @cached_property
-    def _apart(self) -> RowsApart:
+    def _apart(self) -> RowSplitter:
         return self._validation.apart()
 
     def reject(self, block: Any) -> Iterator[bytes]:

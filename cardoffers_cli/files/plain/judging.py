@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.plain.slices import RowSlice
-    from cardoffers_cli.files.plain.tallies import Doubt
+    from cardoffers_cli.files.plain.tallies import CheckDigitHit
 
 _ACCEPTOR = "card_acceptor"
 _LOOK_ALIKE = CODES["look_alike"]
@@ -72,7 +72,7 @@ class PlainJudge:
         self._zeros = LostZerosOfRows()
         self.numbers: NumberEvidence = among.numbers if among else NumberEvidence()
         self._references = References()
-        self._doubts: list[Doubt] = []
+        self._doubts: list[CheckDigitHit] = []
         self._doubtful: dict[int, tuple[str, str]] = {}
         self._amounts: dict[str, str] = _Amounts()
 

@@ -65,8 +65,8 @@ def _(it: conditions.Matches) -> str:
     return _lacks(it.pattern)
 
 
-@good.register(conditions.Told)
-def _(it: conditions.Told) -> str:
+@good.register(conditions.TextTest)
+def _(it: conditions.TextTest) -> str:
     return _lacks(it.only_if)
 
 
@@ -86,7 +86,7 @@ def _(it: conditions.Either) -> str | None:
 def _(it: conditions.Not) -> str | None:
     """Say what a text has; an empty one has it too, unless that must be sure."""
     inner, or_empty = it.condition, "?"
-    if isinstance(inner, conditions.Surely):
+    if isinstance(inner, conditions.KnownTrue):
         inner, or_empty = inner.condition, ""
     if isinstance(inner, conditions.Sized):
         return f"(?=(?:.{{{inner.least},{inner.most}}}){or_empty}$)"

@@ -15,7 +15,7 @@ from cardoffers_cli.files.fields import OTHERS
 from cardoffers_cli.files.headers import Names, read_header, unknown_column
 from cardoffers_cli.files.json_texts import is_mistyped, mark, other_text, text_of
 from cardoffers_cli.files.lines import (
-    WholeLines,
+    LineSplitter,
     first_filled,
     in_parts,
     is_blank,
@@ -49,7 +49,7 @@ class LineRows:
     """Whether somebody vouches for a last line without its end."""
 
     def __init__(self) -> None:
-        self._lines = WholeLines()
+        self._lines = LineSplitter()
         self._line = 1
 
     def read(self, block: bytes) -> Iterator[RowSlice]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.row_kinds import MERCHANTS, PURCHASES
 from cardoffers_cli.files import rules
-from cardoffers_cli.files.conditions import Condition, Exceeds, Not, Surely
+from cardoffers_cli.files.conditions import Condition, Exceeds, KnownTrue, Not
 from cardoffers_cli.files.fields import NUMBER, TOKENS
 from cardoffers_cli.files.plain.proofs import exceptions, proof
 from cardoffers_cli.files.plain.times import Moments
@@ -277,7 +277,7 @@ class _Group:
 
 def _is_limit(condition: Condition) -> bool:
     """Whether a condition asks nothing but whether the moment of a row exceeds a limit."""
-    while isinstance(condition, Not | Surely):
+    while isinstance(condition, Not | KnownTrue):
         condition = condition.condition
     return isinstance(condition, Exceeds) and condition.column == "at"
 

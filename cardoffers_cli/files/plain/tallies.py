@@ -57,7 +57,7 @@ def _numbers(texts: Sequence[str], most: int) -> Iterator[tuple[int, str]]:
 
 
 @dataclass(frozen=True)
-class Doubt:
+class CheckDigitHit:
     """A number with a right check digit: the end of the file says whether it is a card's."""
 
     number: int
@@ -69,7 +69,7 @@ _may_hold = searching(CARD_LIKE)
 _NONE_LIKE = proof([Matches("", CARD_LIKE)])
 
 
-def note_numbers(evidence: NumberEvidence, kind: RowKind, rows: RowSlice) -> list[Doubt]:
+def note_numbers(evidence: NumberEvidence, kind: RowKind, rows: RowSlice) -> list[CheckDigitHit]:
     """Count the numbers of a slice of rows of a kind; return the right ones."""
     doubts = []
     for name in kind.columns:
@@ -81,7 +81,7 @@ def note_numbers(evidence: NumberEvidence, kind: RowKind, rows: RowSlice) -> lis
             for form, place, is_right in like.get(text, ()):
                 evidence.count(form, [(place, is_right)])
                 if is_right:
-                    doubts.append(Doubt(number, form, text))
+                    doubts.append(CheckDigitHit(number, form, text))
     return doubts
 
 

@@ -100,7 +100,7 @@ class PlainValidation:
         write_findings(out, told, position=self._read.reader.position)
         yield out.getvalue()
 
-    def apart(self) -> RowsApart:
+    def apart(self) -> RowSplitter:
         """Return what sorts the rows of the file apart, which is handed over a second time.
 
         Raises the error of a file that cannot be read.
@@ -108,7 +108,7 @@ class PlainValidation:
         if self._read is None or self._error:
             raise self._error or LookupError("finish() comes first")
         is_raw = bool(self._options.get("raw_rejected"))
-        return RowsApart(self._read, _blocks_of(self._profile), is_raw=is_raw)
+        return RowSplitter(self._read, _blocks_of(self._profile), is_raw=is_raw)
 
     def _take(self, blocks: Iterator[bytes], *, is_end: bool = False) -> None:
         if self._error is not None:
@@ -245,7 +245,7 @@ class _Reading:
         return [*self.reader.findings, *found] if rows in self.judges else []
 
 
-class RowsApart:
+class RowSplitter:
     """The rows of a file that was checked, sorted apart as it is handed over again."""
 
     def __init__(self, read: _Reading, blocks: FileBlocks, *, is_raw: bool) -> None:

@@ -33,7 +33,7 @@ from cardoffers_cli.files.profiles.trailers import check_trailer
 from cardoffers_cli.files.profiles.translation import Translation
 from cardoffers_cli.files.profiles.written import messages_of, refunds_told
 from cardoffers_cli.files.spreadsheets import is_workbook, read_sheet
-from cardoffers_cli.files.transactions import RefundsAmong, TransactionFile, rows_of
+from cardoffers_cli.files.transactions import MixedFile, TransactionFile, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,9 +71,9 @@ class ProfiledFile(TransactionFile):
         self.profile = profile
         self._texts_of = Texts(source, profile)
         self.left_out = self._read = 0
-        self._among: RefundsAmong | None = None
+        self._among: MixedFile | None = None
         if profile.negatives == "refund":
-            self._among = RefundsAmong(Judge(reading, REFUNDS))
+            self._among = MixedFile(Judge(reading, REFUNDS))
             self._among.judge.numbers = self.numbers  # both have their references in one column
             if reading.kind is REFUNDS:
                 self.row_kind = REFUNDS

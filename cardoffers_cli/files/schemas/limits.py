@@ -22,7 +22,7 @@ from cardoffers_cli.files.conditions import (
     Not,
     OneOf,
     Sized,
-    Told,
+    TextTest,
 )
 from cardoffers_cli.files.rules import begins_with_day
 
@@ -125,7 +125,7 @@ class _Asking:
         match condition:
             case Mistyped():
                 settled = False
-            case Told(by=by) if by in _SO:
+            case TextTest(by=by) if by in _SO:
                 settled = True
             case Flagged(column) if column in self.known:
                 settled = bool(self.known[column])

@@ -9,7 +9,7 @@ from cardoffers_cli.domain.bank_accounts import parse_account, plain_name
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.jobs.catalogue.logging_changes import log_changes
 from cardoffers_cli.jobs.context.approvals import require_approval
-from cardoffers_cli.services.accounts import KeptAccount, find_account, keep_account
+from cardoffers_cli.services.accounts import BankAccount, find_account, keep_account
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.runs import Run
@@ -21,7 +21,7 @@ NONE = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class GivenAccount:
+class AccountOptions:
     """An account as it was given, NONE to have none, or None to keep it; and whose it is."""
 
     account: str | None
@@ -29,7 +29,7 @@ class GivenAccount:
 
 
 def change_account(
-    store: Store, institution: Institution, given: GivenAccount, run: Run, *, dry_run: bool
+    store: Store, institution: Institution, given: AccountOptions, run: Run, *, dry_run: bool
 ) -> tuple[list[FieldChange], str | None]:
     """Change the account, and write that into both logs; return each change, masked.
 
@@ -58,8 +58,8 @@ def change_account(
 
 
 def _wanted(
-    given: GivenAccount, before: KeptAccount | None, institution: Institution
-) -> KeptAccount | None:
+    given: AccountOptions, before: BankAccount | None, institution: Institution
+) -> BankAccount | None:
     if given.account == NONE:
         return None
     kept = before.account if before else None
@@ -77,4 +77,4 @@ def _wanted(
             code="account_holder_invalid",
             hint="Write the name in Latin letters, as the bank has it.",
         )
-    return KeptAccount(account=account, holder=holder.strip())
+    return BankAccount(account=account, holder=holder.strip())

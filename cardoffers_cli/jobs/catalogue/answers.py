@@ -20,8 +20,8 @@ from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import merchant_answers, suggestions
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.merchant_answers import (
-    GivenAnswer,
-    KnownIdentifier,
+    MerchantAnswer,
+    MerchantIdentifier,
     RedeemedByIdentifier,
     WaitingSum,
     find_identifier,
@@ -114,7 +114,7 @@ def accept_reviewed(
     told: list[AnsweredIdentifier] = []
     with approvable(job, dry_run=dry_run) as store:
         facts = {_key(each): each.facts for each in _suggested(store)}
-        taken: dict[int, tuple[KnownIdentifier, NamedMerchant, str]] = {}
+        taken: dict[int, tuple[MerchantIdentifier, NamedMerchant, str]] = {}
         for row in reviewed:
             _check_reason(row.reason)
             identifier = find_identifier(
@@ -163,7 +163,7 @@ def refuse(
         found = find_identifier(store, identifier, identifier_type)
         known = find_merchant(store, merchant)
         newest = store.record(
-            GivenAnswer,
+            MerchantAnswer,
             "services/merchant_answers:newest",
             identifier_no=found.identifier_no,
             merchant_id=known.merchant_id,
@@ -268,7 +268,9 @@ def _key(row: Reviewed | Suggestion) -> tuple[str, str, str]:
     return row.merchant_identifier_type, row.merchant_identifier, str(row.merchant_id)
 
 
-def _cluster(store: Store, first: KnownIdentifier, known: NamedMerchant) -> list[KnownIdentifier]:
+def _cluster(
+    store: Store, first: MerchantIdentifier, known: NamedMerchant
+) -> list[MerchantIdentifier]:
     """Return the other identifiers of the name that the merchant is suggested for too."""
     likely = [each for each in _suggested(store) if each.merchant_id == known.merchant_id]
     names = {
@@ -283,7 +285,7 @@ def _cluster(store: Store, first: KnownIdentifier, known: NamedMerchant) -> list
     return [each for each in group if each.identifier_no != first.identifier_no]
 
 
-def _against(identifier: KnownIdentifier, merchant: NamedMerchant) -> Refused | None:
+def _against(identifier: MerchantIdentifier, merchant: NamedMerchant) -> Refused | None:
     """Return what is against accepting, if anything is."""
     if identifier.merchant_id is None:
         return None
@@ -295,7 +297,7 @@ def _against(identifier: KnownIdentifier, merchant: NamedMerchant) -> Refused | 
     )
 
 
-def _taken(identifier: KnownIdentifier) -> Refused:
+def _taken(identifier: MerchantIdentifier) -> Refused:
     number = identifier.merchant_identifier
     return Refused(
         f"{number} is an identifier of {identifier.merchant_name}.",
@@ -315,7 +317,7 @@ def _already(message: str, identifier: str) -> Refused:
 
 def _accept(
     store: Store,
-    pairs: Sequence[tuple[KnownIdentifier, NamedMerchant, str]],
+    pairs: Sequence[tuple[MerchantIdentifier, NamedMerchant, str]],
     run: Run,
     *,
     dry_run: bool,
@@ -338,7 +340,7 @@ def _accept(
 
 def _approve(
     store: Store,
-    pairs: Sequence[tuple[KnownIdentifier, NamedMerchant, str]],
+    pairs: Sequence[tuple[MerchantIdentifier, NamedMerchant, str]],
     run: Run,
     *,
     dry_run: bool,
@@ -370,7 +372,7 @@ def _approve(
 
 
 def _answered(
-    identifier: KnownIdentifier,
+    identifier: MerchantIdentifier,
     merchant: NamedMerchant,
     answer: str | None,
     reason: str,

@@ -21,7 +21,7 @@ NONE = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class GivenCalendar:
+class CalendarOptions:
     """What files are expected from now on, and the text of a file of holidays.
 
     NONE alone is nothing; None keeps what there is. `holidays_name` is what errors call the file.
@@ -33,7 +33,7 @@ class GivenCalendar:
 
 
 def change_calendar(
-    store: Store, institution: Institution, given: GivenCalendar, run: Run
+    store: Store, institution: Institution, given: CalendarOptions, run: Run
 ) -> list[FieldChange]:
     """Expect other files from now on; return each change. Raises `UsageError`."""
     expects = given.expects

@@ -98,7 +98,7 @@ class CatalogueImport(Record):
     dry_run: bool
 
 
-class WrittenFile(Record):
+class CatalogueOutput(Record):
     """A file of the catalogue that was written, with so many rows."""
 
     file: str
@@ -168,7 +168,7 @@ def export_catalogue(
     suffix: str = "csv",
     masked_links: bool = False,
     dry_run: bool = False,
-) -> list[WrittenFile]:
+) -> list[CatalogueOutput]:
     """Write every catalogue file to a folder.
 
     Full tokens do not leave the store (rules.md#masking), so links come masked or not at all, and
@@ -184,7 +184,7 @@ def export_catalogue(
             if not dry_run:
                 write_catalogue(path, kind, rows, mode=job.settings.mode)
             written.append(
-                WrittenFile(file=path.name, kind=kind, rows=rows.height, dry_run=dry_run)
+                CatalogueOutput(file=path.name, kind=kind, rows=rows.height, dry_run=dry_run)
             )
     return written
 

@@ -16,8 +16,8 @@ from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.files.catalogue_kinds import KINDS
-from cardoffers_cli.jobs.catalogue.accounts import GivenAccount, change_account
-from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar, change_calendar
+from cardoffers_cli.jobs.catalogue.accounts import AccountOptions, change_account
+from cardoffers_cli.jobs.catalogue.expectations import CalendarOptions, change_calendar
 from cardoffers_cli.jobs.catalogue.holds import change_hold, shown_hold
 from cardoffers_cli.jobs.catalogue.logging_changes import log_changes
 from cardoffers_cli.jobs.catalogue.rows import write_row
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 _KIND = "institutions"
 
 
-class ShownInstitution(
+class InstitutionDetails(
     Record,
     sheet="* approvals approval_limit webhook_events credit_days -minor_unit -tax_id -tax_note"
     " -numbers -account -account_holder -watch -expects -holidays -legal_hold -shares_tokens_with",
@@ -95,13 +95,13 @@ class ShownInstitution(
     shares_tokens_with: str | None = if_any()
 
 
-class AddedInstitution(ShownInstitution):
+class AddedInstitution(InstitutionDetails):
     """An institution that was added."""
 
     dry_run: bool
 
 
-class ChangedInstitution(ShownInstitution):
+class ChangedInstitution(InstitutionDetails):
     """An institution as it is now, what was changed, and the approval that this needed, if any."""
 
     changes: Sequence[FieldChange]
@@ -109,13 +109,13 @@ class ChangedInstitution(ShownInstitution):
     dry_run: bool
 
 
-def all_institutions(job: Job) -> list[ShownInstitution]:
+def all_institutions(job: Job) -> list[InstitutionDetails]:
     """Return every institution with its program, by slug."""
     with reading(job) as source:
         return [_shown(institution) for institution in list_institutions(source.store)]
 
 
-def show_institution(job: Job, slug_or_id: str) -> ShownInstitution:
+def show_institution(job: Job, slug_or_id: str) -> InstitutionDetails:
     """Return one institution with its program; raise `NotFound`."""
     with reading(job) as source:
         return _whole(source.store, find_institution(source.store, slug_or_id))
@@ -144,7 +144,7 @@ def add_institution(
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeptLayout:
+class InstitutionLayout:
     """The layout profile that an institution is to have: its TOML, or none."""
 
     toml: str | None
@@ -160,12 +160,12 @@ def set_institution(
     slug_or_id: str,
     values: Mapping[str, str],
     *,
-    layout: KeptLayout | None = None,
+    layout: InstitutionLayout | None = None,
     refunds: Mapping[str, Any] | None = None,
     four_eyes: Mapping[str, Any] | None = None,
-    account: GivenAccount | None = None,
+    account: AccountOptions | None = None,
     watch: bool | None = None,
-    calendar: GivenCalendar | None = None,
+    calendar: CalendarOptions | None = None,
     hold_short: str | None = None,
     legal_hold: str | None = None,
     numbers: Sequence[str] = (),
@@ -223,7 +223,7 @@ def change_institution(
 
 
 def _change_layout(
-    store: Store, institution: Institution, layout: KeptLayout, run: Run
+    store: Store, institution: Institution, layout: InstitutionLayout, run: Run
 ) -> list[FieldChange]:
     slug, new = institution.slug, layout.digest
     old = keep_profile(store, institution.id, slug, toml=layout.toml, digest=new, **run.by)
@@ -313,7 +313,7 @@ def _change_hold_short(
     return log_changes(store, "hold_short_changed", institution, changed, run)
 
 
-def _whole(store: Store, institution: Institution) -> ShownInstitution:
+def _whole(store: Store, institution: Institution) -> InstitutionDetails:
     """Return an institution with its account, masked, its watch, files and legal hold, if any."""
     more: dict[str, str | None] = {"watch": "on"} if is_watched(store, institution.id) else {}
     if hold := shown_hold(store, institution):
@@ -322,12 +322,12 @@ def _whole(store: Store, institution: Institution) -> ShownInstitution:
         more |= {"account": kept.masked, "account_holder": kept.holder}
     if calendar := newest_calendar(store, institution.id):
         more |= {name: text or None for name, text in calendar_texts(calendar).items()}
-    return ShownInstitution(**{**_shown(institution), **more})
+    return InstitutionDetails(**{**_shown(institution), **more})
 
 
-def _shown(institution: Institution) -> ShownInstitution:
+def _shown(institution: Institution) -> InstitutionDetails:
     values = asdict(institution)
-    return ShownInstitution(institution_id=values.pop("id"), **values)
+    return InstitutionDetails(institution_id=values.pop("id"), **values)
 
 
 def _cells(institution: Institution) -> dict[str, str | None]:

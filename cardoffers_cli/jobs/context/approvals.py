@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.context.runs import Run
-    from cardoffers_cli.services.approvals import Approval, AskedApproval
+    from cardoffers_cli.services.approvals import Approval, ApprovalRequest
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
@@ -44,7 +44,7 @@ class ApprovalNeeded(Refused):
     """
 
     def __init__(
-        self, request: AskedApproval, known: Approval | None, other: Approval | None = None
+        self, request: ApprovalRequest, known: Approval | None, other: Approval | None = None
     ) -> None:
         self.request, self.is_new = request, request is not known
         super().__init__(
@@ -153,7 +153,7 @@ def approval_moment(store: Store, now: datetime) -> datetime:
 def log_approval(
     store: Store,
     event: str,
-    request: AskedApproval,
+    request: ApprovalRequest,
     *,
     now: datetime,
     actor: str,
@@ -181,7 +181,7 @@ def log_approval(
     )
 
 
-def _keep(store: Store, job: Job, request: AskedApproval) -> None:
+def _keep(store: Store, job: Job, request: ApprovalRequest) -> None:
     """Keep a request, in a transaction of its own."""
     with (
         store.transaction(),
@@ -193,12 +193,12 @@ def _keep(store: Store, job: Job, request: AskedApproval) -> None:
         run.counts["approval_id"] = request.approval_id
 
 
-def _about(request: AskedApproval) -> str:
+def _about(request: ApprovalRequest) -> str:
     """Name what an approval is for: `acme, r-1, GBP 12.50`."""
     return ", ".join(filter(None, (request.institution, request.subject, _money(request))))
 
 
-def _how_far(request: AskedApproval, known: Approval | None) -> str:
+def _how_far(request: ApprovalRequest, known: Approval | None) -> str:
     """Say what became of the request, or of the last one that was alike."""
     if known is None:
         return "It is asked for now, and nothing else was changed."
@@ -210,7 +210,7 @@ def _how_far(request: AskedApproval, known: Approval | None) -> str:
     return f"It is asked for again: the last one {before}."
 
 
-def _difference(request: AskedApproval, other: Approval | None) -> str:
+def _difference(request: ApprovalRequest, other: Approval | None) -> str:
     """Say in what a request differs from one for the same that waits or was given."""
     if other is None:
         return ""
@@ -225,7 +225,7 @@ def _difference(request: AskedApproval, other: Approval | None) -> str:
     return f" What was {verb} before is another: {'; '.join(parts)}."
 
 
-def _money(request: AskedApproval) -> str | None:
+def _money(request: ApprovalRequest) -> str | None:
     if request.amount is None or request.currency is None:
         return None
     return money_text(request.amount, request.currency)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.catalogue_writing import write_templates
 from cardoffers_cli.jobs.catalogue.importing import CatalogueImport, import_catalogue
-from cardoffers_cli.jobs.storage.stores import MadeStore, init
+from cardoffers_cli.jobs.storage.stores import InitResult, init
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
 
 
-class ExampleStore(MadeStore):
+class ExampleStore(InitResult):
     """A new store with the example: what the import of its files told, None of a dry run."""
 
     example: CatalogueImport | None

@@ -52,7 +52,7 @@ class KeyRequest:
     expires: Expiry = None
 
 
-class MadeKey(Record):
+class NewApiKey(Record):
     """A new key for its owner: its text, or the file that has it; of a dry run there is none."""
 
     key_id: UUID | None
@@ -60,7 +60,7 @@ class MadeKey(Record):
     key_file: str | None
 
 
-class GrantedKey(MadeKey):
+class GrantedKey(NewApiKey):
     """A new key, and what it may do until when (None: without an end)."""
 
     institution: str
@@ -84,7 +84,7 @@ class RotatedKey(GrantedKey):
     dry_run: bool
 
 
-class KnownKey(Record, sheet="* expires_at rotated_at replaced_by revoked_at key_id -is_legacy"):
+class ApiKeyRow(Record, sheet="* expires_at rotated_at replaced_by revoked_at key_id -is_legacy"):
     """What is known of one key, which is never the key: it is shown masked."""
 
     key_id: UUID
@@ -103,7 +103,7 @@ class KnownKey(Record, sheet="* expires_at rotated_at replaced_by revoked_at key
     revoked_at: datetime | None = shown(gives_way=7)
 
 
-class RevokedKey(KnownKey):
+class RevokedKey(ApiKeyRow):
     """A key that was ended."""
 
     dry_run: bool
@@ -115,7 +115,7 @@ def create_key(
     """Make a key; what is returned, or the file, is the only place where its text is."""
     name, scopes = checked_name(request.name), checked_scopes(request.scopes)
     expires_at = _end(request.expires, a_year_after(job.now), job.now)
-    made = _Made(key_file, dry_run=dry_run)
+    made = _NewKey(key_file, dry_run=dry_run)
     with job.store() as store, made.file(), store.transaction(keep=not dry_run):
         owner = find_institution(store, request.institution)
         grant = Grant(institution_id=owner.id, name=name, scopes=scopes, expires_at=expires_at)
@@ -136,7 +136,7 @@ def rotate_key(
 
     Raises `Refused` for a key that is revoked, expired or replaced already.
     """
-    made = _Made(key_file, dry_run=dry_run)
+    made = _NewKey(key_file, dry_run=dry_run)
     retires_at = None if overlap is None else job.now + overlap
     with job.store() as store, made.file(), store.transaction(keep=not dry_run):
         old = keys.get_key(store, whole_id(store, "key", key_id))
@@ -194,7 +194,7 @@ def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> RevokedKey:
     return RevokedKey(**shown, dry_run=dry_run)
 
 
-def list_keys(job: Job, institution: str | None = None) -> list[KnownKey]:
+def list_keys(job: Job, institution: str | None = None) -> list[ApiKeyRow]:
     """Return the keys of an institution, or of all, the newest first; never the keys' text."""
     with job.store() as store:
         owner = find_institution(store, institution) if institution else None
@@ -204,7 +204,7 @@ def list_keys(job: Job, institution: str | None = None) -> list[KnownKey]:
     return [_shown(key, slugs[key.institution_id], job.now) for key in found]
 
 
-def show_key(key_id: str, job: Job) -> KnownKey:
+def show_key(key_id: str, job: Job) -> ApiKeyRow:
     """Return one key, never its text; raise `NotFound`."""
     with job.store() as store:
         catch_up(store, job)
@@ -212,7 +212,7 @@ def show_key(key_id: str, job: Job) -> KnownKey:
         return _shown(key, _slugs(store)[key.institution_id], job.now)
 
 
-def check_key(text: str, job: Job) -> KnownKey:
+def check_key(text: str, job: Job) -> ApiKeyRow:
     """Return what a key may do and until when.
 
     Raises `UsageError` key_mistyped, without a look-up; `NotFound` key_unknown; `Refused`
@@ -243,7 +243,7 @@ def check_key(text: str, job: Job) -> KnownKey:
     return shown
 
 
-class _Made:
+class _NewKey:
     """A key that is being made, and the file that it goes to, if any."""
 
     def __init__(self, key_file: Path | None, *, dry_run: bool) -> None:
@@ -256,19 +256,19 @@ class _Made:
             return nullcontext()
         return new_private_file(self._key_file, f"{self.text}\n")
 
-    def shown(self) -> MadeKey:
+    def shown(self) -> NewApiKey:
         """Return the key for its owner: here, or where it is."""
         if self._dry_run:
-            return MadeKey(key_id=None, key=None, key_file=None)
+            return NewApiKey(key_id=None, key=None, key_file=None)
         file = self._key_file
-        return MadeKey(
+        return NewApiKey(
             key_id=self.key_id,
             key=None if file else self.text,
             key_file=str(file) if file else None,
         )
 
 
-def _issue(store: Store, made: _Made, grant: Grant, job: Job) -> None:
+def _issue(store: Store, made: _NewKey, grant: Grant, job: Job) -> None:
     keys.add_key(store, made.text, grant, made.key_id, now=job.now)
     details = {
         "name": grant.name,
@@ -295,7 +295,7 @@ def _slugs(store: Store) -> dict[UUID, str]:
     return {institution.id: institution.slug for institution in list_institutions(store)}
 
 
-def _granted(made: _Made, grant: Grant, slug: str, job: Job) -> GrantedKey:
+def _granted(made: _NewKey, grant: Grant, slug: str, job: Job) -> GrantedKey:
     return GrantedKey(
         **made.shown(),
         institution=slug,
@@ -306,8 +306,8 @@ def _granted(made: _Made, grant: Grant, slug: str, job: Job) -> GrantedKey:
     )
 
 
-def _shown(key: ApiKey, slug: str, now: datetime) -> KnownKey:
-    return KnownKey(
+def _shown(key: ApiKey, slug: str, now: datetime) -> ApiKeyRow:
+    return ApiKeyRow(
         key_id=key.key_id,
         institution=slug,
         name=key.name,

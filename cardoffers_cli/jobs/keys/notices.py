@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.key_notices import OwedNotice
+    from cardoffers_cli.services.key_notices import DueNotice
     from cardoffers_cli.store.store import Store
 
 
-class GivenNotice(Record, sheet="institution name prefix notice ends_at key_id"):
+class KeyNotice(Record, sheet="institution name prefix notice ends_at key_id"):
     """A notice that one key is about to end, with the text that its institution was sent."""
 
     key_id: UUID = shown(gives_way=2)
@@ -36,29 +36,29 @@ class GivenNotice(Record, sheet="institution name prefix notice ends_at key_id")
     text: str
 
 
-class GivenNotices(Record):
+class NoticesResult(Record):
     """The notices that one run gave; a dry run has no id."""
 
     run_id: UUID | None
-    notices: Sequence[GivenNotice]
+    notices: Sequence[KeyNotice]
     dry_run: bool
 
 
-def give_notices(job: Job, *, dry_run: bool = False) -> GivenNotices:
+def give_notices(job: Job, *, dry_run: bool = False) -> NoticesResult:
     """Give every notice that is owed, in one transaction."""
     with job.store() as store, store.transaction(keep=not dry_run):
         return give_in(store, job, dry_run=dry_run)
 
 
-def give_in(store: Store, job: Job, *, dry_run: bool = False) -> GivenNotices:
+def give_in(store: Store, job: Job, *, dry_run: bool = False) -> NoticesResult:
     """Give every notice that is owed in the caller's transaction, as one run."""
     with run_record(store, kind="key_notices", now=job.now, actor=job.actor) as run:
         given = [_give(store, notice, job) for notice in key_notices.due(store, job.now)]
         run.counts["notices"] = len(given)
-    return GivenNotices(run_id=None if dry_run else run.run_id, notices=given, dry_run=dry_run)
+    return NoticesResult(run_id=None if dry_run else run.run_id, notices=given, dry_run=dry_run)
 
 
-def _give(store: Store, notice: OwedNotice, job: Job) -> GivenNotice:
+def _give(store: Store, notice: DueNotice, job: Job) -> KeyNotice:
     key_id, ends_at, which = notice.key_id, notice.ends_at, notice.notice
     text = _text(notice, job.now)
     key_notices.give(store, key_id, ends_at=ends_at, notice=which, now=job.now)
@@ -80,7 +80,7 @@ def _give(store: Store, notice: OwedNotice, job: Job) -> GivenNotice:
         key_id=key_id,
         details={"notice": which, "ends_at": ends_at},
     )
-    return GivenNotice(
+    return KeyNotice(
         key_id=key_id,
         institution=notice.institution,
         name=notice.name,
@@ -91,7 +91,7 @@ def _give(store: Store, notice: OwedNotice, job: Job) -> GivenNotice:
     )
 
 
-def _text(notice: OwedNotice, now: datetime) -> str:
+def _text(notice: DueNotice, now: datetime) -> str:
     ends_at = notice.ends_at
     key = f"The API key {notice.name} ({notice.prefix}…)"
     end = f"on {ends_at:%Y-%m-%d} at {ends_at:%H:%M} UTC"

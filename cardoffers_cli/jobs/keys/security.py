@@ -95,7 +95,7 @@ def list_security(
         )
 
 
-class ToldFault(security_log.ChainFault):
+class SecurityLogFault(security_log.ChainFault):
     """A fault of the chain, in words too."""
 
     message: str
@@ -107,7 +107,7 @@ class ChainCheck(Record):
     ok: bool
     entries: int
     head: str
-    faults: Sequence[ToldFault]
+    faults: Sequence[SecurityLogFault]
 
 
 def verify_security(job: Job, head: str | None = None) -> ChainCheck:
@@ -128,7 +128,7 @@ def verify_security(job: Job, head: str | None = None) -> ChainCheck:
         entries=int(present.partition(":")[0]),
         head=present,
         faults=[
-            ToldFault(entry_no=number, fault=fault, message=_FAULTS[fault].format(number))
+            SecurityLogFault(entry_no=number, fault=fault, message=_FAULTS[fault].format(number))
             for number, fault in found
         ],
     )

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import ConfigurationError, NoSpace, NotFound, Refused
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.files.disks import free_bytes, is_read_only, network_kind
-from cardoffers_cli.files.processed import Processed
-from cardoffers_cli.jobs.night.order import Order, finding
-from cardoffers_cli.jobs.night.told import without_room
+from cardoffers_cli.files.processed import ProcessedFolder
+from cardoffers_cli.jobs.night.findings import without_room
+from cardoffers_cli.jobs.night.order import NightOptions, finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from cardoffers_cli.files.drop import Dropped
+    from cardoffers_cli.files.drop import DropFile
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.nights import Night, NightFinding
 
@@ -26,7 +26,7 @@ _STORE_GROWS = 2
 _ALWAYS = 16 << 20
 
 
-def check_places(job: Job, order: Order) -> list[NightFinding]:
+def check_places(job: Job, order: NightOptions) -> list[NightFinding]:
     """Raise what makes a night impossible where it is to work; return what is to be wary of."""
     if not order.drop.is_dir():
         raise NotFound(
@@ -43,7 +43,7 @@ def check_places(job: Job, order: Order) -> list[NightFinding]:
     }
     _must_be_apart(processed, order.drop, is_chosen=job.settings.processed_dir is not None)
     if processed.exists():
-        Processed(processed).check()
+        ProcessedFolder(processed).check()
     for name, folder in folders.items():
         if not folder.is_dir():
             raise NotFound(
@@ -102,7 +102,7 @@ def check_space(job: Job) -> None:
         )
 
 
-def fitting(job: Job, files: Sequence[Dropped]) -> tuple[list[Dropped], list[NightFinding]]:
+def fitting(job: Job, files: Sequence[DropFile]) -> tuple[list[DropFile], list[NightFinding]]:
     """Choose the files that fit on the disks, small ones first; return findings on the others.
 
     One that is too large would otherwise keep the night from all of them, on every night. One over
@@ -133,7 +133,7 @@ def _existing(processed: Path) -> Path:
     return processed if processed.exists() else processed.parent
 
 
-def check_clock(job: Job, order: Order, newest: Night | None) -> None:
+def check_clock(job: Job, order: NightOptions, newest: Night | None) -> None:
     """Raise `Refused` for a clock behind the last night's, unless somebody chose it."""
     if newest is None or order.is_clock_chosen or job.now >= newest.as_of:
         return
@@ -145,5 +145,5 @@ def check_clock(job: Job, order: Order, newest: Night | None) -> None:
     )
 
 
-def _unpacked(file: Dropped) -> int:
+def _unpacked(file: DropFile) -> int:
     return file.size_bytes * (GZIP_GROWS if file.is_compressed else 1)

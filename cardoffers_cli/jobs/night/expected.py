@@ -14,16 +14,16 @@ from cardoffers_cli.domain.arriving import CATCH_UP
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.moments import format_minute, format_moment
-from cardoffers_cli.domain.watching import FILE_LATE, FILE_MISSED, Watched
-from cardoffers_cli.jobs.arrivals import FileNews, judge_arrivals
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, finding
+from cardoffers_cli.domain.watching import FILE_LATE, FILE_MISSED, Observation
+from cardoffers_cli.jobs.arrivals import ArrivalNotices, judge_arrivals
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, StepResult, finding
 from cardoffers_cli.services.watch import list_watch_findings, record_findings, resolve_findings
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from cardoffers_cli.jobs.arrivals import Arrival
-    from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.jobs.night.order import NightContext
     from cardoffers_cli.services.nights import NightFinding
     from cardoffers_cli.store.store import Store
 
@@ -33,11 +33,11 @@ _WHY = {"file_known": "nothing in it is new", "rows_rejected": "every row of it 
 """Why a file that came does not count; any other code is that of why it was refused."""
 
 
-def look_for_files(store: Store, now: datetime) -> FileNews:
+def look_for_files(store: Store, now: datetime) -> ArrivalNotices:
     """Return what of the deadlines of the last month was not told yet."""
     arrivals = [each for each in judge_arrivals(store, now) if each.due_at >= now - CATCH_UP]
     if not arrivals:
-        return FileNews()
+        return ArrivalNotices()
     known = {
         (each.institution, each.subject, each.about_on): each.state
         for code in _CODES.values()
@@ -46,7 +46,7 @@ def look_for_files(store: Store, now: datetime) -> FileNews:
     states = [
         (each, known.get((each.institution, each.expected, each.due_on))) for each in arrivals
     ]
-    return FileNews(
+    return ArrivalNotices(
         arrivals=arrivals,
         told=[each for each, state in states if each.state in _CODES and state is None],
         came=[each for each, state in states if each.file and state == "open"],
@@ -62,7 +62,7 @@ def is_file_news(store: Store, now: datetime) -> bool:
     return bool(news.told or news.came)
 
 
-def look_before(work: Work) -> None:
+def look_before(work: NightContext) -> None:
     """Look for what is to be told, while nothing else is done: an error is kept, to be told."""
     try:
         with work.job.store(read_only=True) as store:
@@ -71,17 +71,17 @@ def look_before(work: Work) -> None:
         if work.onlooker.is_stopping():
             raise
         told = error.message if isinstance(error, CardoffersError) else type(error).__name__
-        work.file_news = FileNews(error=told)
+        work.file_news = ArrivalNotices(error=told)
 
 
-def tell_of_files(work: Work, store: Store) -> Done:
+def tell_of_files(work: NightContext, store: Store) -> StepResult:
     """Keep what is told of expected files, and resolve what was told of those that came."""
     news = work.file_news or look_for_files(store, work.job.now)
     if news.error:
         message = f"Whether every expected file came is not known: {news.error}"
         then = "cardoffers arrivals"
         unknown = finding("arrivals_unknown", message, level="warning", then=then)
-        return Done(counts={}, findings=[unknown])
+        return StepResult(counts={}, findings=[unknown])
     for each in news.told:
         record_findings(
             store, each.institution_id, [_watched(each)], run_no=work.night.run_no, now=work.job.now
@@ -92,10 +92,10 @@ def tell_of_files(work: Work, store: Store) -> Done:
     states = Counter(each.state for each in news.arrivals)
     shown = ("on_time", "late", "missed", "pending") if news.arrivals else ()
     counts = {f"files_{name}": states[name] for name in shown}
-    return Done(counts=counts, findings=_findings(news))
+    return StepResult(counts=counts, findings=_findings(news))
 
 
-def _watched(arrival: Arrival) -> Watched:
+def _watched(arrival: Arrival) -> Observation:
     came_at = arrival.received_at
     figures = {
         "due_at": format_moment(arrival.due_at),
@@ -104,7 +104,7 @@ def _watched(arrival: Arrival) -> Watched:
         "refused": arrival.refused,
         "why": arrival.why,
     }
-    return Watched(
+    return Observation(
         code=_CODES[arrival.state],
         subject=arrival.expected,
         about_on=arrival.due_on,
@@ -112,7 +112,7 @@ def _watched(arrival: Arrival) -> Watched:
     )
 
 
-def _resolve(store: Store, arrival: Arrival, work: Work) -> None:
+def _resolve(store: Store, arrival: Arrival, work: NightContext) -> None:
     """Resolve what was told of a deadline: its file is there. One that came late needs nobody."""
     came_at = arrival.received_at or work.job.now
     for code in _CODES.values():
@@ -128,7 +128,7 @@ def _resolve(store: Store, arrival: Arrival, work: Work) -> None:
         )
 
 
-def _findings(news: FileNews) -> list[NightFinding]:
+def _findings(news: ArrivalNotices) -> list[NightFinding]:
     """Return a finding of each expectation and state, of its newest deadline."""
     groups: dict[tuple[str, str, str], list[Arrival]] = {}
     for each in news.told:

@@ -62,7 +62,7 @@ class LastNight(Record):
     page: str | None
 
 
-class LeftNight(Record):
+class UnfinishedNight(Record):
     """A night that has not ended: running, or broken off."""
 
     run_id: UUID
@@ -85,11 +85,13 @@ def last_night(store: Store, path: Path) -> LastNight | None:
     )
 
 
-def left_nights(store: Store, path: Path) -> list[LeftNight]:
+def left_nights(store: Store, path: Path) -> list[UnfinishedNight]:
     """Return the nights that have not ended, the oldest first: running, or broken off."""
     holder = night_holder(path)
     return [
-        LeftNight(run_id=each.run_id, night=each.name, state=_state(holder, each.run_id, False))
+        UnfinishedNight(
+            run_id=each.run_id, night=each.name, state=_state(holder, each.run_id, False)
+        )
         for each in nights.unfinished(store)
     ]
 

@@ -21,22 +21,22 @@ from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, NotFound
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.files.claims import FileClaim, put_away
 from cardoffers_cli.files.disks import free_bytes
-from cardoffers_cli.files.drop import MANIFEST, Dropped, clear_drafts, marker_names
+from cardoffers_cli.files.drop import MANIFEST, DropFile, clear_drafts, marker_names
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.folders import stamp_of
 from cardoffers_cli.files.opening import open_layout
-from cardoffers_cli.files.processed import DONE, FAILED, HELD, KEPT_IN, TAKEN, Processed
+from cardoffers_cli.files.processed import DONE, FAILED, HELD, KEPT_IN, TAKEN, ProcessedFolder
+from cardoffers_cli.files.safe_copies import FileChangedError, private_copy, read_manifest
 from cardoffers_cli.files.sources import Source, unusable
-from cardoffers_cli.files.spools import Elusive, private_copy, read_manifest
 from cardoffers_cli.jobs.night.bounds import Bounds
 from cardoffers_cli.jobs.night.checks import GZIP_GROWS
 from cardoffers_cli.jobs.night.faults import failure_of
-from cardoffers_cli.jobs.night.looking import file_rows, look_twice
+from cardoffers_cli.jobs.night.findings import file_counts, file_findings
 from cardoffers_cli.jobs.night.manifests import check_digest, check_sums, vouches
-from cardoffers_cli.jobs.night.order import Done, Onlooker, Order, Work
+from cardoffers_cli.jobs.night.order import NightContext, NightObserver, NightOptions, StepResult
 from cardoffers_cli.jobs.night.picking import tidied_up
-from cardoffers_cli.jobs.night.told import file_counts, file_findings
+from cardoffers_cli.jobs.night.select import file_rows, look_twice
 from cardoffers_cli.jobs.river.engines import target_of
 from cardoffers_cli.jobs.river.imports import HELD as FILE_HELD
 from cardoffers_cli.jobs.river.imports import (
@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.folders import OpenFolder
     from cardoffers_cli.files.manifests import Manifest
-    from cardoffers_cli.files.spools import Copy
+    from cardoffers_cli.files.safe_copies import Copy
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.river.imports import TakenIn
+    from cardoffers_cli.jobs.river.imports import JudgedImport
     from cardoffers_cli.jobs.river.intake import Judged
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.services.nights import Night, NightFile
@@ -74,7 +74,7 @@ _ROOM_FOR_ONE = 3
 because the store takes up to twice as much."""
 
 
-def import_files(work: Work) -> Done:
+def import_files(work: NightContext) -> StepResult:
     """Take in every file of the night; the reports and the moves are finished where one was."""
     with work.job.store(read_only=True) as store:
         files = nights.files(store, work.night)
@@ -86,7 +86,7 @@ def import_files(work: Work) -> Done:
         return taken_in(work, store)
 
 
-def take_late_files(work: Work) -> list[NightFile]:
+def take_late_files(work: NightContext) -> list[NightFile]:
     """Look into the drop folder again, and take in what is ready by now; return what became of it.
 
     Done again after a crash it goes on with the files that it found. They are out of the way, but
@@ -99,7 +99,7 @@ def take_late_files(work: Work) -> list[NightFile]:
         files = nights.files(store, work.night)
     late = [file for file in files if not file.is_moved]
     if not late and work.clock.date() <= work.night.as_of.date():
-        found = list[Dropped]()
+        found = list[DropFile]()
         with suppress(OSError):  # a drop folder that is gone by now has nothing more
             found = look_twice(work.job, work.order.drop, files).files
         rows = list(file_rows(work.processed, found, first=len(files) + 1))
@@ -114,7 +114,7 @@ def take_late_files(work: Work) -> list[NightFile]:
         return [file for file in nights.files(store, work.night) if file.file_no in numbers]
 
 
-def take_files(work: Work, files: Sequence[NightFile]) -> None:
+def take_files(work: NightContext, files: Sequence[NightFile]) -> None:
     """Take in files of the night that wait, and move those out of the way that are judged."""
     with work.job.store(read_only=True) as store:
         work.target = target_of(store, work.job)
@@ -125,7 +125,7 @@ def take_files(work: Work, files: Sequence[NightFile]) -> None:
         _File(work, file).finish()
 
 
-def rehearse_files(work: Work, store: Store) -> Done:
+def rehearse_files(work: NightContext, store: Store) -> StepResult:
     """Do to the store what taking in the files would, in a transaction that will be undone."""
     for file in nights.files(store, work.night):
         if file.state == "waiting":
@@ -133,18 +133,18 @@ def rehearse_files(work: Work, store: Store) -> Done:
     return taken_in(work, store)
 
 
-def taken_in(work: Work, store: Store) -> Done:
+def taken_in(work: NightContext, store: Store) -> StepResult:
     """Return what became of the files of the night, by its records."""
     files = nights.files(store, work.night)
     counts = {**file_counts(files), "processed": str(work.processed.root)}
-    return Done(counts=counts, findings=[*file_findings(work.processed, files)])
+    return StepResult(counts=counts, findings=[*file_findings(work.processed, files)])
 
 
 @dataclass(frozen=True)
 class _File:
     """A file of the night, on its way through the import and out of the drop folder."""
 
-    work: Work
+    work: NightContext
     file: NightFile
 
     @property
@@ -178,7 +178,7 @@ class _File:
         try:
             self.claim.take(taken, bounds.limits)
             self._import(taken, bounds, kept)
-        except Elusive as error:
+        except FileChangedError as error:
             return self._leave(taken, error)
         except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
             return self._fail(taken, self._failure_of(error), kept)
@@ -193,12 +193,12 @@ class _File:
             raise error
         return failure_of(error)
 
-    def _leave(self, taken: OpenFolder, error: Elusive) -> str:
+    def _leave(self, taken: OpenFolder, error: FileChangedError) -> str:
         """Give a file back that somebody exchanged or wrote to: the next look finds it."""
         if taken.look(self.claim.as_name) is not None:
             try:
                 self.claim.give_back(taken)
-            except (Elusive, FileUnusable) as worse:
+            except (FileChangedError, FileUnusable) as worse:
                 return self._fail(taken, worse, {})
         return self._judge(error.code, {}, {})
 
@@ -270,7 +270,7 @@ class _File:
         report: Mapping[str, Any]
         try:
             state, report = "imported", self._rehearsed(store).document()
-        except Elusive as error:
+        except FileChangedError as error:
             state, report = error.code, {"file": self.shown}
         except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
             failure = self._failure_of(error)
@@ -287,7 +287,7 @@ class _File:
                 manifest = read_manifest(origin, names, self.shown)
                 return self.take_in(store, copy, manifest, bounds, keeps_reports=False)
 
-    def _write_reports(self, store: Store, opened: TransactionFile, taken: TakenIn) -> None:
+    def _write_reports(self, store: Store, opened: TransactionFile, taken: JudgedImport) -> None:
         name = self.file.taken_as
         outputs = Outputs(
             errors=self._path(DONE, f"{name}.errors.csv"),
@@ -370,12 +370,12 @@ def release_file(job: Job, name: str, institution: str | None, *, dry_run: bool)
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution) if institution else None
         night, file = _held(store, name, owner)
-        drop, processed = Path(night.drop_folder), Processed(Path(night.processed_folder))
-        work = Work(
+        drop, processed = Path(night.drop_folder), ProcessedFolder(Path(night.processed_folder))
+        work = NightContext(
             job=job,
             night=night,
-            order=Order(drop=drop),
-            onlooker=Onlooker(),
+            order=NightOptions(drop=drop),
+            onlooker=NightObserver(),
             clock=job.now,
             processed=processed,
             target=target_of(store, job),

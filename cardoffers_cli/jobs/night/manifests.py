@@ -12,7 +12,7 @@ from cardoffers_cli.pipeline.stage import staged_amount
 if TYPE_CHECKING:
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.files.manifests import Manifest
-    from cardoffers_cli.files.spools import Copy
+    from cardoffers_cli.files.safe_copies import Copy
     from cardoffers_cli.jobs.river.intake import Judged
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.archive.target import EngineTarget
-    from cardoffers_cli.files.processed import Processed
-    from cardoffers_cli.jobs.arrivals import FileNews
+    from cardoffers_cli.files.processed import ProcessedFolder
+    from cardoffers_cli.jobs.arrivals import ArrivalNotices
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.hooks import HookOutcome
-    from cardoffers_cli.jobs.river.engines import Computed
+    from cardoffers_cli.jobs.river.engines import EngineOutput
     from cardoffers_cli.services.nights import Counts, Night, NightStep
 
 WITHOUT_CONSEQUENCE = "note"
@@ -26,7 +26,7 @@ WITHOUT_CONSEQUENCE = "note"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class NightOptions:
     """What is to be done: which folder, how long webhooks may take, and who chose the clock.
 
     `is_clock_chosen` says that somebody named the moment; `wait_s` is for another night to end.
@@ -40,7 +40,7 @@ class Order:
     metrics_file: Path | None = None
 
 
-class ToldStep(Record, sheet="name status started_at seconds counts"):
+class StepReport(Record, sheet="name status started_at seconds counts"):
     """A step as the result tells it; who looks on hears its findings with it. Times are real."""
 
     name: str = shown("step")
@@ -51,9 +51,9 @@ class ToldStep(Record, sheet="name status started_at seconds counts"):
     findings: Sequence[NightFinding] | None = if_any()
 
 
-def told(step: NightStep) -> ToldStep:
+def told(step: NightStep) -> StepReport:
     """Return a step as the result tells it."""
-    return ToldStep(
+    return StepReport(
         name=step.name,
         status=step.status,
         started_at=step.began_at,
@@ -62,7 +62,7 @@ def told(step: NightStep) -> ToldStep:
     )
 
 
-class Onlooker:
+class NightObserver:
     """Who looks on while a night runs; this one keeps silent."""
 
     def begins(self, step: str, position: int, of: int) -> None:
@@ -71,7 +71,7 @@ class Onlooker:
     def moves(self, what: str, done: int, total: int | None) -> None:
         """Hear how far the step is, in a unit of its own."""
 
-    def ends(self, step: ToldStep) -> None:
+    def ends(self, step: StepReport) -> None:
         """Hear what a step came to, as the result tells it."""
 
     def is_stopping(self) -> bool:
@@ -90,7 +90,7 @@ class Onlooker:
 
 
 @dataclass(kw_only=True)
-class Work:
+class NightContext:
     """A night at work. `job` has the night's own clock, `clock` is what the command was given.
 
     `processed` is where the files are kept that it takes. `target` is where its engine works, if it
@@ -101,19 +101,19 @@ class Work:
 
     job: Job
     night: Night
-    order: Order
-    onlooker: Onlooker
+    order: NightOptions
+    onlooker: NightObserver
     clock: datetime
-    processed: Processed
+    processed: ProcessedFolder
     remarks: list[NightFinding] = field(default_factory=list)
     target: EngineTarget | None = None
-    computed: Computed | None = None
-    file_news: FileNews | None = None
+    computed: EngineOutput | None = None
+    file_news: ArrivalNotices | None = None
     unwatched: list[NightFinding] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class StepResult:
     """What a step came to: counts, and findings for whoever reads the result."""
 
     counts: Counts

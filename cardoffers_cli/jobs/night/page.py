@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.watching import FILE_MISSED
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
-from cardoffers_cli.files.html.asked import Asked
+from cardoffers_cli.files.html.asked import ReportScope
 from cardoffers_cli.files.html.history import NIGHTS
 from cardoffers_cli.files.html.institution import MOST_ROWS, institution_page
 from cardoffers_cli.files.html.night import NightPage, is_busy, night_page, page_of
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.files.html.pages import Page
-    from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.jobs.night.order import NightContext
     from cardoffers_cli.jobs.night.result import NightResult
     from cardoffers_cli.services.institutions import Institution
-    from cardoffers_cli.services.nights import CameIn
+    from cardoffers_cli.services.nights import NightIntakeRow
     from cardoffers_cli.store.store import Store
 
 PAGE = "index.html"
@@ -64,7 +64,7 @@ _WAITING = {
 }
 
 
-def write_night_page(work: Work, result: NightResult) -> None:
+def write_night_page(work: NightContext, result: NightResult) -> None:
     """Write the pages of a night whose result is known."""
     folder = reports_folder(work.job.path, work.night.name)
     make_folder(folder)
@@ -84,7 +84,7 @@ def write_night_page(work: Work, result: NightResult) -> None:
     _write(work, folder / PAGE, page)
 
 
-def write_runs_page(work: Work) -> None:
+def write_runs_page(work: NightContext) -> None:
     """Write the page of all nights, in which this one has ended."""
     with work.job.store(read_only=True) as store:
         history = nights.history(store, MOST_NIGHTS)
@@ -99,12 +99,12 @@ def write_runs_page(work: Work) -> None:
     _write(work, folder / PAGE, runs_page(shown, work.night.as_of, in_all=in_all, pages=there))
 
 
-def _write(work: Work, path: Path, page: Page) -> None:
+def _write(work: NightContext, path: Path, page: Page) -> None:
     with replacing(path, mode=work.job.settings.mode) as out:
         write_page(page, out)
 
 
-def _of_night(store: Store, work: Work, result: NightResult) -> Page:
+def _of_night(store: Store, work: NightContext, result: NightResult) -> Page:
     night, now = work.night, work.night.as_of
     until = now + _INSTANT
     counts = {step.name: step.counts for step in result.steps}
@@ -150,9 +150,9 @@ def _missing_files(store: Store) -> list[WaitingCount]:
 
 def _of_institution(
     store: Store,
-    work: Work,
+    work: NightContext,
     institution: Institution,
-    tonight: Sequence[CameIn],
+    tonight: Sequence[NightIntakeRow],
     reports: Sequence[str],
 ) -> Page:
     now, owner = work.night.as_of, institution.id
@@ -166,5 +166,7 @@ def _of_institution(
         "merchants": merchants(store, lately, MOST_ROWS, of=("funded",)),
         "unknown": unknown(store, lately, MOST_ROWS, of=("amount",)),
     }
-    asked = Asked(as_of=now, institution=institution.slug, from_at=lately.from_at, is_usual=True)
+    asked = ReportScope(
+        as_of=now, institution=institution.slug, from_at=lately.from_at, is_usual=True
+    )
     return institution_page(work.night.name, found, asked, reports)

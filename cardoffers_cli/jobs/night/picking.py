@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.pickup.told import PickupFinding
+    from cardoffers_cli.jobs.pickup.result import PickupFinding
     from cardoffers_cli.services.nights import NightFinding
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.jobs.night.checks import check_clock, check_places, check_space
-from cardoffers_cli.jobs.night.looking import look_twice
-from cardoffers_cli.jobs.night.order import Onlooker, Order, Work
+from cardoffers_cli.jobs.night.order import NightContext, NightObserver, NightOptions
 from cardoffers_cli.jobs.night.picking import picked_up
 from cardoffers_cli.jobs.night.result import result_of
 from cardoffers_cli.jobs.night.run import begin, unfinished_night, work_of
+from cardoffers_cli.jobs.night.select import look_twice
 from cardoffers_cli.jobs.night.steps import STEPS
 from cardoffers_cli.jobs.night.steps import rehearse as rehearse_step
 from cardoffers_cli.jobs.night.watched import WatchedRun
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-def rehearse(job: Job, order: Order) -> NightResult:
+def rehearse(job: Job, order: NightOptions) -> NightResult:
     """Return the result that the night would have, as far as the store decides it."""
-    watched = WatchedRun(job, Onlooker(), order.metrics_file)
+    watched = WatchedRun(job, NightObserver(), order.metrics_file)
     remarks = check_places(job, order)
     with job.store(read_only=True) as store:
         check_clock(job, order, nights.newest_finished(store)[0])
@@ -36,24 +36,24 @@ def rehearse(job: Job, order: Order) -> NightResult:
     found = look_twice(job, order.drop)
     check_space(job)
     with job.store() as store, store.transaction(keep=False):
-        work = work_of(job, begin(store, job, order, found.files), order, Onlooker())
+        work = work_of(job, begin(store, job, order, found.files), order, NightObserver())
         work.remarks = [*remarks, *picked, *found.remarks]
         return _rehearsed(store, work, watched)
 
 
 def rehearse_rest(job: Job, run_id: str | None) -> NightResult:
     """Return the result that a night would have if it went on; raise as `resume_night` does."""
-    watched = WatchedRun(job, Onlooker())
+    watched = WatchedRun(job, NightObserver())
     night = unfinished_night(job, run_id)
-    order = Order(drop=Path(night.drop_folder))
+    order = NightOptions(drop=Path(night.drop_folder))
     remarks = check_places(job, order)
     with job.store() as store, store.transaction(keep=False):
-        work = work_of(job, night, order, Onlooker())
+        work = work_of(job, night, order, NightObserver())
         work.remarks = remarks
         return _rehearsed(store, work, watched)
 
 
-def _rehearsed(store: Store, work: Work, watched: WatchedRun) -> NightResult:
+def _rehearsed(store: Store, work: NightContext, watched: WatchedRun) -> NightResult:
     """Rehearse the steps that are not recorded, in the caller's transaction."""
     done = {step.name for step in nights.steps(store, work.night)}
     for position, step in enumerate(STEPS, start=1):

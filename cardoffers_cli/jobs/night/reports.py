@@ -15,7 +15,7 @@ from cardoffers_cli.domain.funnel import FunnelStep, conversions
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
 from cardoffers_cli.files.sheets import Sheet
-from cardoffers_cli.jobs.night.order import Done
+from cardoffers_cli.jobs.night.order import StepResult
 from cardoffers_cli.jobs.reports.funnel import count_window, window_of
 from cardoffers_cli.jobs.reports.reports import REPORTS
 from cardoffers_cli.lasting import make_folder
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.records import Record
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.jobs.night.order import NightContext
     from cardoffers_cli.services.reports import ReportPage
 
 _AT_A_TIME = 50_000
@@ -54,7 +54,7 @@ def report_files(slug: str) -> list[str]:
     return [f"{slug}-{report}.{form}" for report in _SHAPES for form in ("csv", "parquet")]
 
 
-def write_reports(work: Work) -> Done:
+def write_reports(work: NightContext) -> StepResult:
     """Write the reports of the night."""
     with work.job.store() as store, store.transaction():
         work.night = nights.cover(store, work.night)
@@ -70,10 +70,10 @@ def write_reports(work: Work) -> Done:
         for report, shape in _SHAPES.items():
             sheet = Sheet.of(shape, f"{slug}-{report}", found[report])
             files += _write(folder, sheet, work.job.settings.mode)
-    return Done(counts={"folder": str(folder), "files": files})
+    return StepResult(counts={"folder": str(folder), "files": files})
 
 
-def _read(work: Work, institution_id: UUID) -> dict[str, Iterable[Mapping[str, Any]]]:
+def _read(work: NightContext, institution_id: UUID) -> dict[str, Iterable[Mapping[str, Any]]]:
     """Return the rows of every report of an institution, for when the store is closed again.
 
     It is opened once more for each page after the first, and what is written is not kept: the first

@@ -10,7 +10,7 @@ from cardoffers_cli.domain.json_text import pieces
 from cardoffers_cli.domain.records import OpenRecord, Record, if_any
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
-from cardoffers_cli.files.processed import KEPT_IN, Processed
+from cardoffers_cli.files.processed import KEPT_IN, ProcessedFolder
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, told
 from cardoffers_cli.jobs.night.reports import reports_folder
 from cardoffers_cli.lasting import make_folder
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.jobs.night.hooks import HookOutcome
-    from cardoffers_cli.jobs.night.order import ToldStep
-    from cardoffers_cli.services.nights import CameIn, Night, NightFile, NightFinding
+    from cardoffers_cli.jobs.night.order import StepReport
+    from cardoffers_cli.services.nights import Night, NightFile, NightFinding, NightIntakeRow
     from cardoffers_cli.store.store import Store
 
 RESULT = "result.json"
@@ -58,11 +58,11 @@ class NightResult(Record):
     as_of: datetime
     started_at: datetime
     ended_at: datetime | None
-    steps: list[ToldStep]
+    steps: list[StepReport]
     imports: list[NightImport]
     processed: str | None
     findings: list[NightFinding]
-    institutions: list[CameIn]
+    institutions: list[NightIntakeRow]
     reports: str | None
     security_log_head: str | None
     dry_run: bool
@@ -120,7 +120,7 @@ def _import(file: NightFile, night: Night) -> NightImport:
     report = file.report or {}
     kept = None
     if file.is_kept:
-        folder = Processed(Path(night.processed_folder))
+        folder = ProcessedFolder(Path(night.processed_folder))
         kept = folder.path(file.institution, KEPT_IN[file.state], file.taken_as)
     return NightImport(
         file=f"{file.institution}/{file.file_name}",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, Refused, StoreDamaged
-from cardoffers_cli.files.processed import Processed
+from cardoffers_cli.files.processed import ProcessedFolder
 from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.context.runs import Run, finish_run, start_run
 from cardoffers_cli.jobs.night.checks import (
@@ -23,11 +23,17 @@ from cardoffers_cli.jobs.night.checks import (
     processed_root,
 )
 from cardoffers_cli.jobs.night.expected import is_file_news
-from cardoffers_cli.jobs.night.looking import file_rows, look_twice
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Onlooker, Order, Work, finding
+from cardoffers_cli.jobs.night.order import (
+    WITHOUT_CONSEQUENCE,
+    NightContext,
+    NightObserver,
+    NightOptions,
+    finding,
+)
 from cardoffers_cli.jobs.night.page import write_night_page, write_runs_page
 from cardoffers_cli.jobs.night.picking import picked_up
 from cardoffers_cli.jobs.night.result import NOTHING_NEW, result_of, write_result
+from cardoffers_cli.jobs.night.select import file_rows, look_twice
 from cardoffers_cli.jobs.night.steps import STEPS, do
 from cardoffers_cli.jobs.night.watched import WatchedRun
 from cardoffers_cli.jobs.storage.recover import recover
@@ -41,7 +47,7 @@ from cardoffers_cli.store.opening import lock_for, must_exist
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardoffers_cli.files.drop import Dropped
+    from cardoffers_cli.files.drop import DropFile
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.result import NightResult
     from cardoffers_cli.jobs.storage.recover import Recovered
@@ -51,14 +57,14 @@ if TYPE_CHECKING:
 KIND = "nightly"
 
 
-def run_night(job: Job, order: Order, onlooker: Onlooker | None = None) -> NightResult:
+def run_night(job: Job, order: NightOptions, onlooker: NightObserver | None = None) -> NightResult:
     """Run the night of the job's date, or what is left of it; return its result.
 
     `status` is `finished`, or `nothing_new` for a night that had ended and has nothing to add.
     Raises `ConfigurationError` hook_unusable, `StoreBusy` night_busy, `NoSpace`, and `Refused`
     clock_backwards or read_only.
     """
-    onlooker = onlooker or Onlooker()
+    onlooker = onlooker or NightObserver()
     with WatchedRun(job, onlooker, order.metrics_file) as watched:
         must_exist(job.path)
         remarks = check_places(job, order)
@@ -73,21 +79,23 @@ def resume_night(
     *,
     wait_s: float = 0,
     webhook_time_s: float = 600,
-    onlooker: Onlooker | None = None,
+    onlooker: NightObserver | None = None,
     metrics_file: Path | None = None,
 ) -> NightResult:
     """Go on with a night that has not ended, or the oldest such; raises `NotFound` without one."""
-    onlooker = onlooker or Onlooker()
+    onlooker = onlooker or NightObserver()
     watched = WatchedRun(job, onlooker, metrics_file)
     night = unfinished_night(job, run_id)
     with watched:
-        order = Order(drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
+        order = NightOptions(
+            drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s
+        )
         remarks = check_places(job, order)
         with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
             return _Nights(job, order, onlooker, lock, remarks, watched=watched).go_on(night)
 
 
-def recovered(job: Job, onlooker: Onlooker) -> list[NightFinding]:
+def recovered(job: Job, onlooker: NightObserver) -> list[NightFinding]:
     """Recover a store that a killed process left unreadable, if that loses nothing; return it told.
 
     Raises what opening the store raises where a run of the journal would be lost, or audits fail.
@@ -136,8 +144,8 @@ class _Nights:
     def __init__(
         self,
         job: Job,
-        order: Order,
-        onlooker: Onlooker,
+        order: NightOptions,
+        onlooker: NightObserver,
         lock: Lock,
         remarks: list[NightFinding],
         *,
@@ -208,21 +216,21 @@ class _Nights:
         return self.go_on(night)
 
 
-def work_of(job: Job, night: Night, order: Order, onlooker: Onlooker) -> Work:
+def work_of(job: Job, night: Night, order: NightOptions, onlooker: NightObserver) -> NightContext:
     """Return the work of a night, by the night's clock, and where it keeps what it takes."""
-    return Work(
+    return NightContext(
         job=replace(job, now=night.as_of),
         night=night,
         order=order,
         onlooker=onlooker,
         clock=job.now,
-        processed=Processed(Path(night.processed_folder)),
+        processed=ProcessedFolder(Path(night.processed_folder)),
     )
 
 
-def begin(store: Store, job: Job, order: Order, files: Sequence[Dropped]) -> Night:
+def begin(store: Store, job: Job, order: NightOptions, files: Sequence[DropFile]) -> Night:
     """Write a new night with its files, in the caller's transaction."""
-    processed = Processed(processed_root(job))
+    processed = ProcessedFolder(processed_root(job))
     new = store.records(NewNight, "services/nights:next", as_of=job.now, store=job.path.name)[0]
     run = start_run(store, kind=KIND, now=job.now, actor=job.actor, run_id=new.run_id)
     return nights.begin(
@@ -237,7 +245,7 @@ def begin(store: Store, job: Job, order: Order, files: Sequence[Dropped]) -> Nig
     )
 
 
-def _end(work: Work) -> NightResult:
+def _end(work: NightContext) -> NightResult:
     """Keep the result, then end the night: one that has ended has its result."""
     ended_at = real_now()
     with work.job.store() as store:
@@ -254,7 +262,7 @@ def _end(work: Work) -> NightResult:
     return result
 
 
-def _run(work: Work) -> Run:
+def _run(work: NightContext) -> Run:
     night = work.night
     return Run(
         run_no=night.run_no,

@@ -19,10 +19,16 @@ from cardoffers_cli.domain.reconciling import meaning_of
 from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.keys.notices import give_in
 from cardoffers_cli.jobs.keys.security import catch_up
+from cardoffers_cli.jobs.night.findings import changed_later, file_counts, file_findings
 from cardoffers_cli.jobs.night.intake import import_files, rehearse_files, take_late_files
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding, told
+from cardoffers_cli.jobs.night.order import (
+    WITHOUT_CONSEQUENCE,
+    NightContext,
+    StepResult,
+    finding,
+    told,
+)
 from cardoffers_cli.jobs.night.reports import write_reports
-from cardoffers_cli.jobs.night.told import changed_later, file_counts, file_findings
 from cardoffers_cli.jobs.night.watching import look_at_all, watch
 from cardoffers_cli.jobs.night.webhooks import send_webhooks
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile_in
@@ -32,8 +38,8 @@ from cardoffers_cli.jobs.river.engines import compute
 from cardoffers_cli.jobs.river.match import keep
 from cardoffers_cli.jobs.settle import settle_in
 from cardoffers_cli.jobs.storage.doctor import TAKEN_FILES, examine, examine_part, names
+from cardoffers_cli.jobs.storage.file_changes import keep_looked, look_at, unanswered, watched
 from cardoffers_cli.jobs.storage.publish import publish as publish_snapshot
-from cardoffers_cli.jobs.storage.taken import keep_looked, look_at, unanswered, watched
 from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.pipeline.reconcile import CONTROL_TOTALS_DIFFER, FindingStates
 from cardoffers_cli.pipeline.redeem import AMOUNTS
@@ -48,7 +54,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cardoffers_cli.domain.errors import CardoffersError
-    from cardoffers_cli.jobs.night.order import ToldStep
+    from cardoffers_cli.jobs.night.order import StepReport
     from cardoffers_cli.jobs.storage.doctor import Audit
     from cardoffers_cli.services.nights import NightFile, NightFinding
     from cardoffers_cli.services.reconciliation import OpenFindings
@@ -64,13 +70,13 @@ class Step:
     """
 
     name: str
-    before: Callable[[Work], None] | None = None
-    alone: Callable[[Work], Done] | None = None
-    in_store: Callable[[Work, Store], Done] | None = None
-    rehearse: Callable[[Work, Store], Done] | None = None
+    before: Callable[[NightContext], None] | None = None
+    alone: Callable[[NightContext], StepResult] | None = None
+    in_store: Callable[[NightContext, Store], StepResult] | None = None
+    rehearse: Callable[[NightContext, Store], StepResult] | None = None
 
 
-def do(step: Step, position: int, work: Work) -> ToldStep:
+def do(step: Step, position: int, work: NightContext) -> StepReport:
     """Do a step and record it; return it as the result tells it, with its findings."""
     began_at = real_now()
     if step.before:
@@ -79,7 +85,7 @@ def do(step: Step, position: int, work: Work) -> ToldStep:
     with work.job.store() as store, store.transaction():
         if step.in_store:
             done = step.in_store(work, store)
-        over = _over(step, began_at, done or Done(counts={}), work)
+        over = _over(step, began_at, done or StepResult(counts={}), work)
         store.execute(
             "services/nights:record_step",
             **{**over, "counts": dumps(over.counts), "findings": dumps(list(over.findings))},
@@ -89,7 +95,7 @@ def do(step: Step, position: int, work: Work) -> ToldStep:
     return replace(told(over), findings=over.findings)
 
 
-def rehearse(step: Step, position: int, work: Work, store: Store) -> None:
+def rehearse(step: Step, position: int, work: NightContext, store: Store) -> None:
     """Do what a step does to the store, in a transaction that will be undone."""
     began_at = real_now()
     if act := step.in_store or step.rehearse:
@@ -102,7 +108,7 @@ def rehearse(step: Step, position: int, work: Work, store: Store) -> None:
         )
 
 
-def _over(step: Step, began_at: datetime, done: Done, work: Work) -> NightStep:
+def _over(step: Step, began_at: datetime, done: StepResult, work: NightContext) -> NightStep:
     findings = [*work.remarks, *done.findings]
     work.remarks.clear()  # the first step that is recorded tells them
     return NightStep(
@@ -115,13 +121,13 @@ def _over(step: Step, began_at: datetime, done: Done, work: Work) -> NightStep:
     )
 
 
-def _compute(work: Work) -> None:
+def _compute(work: NightContext) -> None:
     """Let the engine of the night, if it has one, compute what `_match` keeps."""
     if work.job.settings.engine:
         work.computed = compute(work.job)
 
 
-def _match(work: Work, store: Store) -> Done:
+def _match(work: NightContext, store: Store) -> StepResult:
     job, computed = work.job, work.computed
     report = (keep(store, job, computed) if computed else decide(store, job)).document()
     counts = {name: report[name] for name in _MATCHED}
@@ -137,7 +143,7 @@ def _match(work: Work, store: Store) -> Done:
                 count=unknown,
             )
         )
-    return Done(counts=counts, findings=findings)
+    return StepResult(counts=counts, findings=findings)
 
 
 def _unmerged(error: CardoffersError) -> NightFinding:
@@ -155,7 +161,7 @@ _MATCHED = (
 )
 
 
-def _refund(work: Work, store: Store) -> Done:
+def _refund(work: NightContext, store: Store) -> StepResult:
     report = apply_in(store, work.job)
     findings = []
     if refused := report.refused:
@@ -170,13 +176,13 @@ def _refund(work: Work, store: Store) -> Done:
             )
         )
     amounts = {name: report[name] for name in AMOUNTS}
-    return Done(counts={**RefundCounts.cut(report), **amounts}, findings=findings)
+    return StepResult(counts={**RefundCounts.cut(report), **amounts}, findings=findings)
 
 
-def _settle(work: Work, store: Store) -> Done:
+def _settle(work: NightContext, store: Store) -> StepResult:
     report = settle_in(store, work.job)
     names = ("settled", "still_pending", "next_settles_at")
-    return Done(
+    return StepResult(
         counts={
             **{name: report[name] for name in names},
             "settlements": len(report["settlements"]),
@@ -184,17 +190,17 @@ def _settle(work: Work, store: Store) -> Done:
     )
 
 
-def _publish(work: Work, store: Store) -> Done:
+def _publish(work: NightContext, store: Store) -> StepResult:
     """Prove that every redemption has its event; write one that is missing, and say so."""
     found = store.rows("services/nights:events", after_run_no=work.night.after_run_no)[0]
     if not found["missing"]:
-        return Done(counts=found)
+        return StepResult(counts=found)
     publish(store, "redemptions", after_run_no=work.night.after_run_no)
     message = f"{counted(found['missing'], 'redemption')} had no event, and got one."
-    return Done(counts=found, findings=[finding("events_missing", message, level="warning")])
+    return StepResult(counts=found, findings=[finding("events_missing", message, level="warning")])
 
 
-def _look_again(work: Work) -> Done:
+def _look_again(work: NightContext) -> StepResult:
     """Take what was too young when the night began, and look again at what was taken before."""
     late = take_late_files(work)
     findings = [*file_findings(work.processed, late)]
@@ -209,10 +215,10 @@ def _look_again(work: Work) -> Done:
         keep_looked(store, looked, changes, before_night=work.night.night_no)
     findings += [changed_later(change) for change in changes]
     counts = {"taken_files": looked.files, "changed_files": len(changes)}
-    return Done(counts={**_late_counts(late), **counts}, findings=findings)
+    return StepResult(counts={**_late_counts(late), **counts}, findings=findings)
 
 
-def _process(work: Work) -> Iterator[NightFinding]:
+def _process(work: NightContext) -> Iterator[NightFinding]:
     """Do with late files what was done with the others; yield findings that ask for somebody."""
     _compute(work)
     with work.job.store() as store, store.transaction():
@@ -227,7 +233,7 @@ def _late_counts(late: list[NightFile]) -> dict[str, int]:
     return {f"late_{name}": counts[name] for name in ("files", "imported", "failed", "accepted")}
 
 
-def _reconcile(work: Work) -> Done:
+def _reconcile(work: NightContext) -> StepResult:
     """Hold what was credited against what was redeemed; what does not add up stops no night."""
     with work.job.store() as store:
         try:
@@ -237,15 +243,17 @@ def _reconcile(work: Work) -> Done:
             if error.code != CONTROL_TOTALS_DIFFER:
                 raise
             differs = finding(error.code, error.message, then="cardoffers doctor --strict")
-            return Done(counts={}, findings=[differs])
+            return StepResult(counts={}, findings=[differs])
 
 
-def _reconcile_in(work: Work, store: Store) -> Done:
+def _reconcile_in(work: NightContext, store: Store) -> StepResult:
     report = reconcile_in(store, work.job)
     if report.run_id is None:
-        return Done(counts={})
+        return StepResult(counts={})
     counts = {**FindingStates.cut(report), **report.control}
-    return Done(counts=counts, findings=[_open_finding(each) for each in open_findings(store)])
+    return StepResult(
+        counts=counts, findings=[_open_finding(each) for each in open_findings(store)]
+    )
 
 
 def _open_finding(found: OpenFindings) -> NightFinding:
@@ -260,11 +268,11 @@ def _open_finding(found: OpenFindings) -> NightFinding:
     )
 
 
-def _give_notices(work: Work, store: Store) -> Done:
-    return Done(counts={"notices": len(give_in(store, work.job)["notices"])})
+def _give_notices(work: NightContext, store: Store) -> StepResult:
+    return StepResult(counts={"notices": len(give_in(store, work.job)["notices"])})
 
 
-def _audit(work: Work) -> Done:
+def _audit(work: NightContext) -> StepResult:
     """Ask the store for what must not be, and keep the head of the security log for later.
 
     Most nights ask about what came since the audits before (`services/night_audits.py`); those with
@@ -286,13 +294,13 @@ def _audit(work: Work) -> Done:
             )
     faults = [audit for audit in audits if not audit.ok]
     counts = {"audits": len(audits), "faults": len(faults), "security_log_head": head}
-    return Done(
+    return StepResult(
         counts={**counts, "after_run_no": after_run_no, "up_to_run_no": up_to_run_no},
         findings=[_fault(audit) for audit in faults],
     )
 
 
-def _hearing(work: Work, total: int) -> Callable[[str], None]:
+def _hearing(work: NightContext, total: int) -> Callable[[str], None]:
     """Return what tells the onlooker of each audit."""
     done = count()
     return lambda name: work.onlooker.moves(name, next(done), total)
@@ -309,9 +317,9 @@ def _fault(audit: Audit) -> NightFinding:
     )
 
 
-def _publish_snapshot(work: Work) -> Done:
+def _publish_snapshot(work: NightContext) -> StepResult:
     made = publish_snapshot(work.job)
-    return Done(counts={"size_bytes": made["size_bytes"]})
+    return StepResult(counts={"size_bytes": made["size_bytes"]})
 
 
 STEPS: tuple[Step, ...] = (

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.night.order import Onlooker
+    from cardoffers_cli.jobs.night.order import NightObserver
     from cardoffers_cli.jobs.night.result import NightResult
     from cardoffers_cli.services.nights import Night
 
@@ -44,7 +44,7 @@ class WatchedRun:
     cannot be told, or metrics not be written.
     """
 
-    def __init__(self, job: Job, onlooker: Onlooker, metrics_file: Path | None = None) -> None:
+    def __init__(self, job: Job, onlooker: NightObserver, metrics_file: Path | None = None) -> None:
         self._job = job
         self._onlooker = onlooker
         self._hooks = hooks_of(job.settings)

@@ -9,22 +9,22 @@ from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.domain.watching import TOLD_ONCE, figures_text, watch_meaning
 from cardoffers_cli.jobs.night.expected import look_before, tell_of_files
 from cardoffers_cli.jobs.night.faults import failure_of
-from cardoffers_cli.jobs.night.order import Done, finding
-from cardoffers_cli.jobs.watch.looking import look_at
+from cardoffers_cli.jobs.night.order import StepResult, finding
+from cardoffers_cli.jobs.watch.scan import look_at
 from cardoffers_cli.services.institutions import list_institutions
 from cardoffers_cli.services.watch import is_watched, open_watch_findings
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.jobs.night.order import NightContext
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.services.nights import NightFinding
     from cardoffers_cli.services.watch import OpenWatchFindings
     from cardoffers_cli.store.store import Store
 
 
-def look_at_all(work: Work) -> None:
+def look_at_all(work: NightContext) -> None:
     """Look for what is to be told: of expected files, and in what came in of who is watched.
 
     Each institution is looked at by itself, and each file that its import could not keep, so that
@@ -49,7 +49,7 @@ def look_at_all(work: Work) -> None:
             failed(error)
 
 
-def watch(work: Work, store: Store) -> Done:
+def watch(work: NightContext, store: Store) -> StepResult:
     """Tell what the watch found and nobody accepted, one finding for each institution and code.
 
     What there is to say of expected files is told first, and once.
@@ -59,7 +59,7 @@ def watch(work: Work, store: Store) -> Done:
     counts = {"open": sum(each.findings for each in found)} if found else {}
     now = work.job.now
     again = [_told(each, now) for each in found if each.code not in TOLD_ONCE]
-    return Done(
+    return StepResult(
         counts={**files.counts, **counts}, findings=[*work.unwatched, *files.findings, *again]
     )
 

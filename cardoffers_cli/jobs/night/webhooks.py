@@ -14,7 +14,7 @@ from cardoffers_cli.domain.deliveries import HELD_BECAUSE, HELD_NEXT
 from cardoffers_cli.domain.errors import Refused, StoreBusy, StoreDamaged
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.jobs.context.clock import Clock, Watch
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, finding
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, StepResult, finding
 from cardoffers_cli.jobs.webhooks.deliver import send
 from cardoffers_cli.services.nights import UnsentWebhooks
 from cardoffers_cli.store.signing_secrets import UNUSABLE
@@ -22,7 +22,7 @@ from cardoffers_cli.store.signing_secrets import UNUSABLE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.jobs.night.order import NightContext
     from cardoffers_cli.services.nights import NightFinding
 
 _GRACE_S = 1.0
@@ -35,7 +35,7 @@ _FAILURES = {
 """Whether events are tried again -> their state, the level of the finding, what it says."""
 
 
-def send_webhooks(work: Work) -> Done:
+def send_webhooks(work: NightContext) -> StepResult:
     """Send what is due within the time the night has for it."""
     try:
         report = _within(work)
@@ -43,21 +43,21 @@ def send_webhooks(work: Work) -> Done:
         if busy.code != "sender_busy":
             raise
         busy_finding = finding(busy.code, busy.message, level=WITHOUT_CONSEQUENCE)
-        return Done(counts={}, findings=[busy_finding])
+        return StepResult(counts={}, findings=[busy_finding])
     except (Refused, StoreDamaged) as error:
         if error.code not in UNUSABLE:
             raise
-        return Done(counts={}, findings=[finding(error.code, error.message, then=error.hint)])
+        return StepResult(counts={}, findings=[finding(error.code, error.message, then=error.hint)])
     with work.job.store(read_only=True) as store:
         counts, unsent = (
             store.rows("services/nights:sent", run_no=work.night.run_no)[0],
             store.records(UnsentWebhooks, "services/nights:unsent", run_no=work.night.run_no),
         )
     outlook = {name: report[name] for name in ("still_due", "next_attempt_at")}
-    return Done(counts={**counts, **outlook}, findings=list(_findings(unsent, report)))
+    return StepResult(counts={**counts, **outlook}, findings=list(_findings(unsent, report)))
 
 
-def _within(work: Work) -> Mapping[str, Any]:
+def _within(work: NightContext) -> Mapping[str, Any]:
     """Send until nothing is due or the time is over; what a thread raised is raised here."""
     stop, outcome = Event(), _Outcome()
 

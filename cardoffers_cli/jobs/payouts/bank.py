@@ -46,7 +46,7 @@ class BankFindings(Record):
     fix: str = shown(gives_way=1)
 
 
-class TakenBankFile(Record):
+class BankImportResult(Record):
     """A file of a bank that was taken in: `new` entries of `entries`, the others were known."""
 
     run_id: UUID
@@ -62,7 +62,7 @@ class TakenBankFile(Record):
     dry_run: bool
 
 
-def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> TakenBankFile:
+def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImportResult:
     """Take a file in, in one transaction; raise `FileUnusable`, and take nothing of it then."""
     with (
         open_bank_file(path) as file,
@@ -82,7 +82,7 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> TakenBan
         taking = _Taking(store, number)
         taking.take(file)
         publish(store, "returned_payouts", run_no=run.run_no)
-        told = TakenBankFile(
+        told = BankImportResult(
             run_id=run.run_id,
             file=file.name,
             form=file.form,

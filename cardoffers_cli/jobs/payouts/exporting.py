@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.context.runs import Run
     from cardoffers_cli.services.institutions import Institution
-    from cardoffers_cli.services.payouts import KeptPayout, PayableStatement
+    from cardoffers_cli.services.payouts import PayableStatement, StoredPayment
     from cardoffers_cli.store.store import Store
 
 _SATURDAY = 5
@@ -185,7 +185,7 @@ def withdraw_payout(
     )
 
 
-def _not_withdrawn(number: str, known: KeptPayout | None) -> Refused:
+def _not_withdrawn(number: str, known: StoredPayment | None) -> Refused:
     """Say why a payment cannot be withdrawn."""
     shown = f"`cardoffers payout show {number}` shows what is known of it."
     if known is None:
@@ -200,7 +200,7 @@ def _not_withdrawn(number: str, known: KeptPayout | None) -> Refused:
 
 def _known(
     store: Store, job: Job, statement: PayableStatement, *, again: str | None
-) -> KeptPayout | None:
+) -> StoredPayment | None:
     """Return the payment that is written, None where one is to be made; raise `Refused`."""
     newest = find_payout(store, statement.institution_id, statement.number)
     if newest is None:
@@ -248,7 +248,7 @@ def _known(
     )
 
 
-def _check_again(kept: KeptPayout, form: str, due_on: date | None) -> None:
+def _check_again(kept: StoredPayment, form: str, due_on: date | None) -> None:
     """Refuse to write a payment otherwise than it was."""
     if kept.form == form and due_on in {None, kept.due_on}:
         return

@@ -8,7 +8,7 @@ from cardoffers_cli.domain.bank_codes import meaning_of
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.records import shown
 from cardoffers_cli.jobs.context.reading import reading
-from cardoffers_cli.services.bank import FoundBankEntry, list_entries
+from cardoffers_cli.services.bank import BankEntryRow, list_entries
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.payouts import PayoutState, payable_statement, payout_states
 
@@ -29,7 +29,7 @@ class ListedPayout(
 
 
 class ListedBankEntry(
-    FoundBankEntry,
+    BankEntryRow,
     sheet="status direction number institution amount currency booked_at code meaning bank_ref"
     " payment_id file place message counts entry_id",
 ):
@@ -38,7 +38,7 @@ class ListedBankEntry(
     meaning: str | None = shown(gives_way=4)
 
 
-class ShownPayout(ListedPayout):
+class PayoutDetails(ListedPayout):
     """What is paid of a statement, with all that the bank said of it, and what was withdrawn."""
 
     bank: Sequence[ListedBankEntry]
@@ -57,7 +57,7 @@ def payouts(job: Job, institution: str | None, *, limit: int | None = None) -> l
     return [_listed(each) for each in found]
 
 
-def show_payout(job: Job, number: str) -> ShownPayout:
+def show_payout(job: Job, number: str) -> PayoutDetails:
     """Return what is paid of a statement, and what the bank said; raise `NotFound`, `Refused`."""
     with reading(job) as source:
         statement = payable_statement(source.store, number)
@@ -73,7 +73,7 @@ def show_payout(job: Job, number: str) -> ShownPayout:
             hint=f"`cardoffers statement show {number}` shows what it says.",
         )
     first, *withdrawn = map(_listed, found)
-    return ShownPayout(**first, bank=[_entry(each) for each in said], withdrawn=withdrawn)
+    return PayoutDetails(**first, bank=[_entry(each) for each in said], withdrawn=withdrawn)
 
 
 def bank_entries(
@@ -98,5 +98,5 @@ def _listed(found: PayoutState) -> ListedPayout:
     return ListedPayout(**found, meaning=meaning_of(found.bank_code))
 
 
-def _entry(found: FoundBankEntry) -> ListedBankEntry:
+def _entry(found: BankEntryRow) -> ListedBankEntry:
     return ListedBankEntry(**found, meaning=meaning_of(found.code))

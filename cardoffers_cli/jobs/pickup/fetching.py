@@ -1,8 +1,8 @@
 """Fetch one file: read it, prove it, record it, and put it into the drop folder, in this order.
 
-It is read into the pool of the drop folder (`files/pool.py`) under a name that nobody else has. It
-counts only if it has as many bytes as it was listed with, is listed the same when it was read, is
-what its manifest says, and what the pinned keys vouch for.
+It is read into the pool of the drop folder (`files/fetched_files.py`) under a name that nobody else
+has. It counts only if it has as many bytes as it was listed with, is listed the same when it was
+read, is what its manifest says, and what the pinned keys vouch for.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from cardoffers_cli.domain.pickups import PickupPlace
+    from cardoffers_cli.files.fetched_files import PickupPool
     from cardoffers_cli.files.manifests import Manifest
-    from cardoffers_cli.files.pool import PickupPool
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.pickup.remote import Listing, Remote, RemoteFile, VisitDeadline
+    from cardoffers_cli.pickup.remote import Deadline, Listing, Remote, RemoteFile
     from cardoffers_cli.services.institutions import Institution
 
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Errand:
+class PickupJob:
     """What is fetched for whom, from where and to where, and how long it may take."""
 
     job: Job
@@ -48,7 +48,7 @@ class Errand:
     place: PickupPlace
     drop: Path
     pool: PickupPool
-    deadline: VisitDeadline
+    deadline: Deadline
 
     def id_of(self, name: str, stamp: str) -> str:
         """Return the id of a file in the pool; it begins with the institution's."""
@@ -65,23 +65,23 @@ class Errand:
         return Keys(home=home, decrypt_with=place.decrypt_with, signed_by=place.signed_by)
 
 
-def fetch(errand: Errand, remote: Remote, listing: Listing, file: RemoteFile) -> FetchedFile:
+def fetch(pickup_job: PickupJob, remote: Remote, listing: Listing, file: RemoteFile) -> FetchedFile:
     """Fetch a file into the pool; return what is to be recorded of it.
 
     Raises `FileUnusable` for what is wrong with the file, and what `remote` raises.
     """
-    file_id = errand.id_of(file.name, file.stamp)
-    _check_size(errand, file)
+    file_id = pickup_job.id_of(file.name, file.stamp)
+    _check_size(pickup_job, file)
     with ExitStack() as drafts:
-        raw = drafts.enter_context(errand.pool.draft(file_id))
+        raw = drafts.enter_context(pickup_job.pool.draft(file_id))
         sha256 = _read(raw, remote, file)
         manifest = _manifest(remote, listing, file.name)
         draft, what, placed = raw, "raw", sha256
-        if keys := errand.keys:
-            draft, what = drafts.enter_context(errand.pool.draft(file_id, "plain")), "plain"
+        if keys := pickup_job.keys:
+            draft, what = drafts.enter_context(pickup_job.pool.draft(file_id, "plain")), "plain"
             raw.seek(0)
-            most = _most_unpacked(errand, file)
-            open_message(raw, draft, keys, errand.deadline, most_bytes=most)
+            most = _most_unpacked(pickup_job, file)
+            open_message(raw, draft, keys, pickup_job.deadline, most_bytes=most)
             draft.flush()
             placed = _digest(draft)
         if manifest and manifest.sha256:
@@ -89,49 +89,49 @@ def fetch(errand: Errand, remote: Remote, listing: Listing, file: RemoteFile) ->
                 raise unusable("manifest_mismatch", "Its SHA-256 is not that of its manifest.")
             manifest = replace(manifest, sha256=placed)
         _date_back(draft, file)
-        errand.pool.keep(file_id, draft, manifest, what)
-    name = plain_name(file.name) if errand.keys else file.name
+        pickup_job.pool.keep(file_id, draft, manifest, what)
+    name = plain_name(file.name) if pickup_job.keys else file.name
     return FetchedFile(
-        institution_id=errand.owner.id,
-        place=errand.place.shown,
+        institution_id=pickup_job.owner.id,
+        place=pickup_job.place.shown,
         remote_name=file.name,
         stamp=file.stamp,
         size_bytes=file.size_bytes,
         sha256=sha256,
         placed_sha256=placed,
-        drop_name=errand.pool.free_name(errand.owner.slug, name),
+        drop_name=pickup_job.pool.free_name(pickup_job.owner.slug, name),
         fetched_at=real_now(),
     )
 
 
-def record(errand: Errand, fetched: FetchedFile) -> None:
+def record(pickup_job: PickupJob, fetched: FetchedFile) -> None:
     """Write what was fetched: from now on it is not fetched again."""
-    with errand.job.store() as store, store.transaction():
+    with pickup_job.job.store() as store, store.transaction():
         pickups.record(store, fetched)
 
 
-def place(errand: Errand, name: str, stamp: str, drop_name: str) -> None:
+def place(pickup_job: PickupJob, name: str, stamp: str, drop_name: str) -> None:
     """Put a recorded file from the pool into the drop folder."""
-    errand.pool.place(errand.id_of(name, stamp), errand.owner.slug, drop_name)
+    pickup_job.pool.place(pickup_job.id_of(name, stamp), pickup_job.owner.slug, drop_name)
 
 
-def _check_size(errand: Errand, file: RemoteFile) -> None:
-    settings = errand.job.settings
-    most = errand.place.most_bytes or settings.file_most_bytes
+def _check_size(pickup_job: PickupJob, file: RemoteFile) -> None:
+    settings = pickup_job.job.settings
+    most = pickup_job.place.most_bytes or settings.file_most_bytes
     if file.size_bytes > most:
         message = f"It has {file.size_bytes:,} bytes; {most:,} are the most."
         raise unusable("file_too_large", message)
-    copies = 2 if errand.place.is_signed_or_encrypted else 1
+    copies = 2 if pickup_job.place.is_signed_or_encrypted else 1
     try:
-        check_room(errand.drop, copies * file.size_bytes, "It")
+        check_room(pickup_job.drop, copies * file.size_bytes, "It")
     except NoSpace as error:
         raise FileUnusable(error.message, code="file_without_room", hint=error.hint) from None
 
 
-def _most_unpacked(errand: Errand, file: RemoteFile) -> int:
-    settings = errand.job.settings
+def _most_unpacked(pickup_job: PickupJob, file: RemoteFile) -> int:
+    settings = pickup_job.job.settings
     by_ratio = max(RATIO_FROM_BYTES, settings.file_most_ratio * file.size_bytes)
-    return min(settings.file_most_unpacked_bytes, by_ratio, free_bytes(errand.drop) // 2)
+    return min(settings.file_most_unpacked_bytes, by_ratio, free_bytes(pickup_job.drop) // 2)
 
 
 def _read(raw: BinaryIO, remote: Remote, file: RemoteFile) -> str:

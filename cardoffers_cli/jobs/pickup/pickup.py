@@ -18,13 +18,13 @@ from cardoffers_cli.domain.errors import (
     NotFound,
     UsageError,
 )
-from cardoffers_cli.files.pool import PickupPool
+from cardoffers_cli.files.fetched_files import PickupPool
 from cardoffers_cli.jobs.context.clock import real_now
-from cardoffers_cli.jobs.pickup.fetching import Errand
-from cardoffers_cli.jobs.pickup.told import NOTE, PickedUp, PickupFinding, PickupTold, failed
-from cardoffers_cli.jobs.pickup.visit import PlaceVisit
+from cardoffers_cli.jobs.pickup.fetching import PickupJob
+from cardoffers_cli.jobs.pickup.result import NOTE, PickupFinding, PickupResult, PickupRow, failed
+from cardoffers_cli.jobs.pickup.session import PickupSession
 from cardoffers_cli.pickup.objects import object_folder
-from cardoffers_cli.pickup.remote import VisitDeadline
+from cardoffers_cli.pickup.remote import Deadline
 from cardoffers_cli.pickup.ssh import sftp_folder
 from cardoffers_cli.services import pickups
 from cardoffers_cli.services.institutions import find_institution, list_institutions
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.pickup.remote import Remote
     from cardoffers_cli.services.institutions import Institution
 
-    _Opens = Callable[[PickupPlace, VisitDeadline], AbstractContextManager[Remote]]
+    _Opens = Callable[[PickupPlace, Deadline], AbstractContextManager[Remote]]
 
 _OF_A_PLACE = (ConfigurationError, FileUnusable, NetworkFailure, NotFound, UsageError)
 
@@ -52,7 +52,7 @@ def pick_up(
     *,
     wait_s: float = 0,
     dry_run: bool = False,
-) -> PickupTold:
+) -> PickupResult:
     """Fetch what is new for one institution, or all that have a place; `drop` is where to.
 
     None is the drop folder of the newest nightly run, whose lock is held meanwhile. Raises
@@ -94,12 +94,12 @@ def pick_up(
 
 def visit_all(
     job: Job, drop: Path, only: str | None = None, *, fetches: bool = True, dry_run: bool = False
-) -> PickupTold:
+) -> PickupResult:
     """Visit the places, under the lock of the night; without `fetches` only tidy up.
 
     Then places are visited only where an imported file still is to be removed or moved.
     """
-    files, findings, places = list[PickedUp](), list[PickupFinding](), 0
+    files, findings, places = list[PickupRow](), list[PickupFinding](), 0
     for slug, owner in _owners(job):
         if only not in {None, slug}:
             continue
@@ -108,7 +108,7 @@ def visit_all(
             continue
         more, said = _visited(job, drop, owner, fetches=fetches, dry_run=dry_run)
         files, findings, places = [*files, *more], [*findings, *said], places + 1
-    return PickupTold(
+    return PickupResult(
         drop=str(drop),
         places=places,
         fetched=sum(file.state == "fetched" for file in files),
@@ -141,26 +141,26 @@ def _unknown(slug: str) -> PickupFinding:
 
 def _visited(
     job: Job, drop: Path, owner: Institution, *, fetches: bool, dry_run: bool
-) -> tuple[list[PickedUp], list[PickupFinding]]:
+) -> tuple[list[PickupRow], list[PickupFinding]]:
     """Visit a place; what ends that early is a finding behind those that were made before."""
     place = job.settings.pickup[owner.slug]
     with job.store(read_only=True) as store:
         known = pickups.known(store, owner.id, place.shown)
-    files, findings = list[PickedUp](), list[PickupFinding]()
+    files, findings = list[PickupRow](), list[PickupFinding]()
     try:
         with PickupPool.open(drop, make=not dry_run) as pool:
-            errand = Errand(
+            pickup_job = PickupJob(
                 job=job,
                 owner=owner,
                 place=place,
                 drop=drop,
                 pool=pool,
-                deadline=VisitDeadline(place.most_seconds),
+                deadline=Deadline(place.most_seconds),
             )
-            visit = PlaceVisit(
-                errand=errand, known=known, dry_run=dry_run, files=files, findings=findings
+            session = PickupSession(
+                pickup_job=pickup_job, known=known, dry_run=dry_run, files=files, findings=findings
             )
-            _visit(visit, fetches=fetches)
+            _run_session(session, fetches=fetches)
     except _OF_A_PLACE as error:
         findings.append(failed(owner.slug, error))
     except OSError as error:
@@ -169,19 +169,19 @@ def _visited(
     return files, findings
 
 
-def _visit(visit: PlaceVisit, *, fetches: bool) -> None:
-    errand = visit.errand
-    if fetches and not visit.dry_run:
-        visit.settle_pool()
-    if not fetches and not visit.is_to_finish:
+def _run_session(session: PickupSession, *, fetches: bool) -> None:
+    pickup_job = session.pickup_job
+    if fetches and not session.dry_run:
+        session.settle_pool()
+    if not fetches and not session.is_to_finish:
         return
     with ExitStack() as stack:
-        if fetches and (keys := errand.keys):
+        if fetches and (keys := pickup_job.keys):
             keys.check()
             stack.callback(keys.close)
-        opens: _Opens = sftp_folder if errand.place.is_sftp else object_folder
-        remote = stack.enter_context(opens(errand.place, errand.deadline))
+        opens: _Opens = sftp_folder if pickup_job.place.is_sftp else object_folder
+        remote = stack.enter_context(opens(pickup_job.place, pickup_job.deadline))
         listing = remote.list()
-        visit.finish(remote, listing)
+        session.finish(remote, listing)
         if fetches:
-            visit.fetch(remote, listing)
+            session.fetch(remote, listing)

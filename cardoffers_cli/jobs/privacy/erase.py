@@ -26,7 +26,7 @@ from cardoffers_cli.services.cardholders import CardholderUnknown, find_cardhold
 from cardoffers_cli.services.erasures import (
     TOLD_APART,
     ErasedCounts,
-    KnownErasure,
+    Erasure,
     Unsettled,
     erase,
     shared_instruments,
@@ -64,7 +64,7 @@ _NO_KEY = bytes(32)
 """For dry runs, which draw none, where nobody was erased yet: what it hashes is not told."""
 
 
-class PlaceLeft(Record):
+class ErasureRemainder(Record):
     """A table in whose texts a token stands still, such as a reference that was made of it."""
 
     place: str
@@ -94,7 +94,7 @@ class Erased(Record):
     events: int
     tokens_removed: int
     kept_rows: int
-    places: Sequence[PlaceLeft]
+    places: Sequence[ErasureRemainder]
     files: Sequence[Trace]
     approval: str | None = if_any()
     reason: str
@@ -133,7 +133,7 @@ def erase_cardholder(
         number = find_cardholder(store, owner.id, token)
         if number is None:
             known = store.record(
-                KnownErasure,
+                Erasure,
                 "services/erasures:latest",
                 institution_id=owner.id,
                 token_hash=named.token_hash,
@@ -210,10 +210,12 @@ def _named(
     )
 
 
-def _places(store: Store, tokens: Sequence[str]) -> list[PlaceLeft]:
+def _places(store: Store, tokens: Sequence[str]) -> list[ErasureRemainder]:
     """Return the tables in which any of the tokens stands still, once for each token."""
     found = ((tables_with(store, token)) for token in tokens)
-    return [PlaceLeft(place=table, rows=rows) for each in found for table, rows in each.items()]
+    return [
+        ErasureRemainder(place=table, rows=rows) for each in found for table, rows in each.items()
+    ]
 
 
 def _erase(
@@ -258,7 +260,7 @@ def _erase(
 
 
 def _earlier(
-    owner: Institution, named: ListedErasure, known: KnownErasure | None, *, dry_run: bool
+    owner: Institution, named: ListedErasure, known: Erasure | None, *, dry_run: bool
 ) -> Erased:
     """Return what is said of somebody who was erased before; raise `NotFound` of a stranger."""
     if known is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
 
 
-class HeldCardholder(Record):
+class HoldResult(Record):
     """A cardholder, by number, whose hold was set or lifted; `changed`: it was not so before."""
 
     institution: str
@@ -39,7 +39,7 @@ def hold_cardholder(
     *,
     release: bool = False,
     dry_run: bool = False,
-) -> HeldCardholder:
+) -> HoldResult:
     """Set the hold of a cardholder, or lift it; raise `NotFound` for a stranger."""
     if not reason.strip() or token in reason:
         raise UsageError(
@@ -67,7 +67,7 @@ def hold_cardholder(
                 now=job.now,
                 actor=job.actor,
             )
-    return HeldCardholder(
+    return HoldResult(
         institution=owner.slug,
         cardholder_no=number,
         on_hold=not release,

@@ -13,12 +13,12 @@ from cardoffers_cli.jobs.context.approvals import ON, approvable, require_approv
 from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import run_record
-from cardoffers_cli.services.bank import FoundBankEntry, list_entries
+from cardoffers_cli.services.bank import BankEntryRow, list_entries
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution, list_institutions
 from cardoffers_cli.services.reconciliation import (
     CreditedRow,
-    FoundFinding,
+    FindingProgress,
     ListedFinding,
     find_finding,
     list_findings,
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class ToldFinding(ListedFinding, sheet="* bank_code bank_meaning"):
+class FindingRow(ListedFinding, sheet="* bank_code bank_meaning"):
     """A finding, and what the bank means by its code."""
 
     bank_meaning: str | None = if_any("bank says", gives_way=10)
 
 
-class ShownFinding(FoundFinding):
+class FindingDetails(FindingProgress):
     """One finding: what it means, what to do next, and what it is about.
 
     That is credited rows, or what banks said.
@@ -49,7 +49,7 @@ class ShownFinding(FoundFinding):
     next: str | None
     bank_meaning: str | None = if_any()
     rows: Sequence[CreditedRow]
-    bank: Sequence[FoundBankEntry] | None = if_any()
+    bank: Sequence[BankEntryRow] | None = if_any()
 
 
 class AcceptedFinding(ListedFinding):
@@ -67,7 +67,7 @@ def finding_rows(
     code: str | None = None,
     state: FindingState | None = None,
     limit: int,
-) -> tuple[list[ToldFinding], int]:
+) -> tuple[list[FindingRow], int]:
     """Return findings, the open ones first, then the oldest; and how many there are in all."""
     with reading(job) as source:
         owner = find_institution(source.store, institution).id if institution else None
@@ -75,7 +75,7 @@ def finding_rows(
             source.store, job.now, institution_id=owner, code=code, state=state, limit=limit
         )
     rows = [
-        ToldFinding(
+        FindingRow(
             **without_cards(ListedFinding.cut(each)), bank_meaning=bank_meaning(each.bank_code)
         )
         for each in found
@@ -83,14 +83,14 @@ def finding_rows(
     return rows, found[0].findings if found else 0
 
 
-def show_finding(job: Job, finding: str, institution: str | None = None) -> ShownFinding:
+def show_finding(job: Job, finding: str, institution: str | None = None) -> FindingDetails:
     """Return one finding, named by its id or the beginning of that; raise `NotFound`."""
     with reading(job) as source:
         found = _find(source.store, job, finding, institution)
         owner = find_institution(source.store, found.institution) if found.institution else None
         meaning = meaning_of(found.code, owner.credit_days if owner else None)
-        shown: ShownFinding = without_cards(
-            ShownFinding(
+        shown: FindingDetails = without_cards(
+            FindingDetails(
                 **found,
                 meaning=meaning.says,
                 next=meaning.next_of(found.paid_as) if found.state == "open" else None,
@@ -106,7 +106,7 @@ def show_finding(job: Job, finding: str, institution: str | None = None) -> Show
     return shown
 
 
-def _said_of(store: Store, found: FoundFinding) -> Sequence[FoundBankEntry] | None:
+def _said_of(store: Store, found: FindingProgress) -> Sequence[BankEntryRow] | None:
     """Return what banks said of what a finding of their side is about."""
     if found.subject == "statement":
         return list_entries(store, number=found.paid_as)
@@ -169,7 +169,7 @@ def accept_finding(
     )
 
 
-def _who_decides(store: Store, found: FoundFinding) -> Institution:
+def _who_decides(store: Store, found: FindingProgress) -> Institution:
     """Return whose approvals a finding needs: its institution's.
 
     What is of none needs those of the strictest institution that wants any (rules.md#four-eyes).
@@ -182,12 +182,12 @@ def _who_decides(store: Store, found: FoundFinding) -> Institution:
     )
 
 
-def _find(store: Store, job: Job, finding: str, institution: str | None) -> FoundFinding:
+def _find(store: Store, job: Job, finding: str, institution: str | None) -> FindingProgress:
     owner = find_institution(store, institution).id if institution else None
     return find_finding(store, job.now, whole_id(store, "finding", finding, owner), owner)
 
 
-def _why_not(found: FoundFinding) -> str:
+def _why_not(found: FindingProgress) -> str:
     """Say who accepted a finding, or which run found it no more."""
     if found.state == "accepted" and found.accepted_at:
         at = format_moment(found.accepted_at)

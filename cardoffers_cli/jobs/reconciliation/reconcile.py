@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class ReconciledTold(FindingStates):
+class ReconcileResult(FindingStates):
     """What a run found, in the shape of `reconcile --format json`.
 
     Where nobody sent a credited row, and nobody is paid, there is no run, and nothing is said.
@@ -44,7 +44,9 @@ class ReconciledTold(FindingStates):
     dry_run: bool
 
 
-def reconcile(job: Job, institution: str | None = None, *, dry_run: bool = False) -> ReconciledTold:
+def reconcile(
+    job: Job, institution: str | None = None, *, dry_run: bool = False
+) -> ReconcileResult:
     """Reconcile one institution, or all, in one transaction; raise `NotFound` for an unknown."""
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution).id if institution else None
@@ -53,19 +55,19 @@ def reconcile(job: Job, institution: str | None = None, *, dry_run: bool = False
 
 def reconcile_in(
     store: Store, job: Job, institution_id: UUID | None = None, *, dry_run: bool = False
-) -> ReconciledTold:
+) -> ReconcileResult:
     """Reconcile in the caller's transaction, as one run, whoever sent credited rows or is paid."""
     asked = ask(store, institution_id)
     if asked is None:
         nothing = ControlTotals(redemptions=0, credited_rows=0, verdicts=0)
         none = FindingStates(open=0, accepted=0, resolved=0)
-        return ReconciledTold(run_id=None, verdicts=[], **none, control=nothing, dry_run=dry_run)
+        return ReconcileResult(run_id=None, verdicts=[], **none, control=nothing, dry_run=dry_run)
     with run_record(store, kind="reconcile", now=job.now, actor=job.actor) as run:
         referred = refer(store, asked, run_no=run.run_no)
         both = find_both(store, referred, run_no=run.run_no)
         judge(store, referred, both, run_no=run.run_no, now=job.now)
         verdicts, bank = said(store, run_no=run.run_no, now=job.now)
-        told = ReconciledTold(
+        told = ReconcileResult(
             run_id=run.run_id,
             verdicts=verdicts,
             **states(store, run_no=run.run_no),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.context.runs import Run
-    from cardoffers_cli.pipeline.handles import Claims, TakenBack
+    from cardoffers_cli.pipeline.handles import Claims, ReversalTables
     from cardoffers_cli.store.store import Store
 
 
@@ -79,7 +79,7 @@ def apply_in(store: Store, job: Job, *, dry_run: bool = False) -> RefundsApplied
     return told
 
 
-def settle_claims(store: Store, claims: Claims, run: Run) -> TakenBack:
+def settle_claims(store: Store, claims: Claims, run: Run) -> ReversalTables:
     """Link the refunds of claims, and reverse the redemptions that these take back."""
     taken = take_back(store, claims, **run.by)
     reverse_all(store, taken.reversals, reason=REFUNDED, **run.by)

@@ -44,7 +44,7 @@ MESSAGES = {
 """Why a refund cannot be linked, by code."""
 
 
-class Said(Record):
+class RefundLink(Record):
     """What a person says: this refund is of that purchase, and why."""
 
     refund_ref: str
@@ -84,7 +84,9 @@ class DismissedRefund(Record):
     dry_run: bool
 
 
-def link_refund(job: Job, institution: str, said: Said, *, dry_run: bool = False) -> LinkedRefund:
+def link_refund(
+    job: Job, institution: str, said: RefundLink, *, dry_run: bool = False
+) -> LinkedRefund:
     """Link one refund; raise `NotFound` or `Refused` where it cannot be, and write nothing then."""
     (told,) = link_refunds(job, institution, [said], dry_run=True)
     if told.code in {"refund_not_found", "purchase_not_received"}:
@@ -95,7 +97,7 @@ def link_refund(job: Job, institution: str, said: Said, *, dry_run: bool = False
 
 
 def link_refunds(
-    job: Job, institution: str, said: Sequence[Said], *, dry_run: bool = False
+    job: Job, institution: str, said: Sequence[RefundLink], *, dry_run: bool = False
 ) -> list[LinkedRefund]:
     """Link refunds in one transaction, those that can be; return what became of each."""
     if any(not each.reason.strip() for each in said):

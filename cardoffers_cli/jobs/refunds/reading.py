@@ -11,8 +11,8 @@ from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.pipeline.refund import find_candidates, find_open
 from cardoffers_cli.services.institutions import asked_institutions
 from cardoffers_cli.services.refunds import (
-    FoundCandidate,
     ReceivedRefund,
+    RefundCandidate,
     RefundProgress,
     find_refund,
     list_refunds,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.refunds import FoundRefund, RefundState
+    from cardoffers_cli.services.refunds import RefundRow, RefundState
     from cardoffers_cli.store.store import Store
 
 
@@ -40,7 +40,7 @@ class ListedRefund(RefundProgress, sheet="institution *"):
     exact_candidates: int | None = shown("exact", gives_way=7)
 
 
-class Candidate(FoundCandidate):
+class Candidate(RefundCandidate):
     """A purchase that a refund may be of, in the shape of `refund suggest --format json`.
 
     Who reviews a list writes a `reason` beside the one that is right.
@@ -49,7 +49,7 @@ class Candidate(FoundCandidate):
     reason: str | None = shown(gives_way=8)
 
 
-class ShownRefund(ReceivedRefund, ListedRefund):
+class RefundDetails(ReceivedRefund, ListedRefund):
     """One refund, with what was received of it, who moved it, and what it may be of."""
 
     may_be_of: Sequence[Candidate]
@@ -81,7 +81,7 @@ def refund_rows(
     return [without_cards(each) for each in listed[:limit]], refunds
 
 
-def show_refund(job: Job, institution: str | None, refund_ref: str) -> ShownRefund:
+def show_refund(job: Job, institution: str | None, refund_ref: str) -> RefundDetails:
     """Return one refund with all that is known of it; raise `NotFound`."""
     with reading(job) as source:
         (owner,) = asked_institutions(source.store, institution)
@@ -89,7 +89,7 @@ def show_refund(job: Job, institution: str | None, refund_ref: str) -> ShownRefu
         (listed,) = _listed(source.store, owner.slug, [found])
         more = received(source.store, owner.id, refund_ref)
         may_be_of = _candidates(source.store, [found.refund_no])
-    shown: ShownRefund = without_cards(ShownRefund(**{**listed, **more}, may_be_of=may_be_of))
+    shown: RefundDetails = without_cards(RefundDetails(**{**listed, **more}, may_be_of=may_be_of))
     return shown
 
 
@@ -100,7 +100,7 @@ def suggestions(job: Job, institution: str | None) -> list[Candidate]:
         return _candidates(source.store, None, owner.id)
 
 
-def _listed(store: Store, slug: str, found: Sequence[FoundRefund]) -> list[ListedRefund]:
+def _listed(store: Store, slug: str, found: Sequence[RefundRow]) -> list[ListedRefund]:
     waiting = [
         each.refund_no
         for each in found
@@ -125,10 +125,10 @@ def _listed(store: Store, slug: str, found: Sequence[FoundRefund]) -> list[Liste
 
 def _found(
     store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
-) -> list[FoundCandidate]:
+) -> list[RefundCandidate]:
     refunds = find_open(store, institution_id, refund_nos)
     found = find_candidates(store, refunds)
-    return store.records(FoundCandidate, "services/refunds:candidates", found)
+    return store.records(RefundCandidate, "services/refunds:candidates", found)
 
 
 def _candidates(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.funnel import Window
     from cardoffers_cli.services.reports import Filters
-    from cardoffers_cli.services.settlements import DueEntries, ListedSettlement, Owed
+    from cardoffers_cli.services.settlements import DueEntries, ListedSettlement, SettlementDue
     from cardoffers_cli.store.store import Store
 
 LATELY = timedelta(days=30)
@@ -61,7 +61,7 @@ class SettlementsPage(Record):
     The entries are `rows`; `totals` is what all of them come to, by state.
     """
 
-    owed: Sequence[Owed]
+    owed: Sequence[SettlementDue]
     due: Sequence[DueEntries]
     settlements: Sequence[ListedSettlement]
     largest: Sequence[ListedSettlement]
@@ -88,13 +88,13 @@ MerchantOrders = Mapping[str, Sequence[merchant_results.MerchantResult]]
 """The first merchants in each order; `before` has the first of the time before, if asked for."""
 
 
-class FunnelBeside(PeopleFunnel):
+class FunnelComparison(PeopleFunnel):
     """A funnel with its people, and that of the time of the same length before."""
 
     previous: PeopleFunnel
 
 
-class FunnelPage(FunnelBeside):
+class FunnelPage(FunnelComparison):
     """A funnel with its people, the time before, and its rows by day, offer and merchant."""
 
     days: Sequence[funnel.FunnelRow]
@@ -239,9 +239,9 @@ def funnel_page(
         )
 
 
-def funnel_beside(store: Store, institution_id: UUID, window: Window) -> FunnelBeside:
+def funnel_beside(store: Store, institution_id: UUID, window: Window) -> FunnelComparison:
     """Return a funnel with its people, and that of the window before."""
-    return FunnelBeside(
+    return FunnelComparison(
         **count_people(store, institution_id, window),
         previous=count_people(store, institution_id, before(window)),
     )

@@ -34,7 +34,7 @@ REPORTS: dict[str, Callable[..., reports.ReportPage]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class WholeReport:
+class Report:
     """Every row of a report, which is read once; `is_reconciled` as a `ReportPage` is."""
 
     rows: Iterator[Record]
@@ -49,7 +49,7 @@ def report_page(
         return _page(report, source.store, limit=limit, cursor=cursor, **filters)
 
 
-def whole_report(report: str, job: Job, **filters: Any) -> WholeReport:
+def whole_report(report: str, job: Job, **filters: Any) -> Report:
     """Return a report, its rows read page by page; the filters are those of `report_page`.
 
     The first page is read at once.
@@ -57,7 +57,7 @@ def whole_report(report: str, job: Job, **filters: Any) -> WholeReport:
     pages = _pages(report, job, **filters)
     first = next(pages)
     rows = chain(first.rows, (row for page in pages for row in page.rows))
-    return WholeReport(rows=rows, is_reconciled=first.is_reconciled)
+    return Report(rows=rows, is_reconciled=first.is_reconciled)
 
 
 def redemption_counts(
@@ -71,7 +71,7 @@ def redemption_counts(
 
 def settlement_rows(
     job: Job, by: SettledBy, *, limit: int, **filters: Any
-) -> Sequence[settlements.Settlement | settlements.Owed]:
+) -> Sequence[settlements.Settlement | settlements.SettlementDue]:
     """Return settlements with their sums, the newest first, or what they come to by institution."""
     with reading(job) as source:
         wanted = filters_of(source.store, **filters).window

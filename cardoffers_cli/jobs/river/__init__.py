@@ -4,7 +4,7 @@ Lives here: `intake.py` (a file through the steps that judge it; read it first),
 `imports.py` and `events.py` over it; `decide.py` (what waits, in one transaction) with `match.py`
 over it; `engines.py` (where an engine computes), `export.py`, `merge.py` and `compact.py` (what
 moves to the archive, and stays small there); `card_numbers.py` (what was masked, and comes again),
-`unusual.py` (a file beside those before it). May import what `jobs` may, and of `jobs` the context.
+`compare.py` (a file beside those before it). May import what `jobs` may, and of `jobs` the context.
 To add a step, call it where the one before is called; to add a way in, give `intake.py` what it
 reads.
 """

@@ -25,7 +25,7 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.copies import MASK
 from cardoffers_cli.files.private import new_private_file, read_private_file
 from cardoffers_cli.jobs.context.runs import run_record
-from cardoffers_cli.services.card_numbers import FoundNumber, Mask, find_card_numbers, mask
+from cardoffers_cli.services.card_numbers import CardNumberRow, Mask, find_card_numbers, mask
 from cardoffers_cli.store.layout import mask_key_path
 from cardoffers_cli.store.snapshot import withdraw
 
@@ -105,7 +105,7 @@ def _key_of(store: Path) -> str:
     return read_private_file(path).strip()
 
 
-def _mask_of(key: str, found: FoundNumber) -> Mask:
+def _mask_of(key: str, found: CardNumberRow) -> Mask:
     place = found.place
     if place.is_whole:
         masked = masked_text(key, place.institution_id, found.text)

@@ -15,11 +15,11 @@ from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.parts import small
 from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.files.disks import check_room
-from cardoffers_cli.jobs.river.merge import MergedParts, merge, mergeable, sweep
+from cardoffers_cli.jobs.river.merge import MergeResult, merge, mergeable, sweep
 from cardoffers_cli.store import copying, erasures
-from cardoffers_cli.store.aside import put_logs_aside
 from cardoffers_cli.store.layout import draft_path
 from cardoffers_cli.store.lock import engine_lock
+from cardoffers_cli.store.old_files import put_logs_aside
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Compacted(Record, sheet="store size_bytes_before size_bytes"):
     store: str
     size_bytes_before: int = shown("bytes before")
     size_bytes: int | None = shown("bytes")
-    merged: Sequence[MergedParts]
+    merged: Sequence[MergeResult]
     dry_run: bool
 
 
@@ -71,7 +71,7 @@ def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _n
         )
 
 
-def _merge(job: Job, *, dry_run: bool) -> list[MergedParts]:
+def _merge(job: Job, *, dry_run: bool) -> list[MergeResult]:
     with opened(job.opening(read_only=dry_run)) as store:
         archive = archive_of(store)
         if dry_run or archive is None:

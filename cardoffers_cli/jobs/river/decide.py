@@ -52,7 +52,7 @@ _NO_RUN = 2**62
 """The number of a run that is not kept: it comes after every run that was."""
 
 
-class MatchTold(Record):
+class MatchResult(Record):
     """What a match came to, the amounts by currency, in the shape of `match --format json`."""
 
     run_id: UUID
@@ -81,10 +81,10 @@ class MatchReport:
     dry_run: bool
     unmerged: str | None = None
 
-    def document(self) -> MatchTold:
+    def document(self) -> MatchResult:
         """Return the report in the shape of `match --format json`."""
         found = self.redeemed
-        return MatchTold(
+        return MatchResult(
             run_id=self.run_id,
             considered=found.considered,
             redeemed=found.redeemed,

@@ -14,13 +14,13 @@ from uuid import uuid4
 
 from cardoffers_cli.archive.archive import archive_of, part_folder, recent
 from cardoffers_cli.archive.buckets import place_of
-from cardoffers_cli.archive.target import EngineTarget, Given, given
+from cardoffers_cli.archive.target import EngineInput, EngineTarget, given
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.jobs.context.runs import Run, start_run
 from cardoffers_cli.jobs.river.decide import MatchReport, record
 from cardoffers_cli.jobs.river.export import move_recent
 from cardoffers_cli.jobs.river.merge import merge_due, sweep
-from cardoffers_cli.pipeline.handles import Held, Waiting
+from cardoffers_cli.pipeline.handles import ReservedTables, Waiting
 from cardoffers_cli.pipeline.judge import take_known
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.redeem import (
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.archive.spark import SparkEngine
     from cardoffers_cli.domain.errors import CardoffersError
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.pipeline.handles import Decided, Known, MatchCounts, Numbered
+    from cardoffers_cli.pipeline.handles import Decided, KnownReferences, MatchCounts, Numbered
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
@@ -60,7 +60,7 @@ _SAVED = ("decisions", "outcomes")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Computed:
+class EngineOutput:
     """What an engine made of a run that was begun: counts, redemptions, and parts to be listed.
 
     `unmerged` says why small parts of the archive were not merged before it, if they were to be.
@@ -75,7 +75,7 @@ class Computed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _MatchGiven(Given):
+class _MatchInput(EngineInput):
     """What an engine is given for a match; `still_unknown` are purchases that it need not see."""
 
     still_unknown: int
@@ -100,7 +100,7 @@ def target_of(store: Store, job: Job) -> EngineTarget | None:
     return EngineTarget(url=job.settings.engine, root=root, named=named)
 
 
-def dedupe(store: Store, target: EngineTarget, numbered: Numbered, same: Table) -> Known:
+def dedupe(store: Store, target: EngineTarget, numbered: Numbered, same: Table) -> KnownReferences:
     """Find the staged rows whose refs an engine finds in the archive, of those of the same hash.
 
     The store stays open meanwhile, as its transaction holds what is staged.
@@ -113,7 +113,7 @@ def dedupe(store: Store, target: EngineTarget, numbered: Numbered, same: Table) 
     return take_known(store, known)
 
 
-def compute(job: Job, *, rematch: bool = False) -> Computed:
+def compute(job: Job, *, rematch: bool = False) -> EngineOutput:
     """Begin a run of match and compute it, the store being closed meanwhile.
 
     Everything recent moves into the archive first, where many small parts become few. Raises
@@ -126,7 +126,7 @@ def compute(job: Job, *, rematch: bool = False) -> Computed:
     with engine_lock(job.path), target.engine(uuid4()) as engine:
         run, rows, unmerged = _begin(job, target)
         decided, counts = _decided(engine, rows.to(engine), rows.still_unknown, rematch=rematch)
-        return Computed(
+        return EngineOutput(
             target=target,
             run=run,
             counts=counts,
@@ -170,7 +170,7 @@ def decide_on(
     return record(store, job, run, redemptions, counts, dry_run=True)
 
 
-def _begin(job: Job, target: EngineTarget) -> tuple[Run, _MatchGiven, CardoffersError | None]:
+def _begin(job: Job, target: EngineTarget) -> tuple[Run, _MatchInput, CardoffersError | None]:
     """Record a run, so that what it leaves behind is known, and take what the engine is given."""
     with job.store() as store:
         sweep(store, job, target.root)
@@ -181,12 +181,12 @@ def _begin(job: Job, target: EngineTarget) -> tuple[Run, _MatchGiven, Cardoffers
         return run, _given(store, target, run), unmerged
 
 
-def _given(store: Store, target: EngineTarget, run: Run, *more: Table) -> _MatchGiven:
+def _given(store: Store, target: EngineTarget, run: Run, *more: Table) -> _MatchInput:
     """Take what an engine needs for a match: with what waits, and what earlier runs hold."""
     waiting, held = find_waiting(store), find_all_held(store, run.run_no)
     handed = (waiting.watermark, waiting.known_now, waiting.refunded, *vars(held).values(), *more)
     rows = given(store, target, handed, *_READ)
-    return _MatchGiven(**vars(rows), still_unknown=waiting.still_unknown)
+    return _MatchInput(**vars(rows), still_unknown=waiting.still_unknown)
 
 
 def _decided(
@@ -199,6 +199,6 @@ def _decided(
     else:
         undecided = find_undecided(engine, waiting)
     resolutions = resolve(engine, undecided)
-    held = Held(**{name: there[name] for name in ("reserved", "uses", "this_run")})
+    held = ReservedTables(**{name: there[name] for name in ("reserved", "uses", "this_run")})
     decided = redeem(engine, resolutions, match(engine, resolutions), held)
     return decided, counted(engine, decided)

@@ -44,7 +44,7 @@ _STRIDE = 1024  # lines of a call; more than any call has items
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sent:
+class EventCall:
     """The events of one call as parsed JSON values; `marked` as `files.documents` marks them."""
 
     call_id: UUID
@@ -56,7 +56,7 @@ class Sent:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class EventCallResult:
     """What came of one call; `unknown_fields` were ignored."""
 
     received: int
@@ -64,7 +64,9 @@ class Taken:
     unknown_fields: int
 
 
-def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Job) -> list[Taken]:
+def take_events(
+    store: Store, owner: Institution, calls: Sequence[EventCall], job: Job
+) -> list[EventCallResult]:
     """Take the events of every call in one transaction; return what came of each, in order."""
     pages = [_page(call_no, call) for call_no, call in enumerate(calls)]
     unknown = [unknown_fields(page) for page in pages]
@@ -90,12 +92,14 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
         record_calls(store, kept, **place, run_no=run_no, imported_at=job.now)
         found = receipts(store, staged, repeats, owner.id, job.now, stride=_STRIDE)
     return [
-        Taken(received=len(call.items), receipt=found[call_no], unknown_fields=unknown[call_no])
+        EventCallResult(
+            received=len(call.items), receipt=found[call_no], unknown_fields=unknown[call_no]
+        )
         for call_no, call in enumerate(calls)
     ]
 
 
-def _page(call_no: int, call: Sent) -> Objects:
+def _page(call_no: int, call: EventCall) -> Objects:
     return as_objects(call.items, first=call_no * _STRIDE, marked=call.marked)
 
 
@@ -116,12 +120,12 @@ def _judged(
     return (rows, errors, chunk.doubts), judge.numbers
 
 
-def _counts(calls: Sequence[Sent], accepted: int) -> dict[str, int]:
+def _counts(calls: Sequence[EventCall], accepted: int) -> dict[str, int]:
     received = sum(len(call.items) for call in calls)
     return {"calls": len(calls), "received": received, "accepted": accepted}
 
 
-def _record(call_no: int, call: Sent, unknown: int) -> dict[str, Any]:
+def _record(call_no: int, call: EventCall, unknown: int) -> dict[str, Any]:
     return {
         "call_no": call_no,
         "call_id": call.call_id,

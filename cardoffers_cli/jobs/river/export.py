@@ -16,7 +16,7 @@ from cardoffers_cli.archive.parts import TABLES, due
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.runs import commit_run, start_run
-from cardoffers_cli.jobs.river.merge import Merged, MergedParts, merge_due, mergeable, sweep
+from cardoffers_cli.jobs.river.merge import Merged, MergeResult, merge_due, mergeable, sweep
 from cardoffers_cli.store.lock import engine_lock
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 KIND = "export"
 
 
-class MovedRows(Record):
+class ExportedRows(Record):
     """How many rows of one table were moved."""
 
     table_name: str
@@ -41,8 +41,8 @@ class Exported(Record):
 
     store: str
     root: str
-    moved: Sequence[MovedRows]
-    merged: Sequence[MergedParts]
+    moved: Sequence[ExportedRows]
+    merged: Sequence[MergeResult]
     unmerged: str | None
     dry_run: bool
 
@@ -71,7 +71,7 @@ def export(job: Job, to: str | None, *, dry_run: bool = False) -> Exported:
     return Exported(
         store=str(job.path),
         root=str(root),
-        moved=[MovedRows(table_name=name, row_count=moved.get(name, 0)) for name in TABLES],
+        moved=[ExportedRows(table_name=name, row_count=moved.get(name, 0)) for name in TABLES],
         merged=merged.tables,
         unmerged=merged.failure.message if merged.failure else None,
         dry_run=dry_run,

@@ -28,10 +28,11 @@ from cardoffers_cli.files.sources import aside, unusable
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.context.runs import finish_run, start_run
 from cardoffers_cli.jobs.river.card_numbers import recognised
+from cardoffers_cli.jobs.river.compare import look_at_imports
 from cardoffers_cli.jobs.river.engines import target_of
 from cardoffers_cli.jobs.river.export import move_recent
 from cardoffers_cli.jobs.river.intake import (
-    FileTold,
+    FileResult,
     Knowledge,
     Outputs,
     judge,
@@ -39,7 +40,6 @@ from cardoffers_cli.jobs.river.intake import (
     write_outputs,
 )
 from cardoffers_cli.jobs.river.owners import check_owner
-from cardoffers_cli.jobs.river.unusual import look_at_imports
 from cardoffers_cli.pipeline.admit import admit, amount_of
 from cardoffers_cli.pipeline.judge import doubtful_references, index_looks, take_masked
 from cardoffers_cli.pipeline.number import number
@@ -103,7 +103,7 @@ class ImportOptions:
     kind: RowKind | None = PURCHASES
 
 
-class ImportTold(FileTold):
+class ImportResult(FileResult):
     """What was found in a file and taken of it, in the shape of `import --format json`.
 
     `refunds` is the same of the refunds among its rows, where its profile knows of them.
@@ -119,7 +119,7 @@ class ImportTold(FileTold):
     already_imported_at: datetime | None
     held: bool
     dry_run: bool
-    refunds: ImportTold | None = if_any()
+    refunds: ImportResult | None = if_any()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,9 +146,9 @@ class ImportReport:
         """The import itself, and that of the refunds of its file."""
         return [self, self.refunds] if self.refunds else [self]
 
-    def document(self) -> ImportTold:
+    def document(self) -> ImportResult:
         """Return the report in the shape of `import --format json`."""
-        told = ImportTold(
+        told = ImportResult(
             **self.report.document(),
             import_id=self.import_id,
             institution_id=self.institution.id,
@@ -161,11 +161,11 @@ class ImportReport:
             held=False,
             dry_run=self.dry_run,
         )
-        return ImportTold.part(told, refunds=self.refunds.document()) if self.refunds else told
+        return ImportResult.part(told, refunds=self.refunds.document()) if self.refunds else told
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakenIn:
+class JudgedImport:
     """An import as it is told, and its file as it was judged."""
 
     made: ImportReport
@@ -209,7 +209,7 @@ def take_in(
     target: EngineTarget | None = None,
     progress: Progress | None = None,
     approve: Approve | None = None,
-) -> TakenIn:
+) -> JudgedImport:
     """Stage, judge and admit an open file in the caller's transaction, and record the import.
 
     The refunds among its rows are an import of their own (rules.md#refunds-among-purchases). On a
@@ -271,7 +271,7 @@ def take_in(
         index_looks(store)
         keep_counts(store)
     whole = replace(made[0], report=found, refunds=made[1] if len(made) > 1 else None)
-    return TakenIn(made=whole, judged=judged)
+    return JudgedImport(made=whole, judged=judged)
 
 
 def reading_for(store: Store, owner: Institution, job: Job, options: ImportOptions) -> FileReading:

@@ -28,7 +28,7 @@ from cardoffers_cli.files.verdicts import (
     not_asked,
 )
 from cardoffers_cli.jobs.river.engines import dedupe
-from cardoffers_cli.pipeline.handles import Staged, StagedWhole
+from cardoffers_cli.pipeline.handles import Staged, StagedImport
 from cardoffers_cli.pipeline.judge import (
     all_findings,
     common_findings,
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.chunks import Chunk
     from cardoffers_cli.files.transactions import TransactionFile
-    from cardoffers_cli.pipeline.handles import Known, Numbered, Repeats
+    from cardoffers_cli.pipeline.handles import KnownReferences, Numbered, Repeats
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     Frames = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
     """A chunk as it is staged: its rows with fingerprints, its findings, its doubtful numbers."""
 
-S = TypeVar("S", Staged, StagedWhole)
+S = TypeVar("S", Staged, StagedImport)
 
 FINDINGS_SHOWN = 20
 """How many single findings a report carries for the eye; `--errors` has them all."""
@@ -98,7 +98,7 @@ class Outputs:
     raw: bool = False
 
 
-class FileTold(Record):
+class FileResult(Record):
     """What was found in one file, in the shape of `validate --format json`.
 
     `can_earn` are the rows that can be taken whose merchant is known or, where no store was asked,
@@ -126,7 +126,7 @@ class FileTold(Record):
     ok: bool
     findings: Sequence[Mapping[str, Any]]
     file_error: Mapping[str, Any] | None
-    refunds: FileTold | None = if_any()
+    refunds: FileResult | None = if_any()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,9 +183,9 @@ class FileReport:
         """Rows that are taken though they look like others."""
         return sum(row["rows"] for row in self.findings if row["code"] == "look_alike")
 
-    def document(self) -> FileTold:
+    def document(self) -> FileResult:
         """Return the report in the shape of `validate --format json`."""
-        return FileTold(
+        return FileResult(
             file=self.file,
             kind=self.kind,
             kind_of_rows=self.row_kind.name if self.row_kind else None,
@@ -220,7 +220,7 @@ def stage_check(
 
 def stage_file(
     store: Store, file: TransactionFile, *, progress: Progress | None = None
-) -> list[StagedWhole]:
+) -> list[StagedImport]:
     """Read what an import needs of the file, with the same care as `stage_check`."""
     return _settled(store, file, stage_whole(store, _read(file, progress), _kinds(file)))
 
@@ -267,9 +267,11 @@ class Knowledge:
     institution_id: UUID | None = None
     target: EngineTarget | None = None
 
-    def references(self, store: Store, staged: Staged, numbered: Numbered | None) -> Known:
+    def references(
+        self, store: Store, staged: Staged, numbered: Numbered | None
+    ) -> KnownReferences:
         """Return the rows whose references are known."""
-        if self.institution_id is None or numbered is None or not isinstance(staged, StagedWhole):
+        if self.institution_id is None or numbered is None or not isinstance(staged, StagedImport):
             return none_known(store)
         if self.target and staged.kind is PURCHASES:
             same = find_same(store, staged, self.institution_id)
@@ -283,7 +285,7 @@ class Knowledge:
         alike, of = find_alike(store, staged, repeats), self.institution_id
         if of is None or self.target or staged.kind is not PURCHASES:
             return alike
-        if numbered is None or not isinstance(staged, StagedWhole):
+        if numbered is None or not isinstance(staged, StagedImport):
             return alike
         return find_look_alikes(store, staged, numbered, repeats, alike=alike, institution_id=of)
 

@@ -19,7 +19,7 @@ from cardoffers_cli.pipeline.resolve import keep_waiting
 if TYPE_CHECKING:
     from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.river.engines import Computed
+    from cardoffers_cli.jobs.river.engines import EngineOutput
     from cardoffers_cli.store.store import Store
 
 
@@ -39,7 +39,7 @@ def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -
         return keep(store, job, computed)
 
 
-def keep(store: Store, job: Job, computed: Computed) -> MatchReport:
+def keep(store: Store, job: Job, computed: EngineOutput) -> MatchReport:
     """Keep a run that an engine computed, in the caller's transaction.
 
     Raises `Refused` where the run is not the one to be kept any more.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 KIND = "merge"
 
 
-class MergedParts(Record):
+class MergeResult(Record):
     """How many parts of one table there were and are, and how much was written anew.
 
     `row_count` and `size_bytes_before` are of the parts that were merged, `size_bytes` is of what
@@ -50,7 +50,7 @@ class MergedParts(Record):
 class Merged:
     """What became of the parts of tables, or why nothing did."""
 
-    tables: list[MergedParts]
+    tables: list[MergeResult]
     failure: CardoffersError | None = None
 
 
@@ -87,7 +87,7 @@ def merge_due(store: Store, job: Job) -> Merged:
         return Merged(tables=[], failure=failure)
 
 
-def merge(store: Store, job: Job, choice: Choice) -> list[MergedParts]:
+def merge(store: Store, job: Job, choice: Choice) -> list[MergeResult]:
     """Merge the parts of a choice; return what became of them by table.
 
     The store must be open for writing, and in no transaction.
@@ -111,17 +111,17 @@ def merge(store: Store, job: Job, choice: Choice) -> list[MergedParts]:
     return told
 
 
-def mergeable(store: Store, choice: Choice) -> list[MergedParts]:
+def mergeable(store: Store, choice: Choice) -> list[MergeResult]:
     """Return what `merge` would tell, but for the sizes after it."""
     archive = archive_of(store)
     return planned(archive, archive.mergeable(choice)) if archive else []
 
 
-def planned(archive: Archive, merging: Merging) -> list[MergedParts]:
+def planned(archive: Archive, merging: Merging) -> list[MergeResult]:
     """Return how many parts each table has before and after, and how much is written anew."""
     listed = Counter(part.table_name for part in archive.parts())
     return [
-        MergedParts(
+        MergeResult(
             table_name=table,
             parts_before=listed[table],
             parts=listed[table] - len(parts) + 1,

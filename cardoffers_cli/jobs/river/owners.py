@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.pipeline.handles import StagedWhole
+    from cardoffers_cli.pipeline.handles import StagedImport
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
@@ -31,7 +31,7 @@ _SAYS = {
 def check_owner(
     store: Store,
     file: TransactionFile,
-    staged: Sequence[StagedWhole],
+    staged: Sequence[StagedImport],
     owner: Institution,
     job: Job,
     *,

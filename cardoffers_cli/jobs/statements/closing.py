@@ -82,7 +82,7 @@ class StatedAmounts(Record):
     previous_number: str | None
 
 
-class StatementTold(
+class StatementResult(
     StatedAmounts,
     sheet="number institution from to entry_count entries adjustment_count adjustments carried_in"
     " carried_out payable currency closed_at sha256",
@@ -110,7 +110,7 @@ class Preview(StatedAmounts):
     number: str | None
 
 
-class ClosedOne(Record, sheet="institution period state number payable currency message"):
+class CloseResult(Record, sheet="institution period state number payable currency message"):
     """What became of one institution where all were closed.
 
     The state is closed, closed_before or refused; `code`, `message` and `hint` say why.
@@ -142,7 +142,7 @@ class Closed(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SaidOf:
+class PeriodRefusal:
     """What a refusal says: whose period it is, and the commands that close and preview it.
 
     In both commands the period is put: `{}`, or what of it the command takes.
@@ -155,7 +155,7 @@ class SaidOf:
 
 def close_statement(
     job: Job, institution: str, period: str, *, dry_run: bool = False
-) -> StatementTold:
+) -> StatementResult:
     """Close a period in one transaction; return its statement, as it is if it was closed before.
 
     Raises `NotFound`, `UsageError` period_invalid, and `Refused` period_not_ended,
@@ -167,7 +167,7 @@ def close_statement(
         return told_of(close_in(store, job, owner, wanted, dry_run=dry_run), dry_run=dry_run)
 
 
-def close_all(job: Job, period: str, *, dry_run: bool = False) -> list[ClosedOne]:
+def close_all(job: Job, period: str, *, dry_run: bool = False) -> list[CloseResult]:
     """Close a period of every institution, each in its own transaction; one refused stops none."""
     wanted = Period.of(period, job.now)
     with job.store(read_only=True) as store:
@@ -224,9 +224,9 @@ def preview(job: Job, institution: str, period: str) -> Preview:
     )
 
 
-def told_of(statement: Statement, *, dry_run: bool | None = None) -> StatementTold:
+def told_of(statement: Statement, *, dry_run: bool | None = None) -> StatementResult:
     """Return a statement in the shape that it is told in."""
-    return StatementTold.part(_amounts_of(statement), dry_run=dry_run)
+    return StatementResult.part(_amounts_of(statement), dry_run=dry_run)
 
 
 _ALL = 1_000_000
@@ -290,7 +290,7 @@ def _amounts(
 
 
 def refuse_unless_next(
-    store: Store, job: Job, period: Period, last: Closed | None, said: SaidOf
+    store: Store, job: Job, period: Period, last: Closed | None, said: PeriodRefusal
 ) -> None:
     """Raise `Refused` for a period that has not ended, or is not the next one to close."""
     if last is not None and period.from_at != last.to_at:
@@ -304,7 +304,7 @@ def refuse_unless_next(
         )
 
 
-def out_of_order(period: Period, last: Closed, said: SaidOf) -> Refused:
+def out_of_order(period: Period, last: Closed, said: PeriodRefusal) -> Refused:
     """Return the refusal of a period that is not the next one to close."""
     following = Period(last.to_at)
     if period.from_at > last.to_at:
@@ -321,8 +321,8 @@ def out_of_order(period: Period, last: Closed, said: SaidOf) -> Refused:
     )
 
 
-def _said_of(owner: Institution) -> SaidOf:
-    return SaidOf(
+def _said_of(owner: Institution) -> PeriodRefusal:
+    return PeriodRefusal(
         of_whom=f"of {owner.slug}",
         close=f"cardoffers statement close -i {owner.slug} --period {{}}",
         preview=f"cardoffers statement preview -i {owner.slug} --period {{}}",
@@ -368,7 +368,7 @@ def _money(found: OpenFindings) -> str:
     return money_text(found.amount, found.currency)
 
 
-def _closed_one(job: Job, owner: Institution, period: Period, *, dry_run: bool) -> ClosedOne:
+def _closed_one(job: Job, owner: Institution, period: Period, *, dry_run: bool) -> CloseResult:
     told: Mapping[str, Any] = {
         "institution": owner.slug,
         "period": str(period),
@@ -382,7 +382,7 @@ def _closed_one(job: Job, owner: Institution, period: Period, *, dry_run: bool) 
             statement = close_in(store, job, owner, period, dry_run=dry_run)
     except Refused as error:
         why = {"code": error.code, "message": error.message, "hint": error.hint}
-        return ClosedOne(**{**told, **none, **why}, state="refused")
+        return CloseResult(**{**told, **none, **why}, state="refused")
     is_old = bool(newest) and newest[0].to_at >= statement.to_at
     made = {name: statement[name] for name in ("number", "payable", "sha256")}
-    return ClosedOne(**{**told, **none, **made}, state="closed_before" if is_old else "closed")
+    return CloseResult(**{**told, **none, **made}, state="closed_before" if is_old else "closed")

@@ -35,7 +35,7 @@ FORMS = ("csv", "json", "html")
 """The files that one is given as, unless one of them, or xlsx, is asked for."""
 
 
-class WrittenForm(Record):
+class DocumentFile(Record):
     """A file of a statement or invoice."""
 
     number: str
@@ -163,7 +163,7 @@ def open_invoice(job: Job, number: str) -> Iterator[OpenDocument]:
 
 def export(
     opened: OpenDocument, folder: Path, forms: Sequence[str], *, mode: int
-) -> list[WrittenForm]:
+) -> list[DocumentFile]:
     """Write the files of a statement or invoice into a folder, each whole or not at all.
 
     They are called after its number; beside its CSV file stands the digest, as sha256sum has it.
@@ -173,10 +173,10 @@ def export(
     for form in forms:
         with replacing(folder / f"{number}.{form}", mode=mode) as out:
             opened.write(form, out)
-        written.append(WrittenForm(number=number, file=f"{number}.{form}", form=form))
+        written.append(DocumentFile(number=number, file=f"{number}.{form}", form=form))
         if form == "csv":
             file = f"{number}.csv.sha256"
             with replacing(folder / file, mode=mode) as out:
                 out.write(f"{opened.told['sha256']}  {number}.csv\n".encode())
-            written.append(WrittenForm(number=number, file=file, form="sha256"))
+            written.append(DocumentFile(number=number, file=file, form="sha256"))
     return written

@@ -15,7 +15,7 @@ from cardoffers_cli.domain.records import Record, if_any, shown
 from cardoffers_cli.files.sheets import columns_of
 from cardoffers_cli.files.statements import TAXES, SealedForm
 from cardoffers_cli.jobs.context.runs import run_record
-from cardoffers_cli.jobs.statements.closing import SaidOf, refuse_unless_next
+from cardoffers_cli.jobs.statements.closing import PeriodRefusal, refuse_unless_next
 from cardoffers_cli.services import invoices
 from cardoffers_cli.services.invoices import (
     InvoiceDraft,
@@ -47,14 +47,14 @@ INVOICE = SealedForm(
     before=(),
     behind=("amount",),
 )
-_SAID = SaidOf(
+_SAID = PeriodRefusal(
     of_whom="of invoices",
     close="cardoffers invoice close --period {}",
     preview="cardoffers report merchants --from {0.from_at:%Y-%m-%d} --to {0.to_at:%Y-%m-%d}",
 )
 
 
-class InvoiceTold(
+class InvoiceResult(
     Record,
     sheet="number merchant_name from to amount currency issued_on due_on amends line_count"
     " merchant_id sha256",
@@ -88,7 +88,7 @@ class InvoicedPeriod(Record):
     invoices: int
     credit_notes: int
     amount: Mapping[str, Decimal]
-    documents: Sequence[InvoiceTold]
+    documents: Sequence[InvoiceResult]
     closed_at: datetime
     actor: str
     dry_run: bool | None = if_any()
@@ -139,9 +139,9 @@ def invoice_in(
     )
 
 
-def told_of(invoice: Invoice) -> InvoiceTold:
+def told_of(invoice: Invoice) -> InvoiceResult:
     """Return an invoice in the shape that it is told in."""
-    return InvoiceTold.part({**invoice, "from_": invoice.from_at, "to": invoice.to_at})
+    return InvoiceResult.part({**invoice, "from_": invoice.from_at, "to": invoice.to_at})
 
 
 def _close(store: Store, period: Period, issued_on: date) -> int:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.records import if_any
 from cardoffers_cli.jobs.context.reading import reading
-from cardoffers_cli.jobs.statements.closing import StatementTold, told_of
-from cardoffers_cli.jobs.statements.invoicing import InvoiceTold
+from cardoffers_cli.jobs.statements.closing import StatementResult, told_of
+from cardoffers_cli.jobs.statements.invoicing import InvoiceResult
 from cardoffers_cli.jobs.statements.invoicing import told_of as invoice_told
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.invoices import find_invoice, list_invoices, merchant_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
 
 
-class ShownStatement(StatementTold):
+class StatementDetails(StatementResult):
     """A statement with the settlements that it took, and what is paid of it by the bank.
 
     `payout_state` is there where anything is to be paid (rules.md#bank-verdicts).
@@ -37,7 +37,7 @@ class ShownStatement(StatementTold):
 
 def statement_rows(
     job: Job, institution: str | None, *, limit: int
-) -> tuple[list[StatementTold], int]:
+) -> tuple[list[StatementResult], int]:
     """Return statements, the newest period first, and how many there are in all."""
     with reading(job) as source:
         owner = find_institution(source.store, institution).id if institution else None
@@ -45,7 +45,7 @@ def statement_rows(
     return [told_of(each) for each in found], found[0].statements if found else 0
 
 
-def show_statement(job: Job, number: str) -> ShownStatement:
+def show_statement(job: Job, number: str) -> StatementDetails:
     """Return one statement; raise `NotFound`."""
     with reading(job) as source:
         statement = find_statement(source.store, number)
@@ -58,7 +58,7 @@ def show_statement(job: Job, number: str) -> ShownStatement:
         owner = statement.institution_id
         paid = payout_states(source.store, job.now, institution_id=owner, number=number)
     told = told_of(statement)
-    return ShownStatement.part(
+    return StatementDetails.part(
         {**told, "from_": told.from_},
         settlements=settlements,
         payout_state=paid[0].state if paid else None,
@@ -66,7 +66,7 @@ def show_statement(job: Job, number: str) -> ShownStatement:
     )
 
 
-def invoice_rows(job: Job, merchant: str | None, *, limit: int) -> tuple[list[InvoiceTold], int]:
+def invoice_rows(job: Job, merchant: str | None, *, limit: int) -> tuple[list[InvoiceResult], int]:
     """Return invoices and credit notes, the newest first, and how many there are in all.
 
     `merchant` is the name that one bears on them, or its id. Raises `NotFound`.
@@ -77,7 +77,7 @@ def invoice_rows(job: Job, merchant: str | None, *, limit: int) -> tuple[list[In
     return [invoice_told(each) for each in found], found[0].invoices if found else 0
 
 
-def show_invoice(job: Job, number: str) -> InvoiceTold:
+def show_invoice(job: Job, number: str) -> InvoiceResult:
     """Return one invoice or credit note; raise `NotFound`."""
     with reading(job) as source:
         return invoice_told(find_invoice(source.store, number))

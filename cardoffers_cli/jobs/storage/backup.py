@@ -70,7 +70,7 @@ class Checksum:
     secrets_sha256: str | None = None
 
 
-class MadeBackup(Record, sheet="backup size_bytes run_no schema_version sha256"):
+class BackupResult(Record, sheet="backup size_bytes run_no schema_version sha256"):
     """A backup, with what its checksum says of it (`Checksum`).
 
     `history` is the folder that is not in the copy, `secrets` the file with the signing secrets,
@@ -106,7 +106,7 @@ def backup(
     *,
     dry_run: bool = False,
     tell: Callable[[str], None] = lambda _: None,
-) -> MadeBackup:
+) -> BackupResult:
     """Copy the store into a new file, or into a folder under a name with the time.
 
     With `dry_run` the store is looked at in the place of a copy, which is not made: its
@@ -141,9 +141,9 @@ def backup(
 
 def _report(
     job: Job, file: Path, checksum: Checksum, found: _Copied, *, dry_run: bool
-) -> MadeBackup:
+) -> BackupResult:
     has_list = erasures_path(job.path).exists()
-    return MadeBackup(
+    return BackupResult(
         backup=str(file),
         **asdict(checksum),
         history=found.history,
@@ -154,7 +154,7 @@ def _report(
     )
 
 
-def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> MadeBackup:
+def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> BackupResult:
     """Return what a backup would be, by the store itself."""
     tell("audit")
     with job.store(read_only=True) as store:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.domain.records import Record, shown
-from cardoffers_cli.jobs.storage.taken import look_at, unanswered, watched
+from cardoffers_cli.jobs.storage.file_changes import look_at, unanswered, watched
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
 from cardoffers_cli.services.erasures import unknown_to

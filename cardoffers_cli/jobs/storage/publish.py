@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
 
 
-class SnapshotTaken(Record):
+class PublishResult(Record):
     """A snapshot of the store: where, of when and how large; of a dry run there is no run."""
 
     run_id: UUID | None
@@ -27,7 +27,7 @@ class SnapshotTaken(Record):
     dry_run: bool
 
 
-def publish(job: Job, *, dry_run: bool = False) -> SnapshotTaken:
+def publish(job: Job, *, dry_run: bool = False) -> PublishResult:
     """Record the run and put a copy of the store into its folder; return where, when and how large.
 
     With `dry_run` the size is what the store has.
@@ -45,8 +45,8 @@ def publish(job: Job, *, dry_run: bool = False) -> SnapshotTaken:
 
 def _report(
     job: Job, run_id: UUID | None, path: Path, sized: Path, *, dry_run: bool
-) -> SnapshotTaken:
-    return SnapshotTaken(
+) -> PublishResult:
+    return PublishResult(
         run_id=run_id,
         snapshot=str(path),
         taken_at=job.now,

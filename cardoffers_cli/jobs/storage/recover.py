@@ -23,8 +23,8 @@ from cardoffers_cli.files.disks import check_room
 from cardoffers_cli.jobs.storage.backup import faults_of
 from cardoffers_cli.jobs.storage.doctor import Audit, examine
 from cardoffers_cli.store import copying, journal, torn_blocks
-from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path, with_logs
+from cardoffers_cli.store.old_files import put_aside
 from cardoffers_cli.store.opening import connected, current, lock_for, must_exist, open_copy
 
 if TYPE_CHECKING:

@@ -36,9 +36,9 @@ from cardoffers_cli.jobs.storage.backup import (
 )
 from cardoffers_cli.jobs.storage.doctor import Audit, examine
 from cardoffers_cli.store import copying, journal, layout
-from cardoffers_cli.store.aside import put_aside, put_logs_aside
 from cardoffers_cli.store.erasures import ErasureList, keep, own_list, read_list
 from cardoffers_cli.store.migrations import newest_version
+from cardoffers_cli.store.old_files import put_aside, put_logs_aside
 from cardoffers_cli.store.opening import lock_for, open_copy, opened, too_old
 from cardoffers_cli.store.signing_secrets import (
     add_secrets,

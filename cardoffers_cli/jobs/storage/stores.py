@@ -11,9 +11,9 @@ from cardoffers_cli.archive.parts import TABLES
 from cardoffers_cli.domain.errors import Refused, StoreBusy
 from cardoffers_cli.domain.records import Record, shown
 from cardoffers_cli.store import journal
-from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import snapshot_path
 from cardoffers_cli.store.migrations import applied, newest_version
+from cardoffers_cli.store.old_files import put_aside
 from cardoffers_cli.store.opening import (
     check_creation,
     check_known,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class MadeStore(Record):
+class InitResult(Record):
     """A new store, empty and of this version."""
 
     store: str
@@ -108,13 +108,13 @@ class LostCommits(Record):
     accepted: bool
 
 
-def init(job: Job, *, dry_run: bool = False) -> MadeStore:
+def init(job: Job, *, dry_run: bool = False) -> InitResult:
     """Make a new store; raises `Refused` where a file is already."""
     if dry_run:
         check_creation(job.path)
     else:
         create_store(job.opening())
-    return MadeStore(
+    return InitResult(
         store=str(job.path),
         schema_version=newest_version(),
         created=not dry_run,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class ShownWatchFinding(WatchFinding):
+class WatchFindingDetails(WatchFinding):
     """One finding: what it means, and what to do next while it is open."""
 
     meaning: str
@@ -57,13 +57,15 @@ def watch_rows(
     ].findings if found else 0
 
 
-def show_watch_finding(job: Job, finding: str, institution: str | None = None) -> ShownWatchFinding:
+def show_watch_finding(
+    job: Job, finding: str, institution: str | None = None
+) -> WatchFindingDetails:
     """Return one finding, named by its id or the beginning of that; raise `NotFound`."""
     with reading(job) as source:
         found = _find(source.store, finding, institution)
     says = watch_meaning(found.code).says
-    shown: ShownWatchFinding = without_cards(
-        ShownWatchFinding(**found, meaning=says, next=_next(found))
+    shown: WatchFindingDetails = without_cards(
+        WatchFindingDetails(**found, meaning=says, next=_next(found))
     )
     return shown
 

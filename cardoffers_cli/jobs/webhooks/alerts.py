@@ -10,11 +10,11 @@ from cardoffers_cli.services import inbox
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cardoffers_cli.pipeline.deliver import Claim, Ended
+    from cardoffers_cli.pipeline.deliver import Claim, FinishedAttempt
     from cardoffers_cli.store.store import Store
 
 
-def alert(store: Store, claim: Claim, attempt: Ended, *, now: datetime) -> None:
+def alert(store: Store, claim: Claim, attempt: FinishedAttempt, *, now: datetime) -> None:
     """Post what an attempt calls for: that it was the last."""
     if attempt.state != "exhausted" or claim.state == "exhausted":
         return

@@ -35,7 +35,7 @@ class Unsent(Record):
     held: Sequence[Mapping[str, Any]]
 
 
-class SentEvents(Record):
+class SendResult(Record):
     """What a run of sending came to, in events; `unknown` are those that one before cut off.
 
     A dry run has no id, and attempts what it would.
@@ -55,7 +55,7 @@ class SentEvents(Record):
 
 def send(
     job: Job, *, wait: bool = False, dry_run: bool = False, watch: Watch | None = None
-) -> SentEvents:
+) -> SendResult:
     """Send what is due.
 
     With `wait` stay until nothing is due within the schedule. Raises `StoreBusy` where another
@@ -74,7 +74,7 @@ def send(
             counts = {"run_id": begun.run.run_id, **sending.counts, "unknown": begun.cut_off}
             counts |= _outlook(store, job, watch)
             finish_run(store, begun.run, counts)
-    return SentEvents.of({**counts, "dry_run": False})
+    return SendResult.of({**counts, "dry_run": False})
 
 
 def resend(
@@ -162,11 +162,11 @@ def _outlook(store: Store, job: Job, watch: Watch) -> Unsent:
     )
 
 
-def _dry_run(job: Job) -> SentEvents:
+def _dry_run(job: Job) -> SendResult:
     watch = Watch(clock=Clock(job.now))
     with job.store(read_only=True) as store:
         due = deliver.waiting(store, read_secrets(job.path), now=job.now)["due_now"]
-        return SentEvents(
+        return SendResult(
             run_id=None,
             attempted=due,
             delivered=0,

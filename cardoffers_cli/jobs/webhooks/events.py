@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-class MadeDue(Record):
+class RetryResult(Record):
     """How many failed and exhausted events were made due."""
 
     run_id: UUID
@@ -46,7 +46,7 @@ def retry(
     institution: str | None = None,
     since: datetime | None = None,
     dry_run: bool = False,
-) -> MadeDue:
+) -> RetryResult:
     """Make failed and exhausted events due now, with the whole schedule before them.
 
     Without ids, all of them that the filters let through. Raises `NotFound` for an unknown id and
@@ -60,7 +60,7 @@ def retry(
         store.execute("services/webhooks:chosen", **of, since=since)
         due = store.execute("services/webhooks:make_due", now=job.now)
         finish_run(store, run, {"run_id": run.run_id, "made_due": due})
-    return MadeDue(run_id=run.run_id, made_due=due, dry_run=dry_run)
+    return RetryResult(run_id=run.run_id, made_due=due, dry_run=dry_run)
 
 
 def _retriable(store: Store, subject: str) -> str:

@@ -25,7 +25,7 @@ _AMOUNT = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,10})?", re.ASCII)
 _SHOWN = ("event", "redemption_id", "institution_id", "offer_id", "occurred_at", "reason")
 
 
-class Heard(
+class ReceivedEvent(
     Record,
     sheet="number received_at event redemption_id institution_payout_amount amount reason"
     " cardholder_token_masked copy verified faults status path",
@@ -62,7 +62,7 @@ class Listener:
     """Where webhooks are received, and what comes there: `rows` waits for each, and never ends."""
 
     url: str
-    rows: Iterator[Heard]
+    rows: Iterator[ReceivedEvent]
 
 
 @contextmanager
@@ -94,14 +94,14 @@ def listening(
         yield Listener(url=receiver.url, rows=_rows(came, is_verified=bool(secrets)))
 
 
-def _rows(came: SimpleQueue[Received], *, is_verified: bool) -> Iterator[Heard]:
+def _rows(came: SimpleQueue[Received], *, is_verified: bool) -> Iterator[ReceivedEvent]:
     copies = Counter[tuple[str, str]]()
     while True:
         received = came.get()
         event = _event(received.body)
         same = (str(event["event"]), str(event["redemption_id"] or event.get("subject_id")))
         copies[same] += 1
-        yield Heard(
+        yield ReceivedEvent(
             number=received.number,
             received_at=received.at,
             path=received.path,

@@ -19,7 +19,7 @@ from cardoffers_cli.domain.moments import in_milliseconds
 from cardoffers_cli.domain.signing import signature_headers
 from cardoffers_cli.jobs.webhooks.alerts import alert
 from cardoffers_cli.pipeline import deliver
-from cardoffers_cli.pipeline.deliver import Claim, Ended
+from cardoffers_cli.pipeline.deliver import Claim, FinishedAttempt
 from cardoffers_cli.store.signing_secrets import read_secrets
 from cardoffers_cli.wire.sender import AttemptLimits, Delivery, Outcome, send_all
 
@@ -185,7 +185,7 @@ class Sending:
             alert(store, claim, attempt, now=now)
         self._count(ended)
 
-    def _count(self, ended: Sequence[Ended]) -> None:
+    def _count(self, ended: Sequence[FinishedAttempt]) -> None:
         """Count attempts by what became of them; one by hand that failed has failed, no more."""
         for attempt in ended:
             self.counts["attempted"] += 1
@@ -193,8 +193,8 @@ class Sending:
             self.counts["delivered" if attempt.error is None else failed] += 1
         self._tell(self.counts, self._due)
 
-    def _ended(self, claim: Claim, outcome: Outcome) -> Ended:
-        attempt = Ended(
+    def _ended(self, claim: Claim, outcome: Outcome) -> FinishedAttempt:
+        attempt = FinishedAttempt(
             event_no=claim.event_no,
             secret_no=claim.secret_no,
             signed_at_s=self._signed.pop(outcome.number, None),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.files.later import content_sha256, later_stamp, look_later
+from cardoffers_cli.files.file_changes import content_sha256, later_stamp, look_later
 from cardoffers_cli.files.sources import ahead
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def test_of_a_file_that_grows_without_end_no_import_is_known(
 def test_the_bound_is_of_what_came_behind_what_was_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cardoffers_cli.files.later._MOST_MORE", 2)
+    monkeypatch.setattr("cardoffers_cli.files.file_changes._MOST_MORE", 2)
     path = tmp_path / "tx"
     path.write_bytes(READ + b"c\n")
     assert hashlib.sha256(READ + b"c\n").hexdigest() == content_sha256(path, len(READ))

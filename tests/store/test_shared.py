@@ -19,8 +19,8 @@ from cardoffers_cli.domain.errors import NoStore, StoreBusy
 from cardoffers_cli.jobs.context.runs import write_run
 from cardoffers_cli.store import holding as module
 from cardoffers_cli.store import journal
-from cardoffers_cli.store.holding import Holding
 from cardoffers_cli.store.layout import folder_of, log_path, turn_path
+from cardoffers_cli.store.shared import Holding
 from tables import NOON
 from work import job, new_store
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[2])
-from cardoffers_cli.store.holding import Holding
+from cardoffers_cli.store.shared import Holding
 from test_holding import write
 from work import job
 made, holding = job(sys.argv[1]), Holding()

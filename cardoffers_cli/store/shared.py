@@ -41,7 +41,7 @@ class Holding:
     """At most one open store, of one thread."""
 
     def __init__(self) -> None:
-        self._held: _Held | None = None
+        self._held: _OpenStore | None = None
 
     @property
     def is_open(self) -> bool:
@@ -57,7 +57,7 @@ class Holding:
         """
         if self._held and not self._held.will_do(opening):
             self.let_go()
-        held = self._held = self._held or _Held(opening)
+        held = self._held = self._held or _OpenStore(opening)
         try:
             yield held.store
         except BaseException:
@@ -80,7 +80,7 @@ class Holding:
             held.closing.close()
 
 
-class _Held:
+class _OpenStore:
     """A store that is open, with its lock."""
 
     def __init__(self, opening: Opening) -> None:

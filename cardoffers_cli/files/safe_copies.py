@@ -31,13 +31,13 @@ _OF_THE_SYSTEM = frozenset(
 )
 
 
-class Elusive(CardoffersError):
+class FileChangedError(CardoffersError):
     """The file is not what was found before: it is `gone`, or has `changed`."""
 
 
-def changed() -> Elusive:
+def changed() -> FileChangedError:
     """Make the error of a file that is another one by now, or was written to."""
-    return Elusive(code="changed")
+    return FileChangedError(code="changed")
 
 
 def refused(error: OSError, code: str, what: str) -> CardoffersError:
@@ -64,8 +64,8 @@ def private_copy(
 ) -> Copy:
     """Copy a file that has this stamp, on the disk of a folder `beside`.
 
-    Raises `Elusive` if it has not, or changes meanwhile, and `FileUnusable` if it is too large or
-    cannot be read.
+    Raises `FileChangedError` if it has not, or changes meanwhile, and `FileUnusable` if it is too
+    large or cannot be read.
     """
     spool = cast("BinaryIO", TemporaryFile(dir=beside))  # noqa: SIM115  its owner closes it
     try:
@@ -114,7 +114,7 @@ def _opened(folder: OpenFolder, name: str) -> Iterator[int]:
         try:
             descriptor = stack.enter_context(folder.plain_file(name))
         except FileNotFoundError:
-            raise Elusive(code="gone") from None
+            raise FileChangedError(code="gone") from None
         except (NotPlain, BlockingIOError):
             raise changed() from None
         except OSError as error:

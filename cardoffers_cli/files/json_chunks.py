@@ -54,7 +54,7 @@ class Position:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stretch:
+class JsonChunk:
     """Whole items of a list, with what stands between them, or what is left of a cut off list.
 
     `opening` is what makes a list of it: `[`, or `[0` where it begins with the comma before its
@@ -91,7 +91,7 @@ class Document:
         self.head = self.tail = b""
         self.tail_place = Position()
 
-    def stretches(self) -> Iterator[Stretch]:
+    def stretches(self) -> Iterator[JsonChunk]:
         """Yield the items of the list; of one that is cut off, all that is there.
 
         Of one that is nested too deep, all up to there: it is no JSON for anybody. Raises
@@ -105,11 +105,11 @@ class Document:
         while True:
             at, depth, comma, end = _scan(text, at, depth)
             if depth >= DEEPEST:
-                yield Stretch(text=text[:at], place=place, is_first=is_first, is_whole=False)
+                yield JsonChunk(text=text[:at], place=place, is_first=is_first, is_whole=False)
                 return
             cut = _cut(text, comma) if end is None else end
             if cut is not None:
-                yield Stretch(text=text[:cut], place=place, is_first=is_first, is_whole=True)
+                yield JsonChunk(text=text[:cut], place=place, is_first=is_first, is_whole=True)
                 place, is_first = place.after(text[:cut]), False
                 text, at = text[cut:], at - cut
             if end is not None:
@@ -117,7 +117,7 @@ class Document:
                 return
             block = next(self._blocks, None)
             if block is None:
-                yield Stretch(text=text, place=place, is_first=is_first, is_whole=False)
+                yield JsonChunk(text=text, place=place, is_first=is_first, is_whole=False)
                 return
             text = _longer(text, block)
 

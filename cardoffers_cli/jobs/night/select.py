@@ -12,7 +12,7 @@ from cardoffers_cli.files.drop import WaitingFile, held_open, look, ready
 from cardoffers_cli.files.processed import free_name
 from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.night.checks import fitting
-from cardoffers_cli.jobs.night.told import stranger, stray, too_many, unready
+from cardoffers_cli.jobs.night.findings import stranger, stray, too_many, unready
 from cardoffers_cli.services.institutions import list_institutions
 from cardoffers_cli.services.nights import FileOfNight
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from cardoffers_cli.files.drop import Dropped
-    from cardoffers_cli.files.processed import Processed
+    from cardoffers_cli.files.drop import DropFile
+    from cardoffers_cli.files.processed import ProcessedFolder
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.nights import NightFile, NightFinding
 
@@ -30,14 +30,14 @@ LOOK_S = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoundFiles:
+class SelectedFiles:
     """What lies in the drop folder: files to take, and what to say of the others."""
 
-    files: list[Dropped]
+    files: list[DropFile]
     remarks: list[NightFinding]
 
 
-def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> FoundFiles:
+def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> SelectedFiles:
     """Return what is ready in the drop folder, and remarks on what is not to be taken.
 
     What the night found `before` is not found again, and counts among its files.
@@ -67,7 +67,7 @@ def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> FoundF
         taken_of,
     )
     fit, without_room = fitting(job, files)
-    return FoundFiles(
+    return SelectedFiles(
         files=fit,
         remarks=[
             *(stray(each) for each in second.strays),
@@ -80,8 +80,8 @@ def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> FoundF
 
 
 def _at_most(
-    files: Sequence[Dropped], most: int, seen: Counter[str]
-) -> tuple[list[Dropped], Iterator[NightFinding]]:
+    files: Sequence[DropFile], most: int, seen: Counter[str]
+) -> tuple[list[DropFile], Iterator[NightFinding]]:
     """Choose so many files of each institution; return findings on the others.
 
     `seen` is how many of each there were before.
@@ -100,7 +100,7 @@ def _at_most(
 
 
 def file_rows(
-    processed: Processed, files: Sequence[Dropped], first: int = 1
+    processed: ProcessedFolder, files: Sequence[DropFile], first: int = 1
 ) -> Iterator[FileOfNight]:
     """Yield files as rows of `night_files`, each with the name that it is to be kept under."""
     used: dict[str, set[str]] = {}

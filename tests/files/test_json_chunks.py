@@ -11,7 +11,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files import stretches
+from cardoffers_cli.files import json_chunks as stretches
 from cardoffers_cli.files.documents import (
     JsonFault,
     as_objects,
@@ -19,7 +19,7 @@ from cardoffers_cli.files.documents import (
     parse_marked,
     read_document,
 )
-from cardoffers_cli.files.stretches import Document
+from cardoffers_cli.files.json_chunks import Document
 from sizes import tries
 
 if TYPE_CHECKING:

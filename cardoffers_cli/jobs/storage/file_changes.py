@@ -20,8 +20,8 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.domain.records import Record, shown
-from cardoffers_cli.files.later import Later, content_sha256, later_stamp, look_later
-from cardoffers_cli.files.processed import KEPT_IN, Processed
+from cardoffers_cli.files.file_changes import FileChange, content_sha256, later_stamp, look_later
+from cardoffers_cli.files.processed import KEPT_IN, ProcessedFolder
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import taken_files
 from cardoffers_cli.services.imports import earlier_import
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.taken_files import TakenFile
+    from cardoffers_cli.services.taken_files import ProcessedFile
     from cardoffers_cli.store.store import Store
 
 
-class ToldChange(Record, sheet="file change first_line last_line rows path"):
+class FileChangeRow(Record, sheet="file change first_line last_line rows path"):
     """What became of a file after it was taken, with the lines that were not read, if known."""
 
     file: str
@@ -48,7 +48,7 @@ class ToldChange(Record, sheet="file change first_line last_line rows path"):
     next: str
 
 
-class AcceptedChange(ToldChange):
+class AcceptedChange(FileChangeRow):
     """A change that was accepted as it is."""
 
     run_id: UUID
@@ -59,8 +59,8 @@ class AcceptedChange(ToldChange):
 class Change:
     """A file that grew or changed after it was taken, and that nobody has answered for."""
 
-    file: TakenFile
-    later: Later
+    file: ProcessedFile
+    later: FileChange
 
     @property
     def path(self) -> Path:
@@ -94,9 +94,9 @@ class Change:
         take = f"cardoffers import {quote(str(self.path))} -i {self.file.institution}"
         return f"{take}, or to leave it: cardoffers run accept {quote(self.file.shown)}"
 
-    def document(self) -> ToldChange:
+    def document(self) -> FileChangeRow:
         """Return the change as data."""
-        return ToldChange(
+        return FileChangeRow(
             file=self.file.shown,
             path=str(self.path),
             change=self.later.what,
@@ -114,7 +114,7 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looked:
+class FileCheck:
     """What a look at the taken files came to: how many there are, and those that were read again.
 
     `same` are what was read of them, or accepted, with the state in which they were found so. To
@@ -122,16 +122,16 @@ class Looked:
     """
 
     files: int
-    same: list[tuple[TakenFile, str]]
+    same: list[tuple[ProcessedFile, str]]
     changed: list[tuple[Change, str | None]]
 
 
-def watched(store: Store) -> list[TakenFile]:
+def watched(store: Store) -> list[ProcessedFile]:
     """Return the files to look at."""
     return taken_files.watched(store)
 
 
-def look_at(files: Sequence[TakenFile]) -> Looked:
+def look_at(files: Sequence[ProcessedFile]) -> FileCheck:
     """Hold files that are kept against what was read of them; it takes no store, but its time."""
     there, same, changed = 0, [], []
     for file in files:
@@ -147,10 +147,10 @@ def look_at(files: Sequence[TakenFile]) -> Looked:
         else:
             change = Change(file=file, later=later)
             changed.append((change, change.content_sha256))
-    return Looked(files=there, same=same, changed=changed)
+    return FileCheck(files=there, same=same, changed=changed)
 
 
-def unanswered(store: Store, looked: Looked) -> list[Change]:
+def unanswered(store: Store, looked: FileCheck) -> list[Change]:
     """Return the changes that nobody has answered, by an import of the file as it is now."""
     return [
         change
@@ -160,7 +160,7 @@ def unanswered(store: Store, looked: Looked) -> list[Change]:
 
 
 def keep_looked(
-    store: Store, looked: Looked, changes: Sequence[Change], *, before_night: int
+    store: Store, looked: FileCheck, changes: Sequence[Change], *, before_night: int
 ) -> None:
     """Write which files need not be read again, in the caller's transaction: all but `changes`.
 
@@ -203,6 +203,6 @@ def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> AcceptedChang
     return AcceptedChange(**change.document(), run_id=run.run_id, dry_run=dry_run)
 
 
-def _path(file: TakenFile) -> Path:
-    folder = Processed(Path(file.processed_folder))
+def _path(file: ProcessedFile) -> Path:
+    folder = ProcessedFolder(Path(file.processed_folder))
     return folder.path(file.institution, KEPT_IN[file.state], file.taken_as)

@@ -1,7 +1,7 @@
 """Visit one place: finish what was imported, then fetch what is new.
 
 What is to be done follows from what is there and what is recorded, never from what was done in
-this run: so a visit that was broken off anywhere is simply made again.
+this run: so a session that was broken off anywhere is simply made again.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from cardoffers_cli.domain.pickups import KEEP
 from cardoffers_cli.files.drop import HALVES, MANIFEST, MARKER, REPORTS, marker_names
 from cardoffers_cli.files.folders import numbered
 from cardoffers_cli.jobs.context.clock import real_now
-from cardoffers_cli.jobs.pickup import told
-from cardoffers_cli.jobs.pickup.fetching import Errand, fetch, place, record
-from cardoffers_cli.jobs.pickup.told import PickedUp, PickupFinding
+from cardoffers_cli.jobs.pickup import result as told
+from cardoffers_cli.jobs.pickup.fetching import PickupJob, fetch, place, record
+from cardoffers_cli.jobs.pickup.result import PickupFinding, PickupRow
 from cardoffers_cli.pickup.openpgp import plain_name
 from cardoffers_cli.pickup.remote import RemoteRefusal
 from cardoffers_cli.services.pickups import FetchedFile
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cardoffers_cli.pickup.remote import Listing, Remote, RemoteFile
-    from cardoffers_cli.services.pickups import PickedFile
+    from cardoffers_cli.services.pickups import FetchedFileRow
 
 _NO_INPUT = (MARKER, MANIFEST, *REPORTS, *HALVES)
 _TAKEN_AWAY = frozenset({"removed", "moved", "gone"})
 
 
 @dataclass(kw_only=True)
-class PlaceVisit:
-    """One visit of a place, and what is to be told of it."""
+class PickupSession:
+    """One session of a place, and what is to be told of it."""
 
-    errand: Errand
-    known: Sequence[PickedFile]
+    pickup_job: PickupJob
+    known: Sequence[FetchedFileRow]
     dry_run: bool = False
-    files: list[PickedUp] = field(default_factory=list)
+    files: list[PickupRow] = field(default_factory=list)
     findings: list[PickupFinding] = field(default_factory=list)
 
     @property
     def slug(self) -> str:
         """The institution's."""
-        return self.errand.owner.slug
+        return self.pickup_job.owner.slug
 
     @property
     def is_to_finish(self) -> bool:
@@ -56,9 +56,9 @@ class PlaceVisit:
     def settle_pool(self) -> None:
         """Put what a killed process recorded and did not place where it belongs."""
         waiting = {self._id(each): each for each in self.known if each.outcome is None}
-        self.errand.pool.clear(str(self.errand.owner.id), waiting)
+        self.pickup_job.pool.clear(str(self.pickup_job.owner.id), waiting)
         for file_id, each in waiting.items():
-            if self.errand.pool.has(file_id):
+            if self.pickup_job.pool.has(file_id):
                 self._place(each, self._free(each))
 
     def finish(self, remote: Remote, listing: Listing) -> None:
@@ -72,8 +72,8 @@ class PlaceVisit:
                     outcome = "imported"
                 self._tell(each.remote_name, each.size_bytes, outcome, each.drop_name)
 
-    def _finished(self, remote: Remote, listing: Listing, each: PickedFile) -> str:
-        after, outcome = self.errand.place.after, "kept"
+    def _finished(self, remote: Remote, listing: Listing, each: FetchedFileRow) -> str:
+        after, outcome = self.pickup_job.place.after, "kept"
         found = listing.files.get(each.remote_name)
         if found is None:
             outcome = "gone"
@@ -84,8 +84,8 @@ class PlaceVisit:
         elif after != KEEP:
             outcome = self._put_away(remote, listing, each)
         if not self.dry_run:
-            with self.errand.job.store() as store, store.transaction():
-                owner = self.errand.owner.id
+            with self.pickup_job.job.store() as store, store.transaction():
+                owner = self.pickup_job.owner.id
                 store.execute(
                     "services/pickups:finish",
                     institution_id=owner,
@@ -95,12 +95,12 @@ class PlaceVisit:
                 )
         return outcome
 
-    def _put_away(self, remote: Remote, listing: Listing, each: PickedFile) -> str:
+    def _put_away(self, remote: Remote, listing: Listing, each: FetchedFileRow) -> str:
         """Remove or move a file at its place, its markers first: one left behind marks the next."""
         now = remote.look(each.remote_name)
         if now is None or now.stamp != each.stamp:
             return "gone" if now is None else "replaced"
-        folder = self.errand.place.folder_to_move_to
+        folder = self.pickup_job.place.folder_to_move_to
         for name in (*self._markers(listing, each.remote_name), each.remote_name):
             if folder is None:
                 remote.remove(name)
@@ -118,7 +118,7 @@ class PlaceVisit:
     def fetch(self, remote: Remote, listing: Listing) -> None:
         """Fetch what is new and ready, so many at once; say what is not to be fetched."""
         self.findings += told.strays(self.slug, listing.strays)
-        settings = self.errand.job.settings
+        settings = self.pickup_job.job.settings
         most, new = settings.file_most_per_institution, self._new(listing)
         for file in new[:most]:
             if self.dry_run:
@@ -148,11 +148,11 @@ class PlaceVisit:
 
     def _is_input(self, name: str) -> bool:
         """Whether a name matches, and neither it nor what a message would be called is a marker."""
-        inside = plain_name(name) if self.errand.keys else name
+        inside = plain_name(name) if self.pickup_job.keys else name
         is_input = not name.endswith(_NO_INPUT) and not inside.endswith(_NO_INPUT)
-        return is_input and fnmatchcase(name, self.errand.place.pattern)
+        return is_input and fnmatchcase(name, self.pickup_job.place.pattern)
 
-    def _state(self, known: PickedFile) -> str | None:
+    def _state(self, known: FetchedFileRow) -> str | None:
         """Say how far a file is that was fetched; None where it has to be fetched again."""
         if known.outcome is not None:
             return "kept" if known.outcome == "kept" else None
@@ -160,7 +160,7 @@ class PlaceVisit:
             return "imported"
         if known.is_refused:
             return "refused"
-        pool, name = self.errand.pool, known.drop_name
+        pool, name = self.pickup_job.pool, known.drop_name
         lies = pool.lies(self.slug, name) or pool.has(self._id(known))
         return "waiting" if lies or known.is_in_hand else None
 
@@ -168,19 +168,19 @@ class PlaceVisit:
         """Whether it is marked, or nobody wrote to it for a while, by the clock of its server."""
         if any(each in listing.files for each in marker_names(file.name)):
             return True
-        if self.errand.owner.require_marker:
+        if self.pickup_job.owner.require_marker:
             self.findings.append(told.unmarked(self.slug, file.name))
         elif file.modified_s is None:
             return True
         else:
             age = real_now().replace(tzinfo=UTC).timestamp() - file.modified_s
-            if not 0 <= age < self.errand.job.settings.quiet_s:
+            if not 0 <= age < self.pickup_job.job.settings.quiet_s:
                 return True
         self._tell(file.name, file.size_bytes, "not_ready")
         return False
 
     def _fetch(self, remote: Remote, listing: Listing, file: RemoteFile) -> None:
-        fetched = fetch(self.errand, remote, listing, file)
+        fetched = fetch(self.pickup_job, remote, listing, file)
         before = [each for each in self.known if each.remote_name == file.name]
         same = [
             each
@@ -190,42 +190,42 @@ class PlaceVisit:
             and self._state(each) in {"waiting", "imported"}
         ]
         if same:  # it was touched, and no more
-            record(self.errand, FetchedFile(**{**fetched, "drop_name": same[-1].drop_name}))
-            self.errand.pool.clear(self.errand.id_of(file.name, file.stamp), ())
+            record(self.pickup_job, FetchedFile(**{**fetched, "drop_name": same[-1].drop_name}))
+            self.pickup_job.pool.clear(self.pickup_job.id_of(file.name, file.stamp), ())
             self._tell(file.name, file.size_bytes, "same")
             return
-        record(self.errand, fetched)
-        place(self.errand, file.name, file.stamp, fetched.drop_name)
+        record(self.pickup_job, fetched)
+        place(self.pickup_job, file.name, file.stamp, fetched.drop_name)
         self._tell(file.name, file.size_bytes, "fetched", fetched.drop_name)
         if before and before[-1].sha256 != fetched.sha256:
             is_usual = before[-1].outcome in _TAKEN_AWAY
             self.findings.append(told.came_again(self.slug, file.name, is_usual=is_usual))
 
-    def _free(self, each: PickedFile) -> str:
+    def _free(self, each: FetchedFileRow) -> str:
         """Return the name that a recorded file gets, which is its own unless that is in use."""
-        pool, name = self.errand.pool, each.drop_name
+        pool, name = self.pickup_job.pool, each.drop_name
         if not pool.lies(self.slug, name):
             return name
         free = pool.free_name(self.slug, name)
-        with self.errand.job.store() as store, store.transaction():
+        with self.pickup_job.job.store() as store, store.transaction():
             store.execute(
                 "services/pickups:placed_as",
-                institution_id=self.errand.owner.id,
+                institution_id=self.pickup_job.owner.id,
                 picked_no=each.picked_no,
                 drop_name=free,
             )
         return free
 
-    def _place(self, each: PickedFile, drop_name: str) -> None:
-        place(self.errand, each.remote_name, each.stamp, drop_name)
+    def _place(self, each: FetchedFileRow, drop_name: str) -> None:
+        place(self.pickup_job, each.remote_name, each.stamp, drop_name)
         self._tell(each.remote_name, each.size_bytes, "fetched", drop_name)
 
-    def _id(self, each: PickedFile) -> str:
-        return self.errand.id_of(each.remote_name, each.stamp)
+    def _id(self, each: FetchedFileRow) -> str:
+        return self.pickup_job.id_of(each.remote_name, each.stamp)
 
     def _tell(self, name: str, size: int, state: str, drop_name: str | None = None) -> None:
         self.files.append(
-            PickedUp(
+            PickupRow(
                 institution=self.slug, file=name, size_bytes=size, state=state, drop_name=drop_name
             )
         )

@@ -17,7 +17,7 @@ NOTE = "note"
 _MOST_STRAYS = 20
 
 
-class PickedUp(Record, sheet="institution file state size_bytes drop_name"):
+class PickupRow(Record, sheet="institution file state size_bytes drop_name"):
     """A file at a place, or that was there.
 
     `state` is fetched (into the drop folder, as `drop_name`), new (a dry run fetches nothing),
@@ -44,13 +44,13 @@ class PickupFinding(Record, sheet="level message next code"):
     count: int | None = if_any()
 
 
-class PickupTold(Record):
+class PickupResult(Record):
     """What a pickup came to, in the shape of `pickup --format json`."""
 
     drop: str
     places: int
     fetched: int
-    files: Sequence[PickedUp]
+    files: Sequence[PickupRow]
     findings: Sequence[PickupFinding]
     dry_run: bool
 

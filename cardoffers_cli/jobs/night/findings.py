@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from cardoffers_cli.files.drop import Dropped, Stray
-    from cardoffers_cli.files.processed import Processed
-    from cardoffers_cli.jobs.storage.taken import Change
+    from cardoffers_cli.files.drop import DropFile, UnknownFile
+    from cardoffers_cli.files.processed import ProcessedFolder
+    from cardoffers_cli.jobs.storage.file_changes import Change
     from cardoffers_cli.services.nights import NightFile, NightFinding
 
 _STATES = ("imported", "failed", "held", "changed", "gone")
@@ -53,7 +53,7 @@ def file_counts(files: Sequence[NightFile]) -> dict[str, int]:
     }
 
 
-def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[NightFinding]:
+def file_findings(processed: ProcessedFolder, files: Sequence[NightFile]) -> Iterator[NightFinding]:
     """Yield what somebody should know of files, and where to look."""
     for file in files:
         shown = f"{file.institution}/{file.file_name}"
@@ -134,7 +134,7 @@ def _warnings(
             yield finding("look_alike", message, level="warning", then=then, count=rows, **about)
 
 
-def stray(found: Stray) -> NightFinding:
+def stray(found: UnknownFile) -> NightFinding:
     """Say what lies in the drop folder that is never taken."""
     return finding(
         found.code,
@@ -162,7 +162,7 @@ _WHY = {
 }
 
 
-def unready(file: Dropped, why: str) -> NightFinding:
+def unready(file: DropFile, why: str) -> NightFinding:
     """Say why a file waits."""
     name = f"{file.institution}/{file.name}"
     about = {"institution": file.institution, "file": name}
@@ -194,7 +194,7 @@ def too_many(institution: str, waiting: int, most: int) -> NightFinding:
     )
 
 
-def without_room(file: Dropped, folder: Path, needed: int, free: int) -> NightFinding:
+def without_room(file: DropFile, folder: Path, needed: int, free: int) -> NightFinding:
     """Say that a file would not fit on the disk."""
     name = f"{file.institution}/{file.name}"
     return finding(

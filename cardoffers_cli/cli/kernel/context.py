@@ -36,7 +36,7 @@ WITH_FINDINGS = 3
 FINDINGS = "There are findings (exit code 3): the output has them."
 
 
-class Desk:
+class CommandContext:
     """One command's settings, clock and ways to speak; made once, from its options."""
 
     def __init__(self, options: Options, environment: Mapping[str, str], command: str) -> None:
@@ -46,14 +46,14 @@ class Desk:
         self._reading: Reading | None = None
 
     @classmethod
-    def of(cls, ctx: typer.Context, *, engine: str | None = None) -> Desk:
-        """Make the desk of the command that runs; refuse output that cannot be, before the work."""
+    def of(cls, ctx: typer.Context, *, engine: str | None = None) -> CommandContext:
+        """Make the context of a command; refuse output that cannot be, before the work."""
         options = replace(ctx.ensure_object(Options), engine=engine)
-        desk = cls(options, os.environ, ctx.command_path)
-        show.check(desk.format, desk.output)
-        if desk.output is not None:
-            desk.writes({})
-        return desk
+        context = cls(options, os.environ, ctx.command_path)
+        show.check(context.format, context.output)
+        if context.output is not None:
+            context.writes({})
+        return context
 
     def writes(
         self, outputs: Mapping[str, Path | None], *, reads: Iterable[Path | str] = ()

@@ -26,7 +26,7 @@ _MOST_MORE = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Later:
+class FileChange:
     """A taken file as it is now; `what` is same, grew or changed.
 
     `stamp` tells this state from a later one, `sha256` is of its bytes as stored where they were
@@ -54,7 +54,7 @@ def later_stamp(path: Path) -> str | None:
     return None
 
 
-def look_later(path: Path, taken_bytes: int, taken_sha256: str) -> Later | None:
+def look_later(path: Path, taken_bytes: int, taken_sha256: str) -> FileChange | None:
     """Hold a kept file against what was read of it; None where it is not there any more."""
     try:
         with OpenFolder.open(path.parent) as folder, folder.plain_file(path.name) as opened:
@@ -62,7 +62,7 @@ def look_later(path: Path, taken_bytes: int, taken_sha256: str) -> Later | None:
     except FileNotFoundError:
         return None
     except OSError:  # it is no plain file any more, or may not be read
-        return Later(what="changed", stamp=later_stamp(path) or "")
+        return FileChange(what="changed", stamp=later_stamp(path) or "")
 
 
 def content_sha256(path: Path, taken_bytes: int) -> str | None:
@@ -90,7 +90,7 @@ def content_sha256(path: Path, taken_bytes: int) -> str | None:
     return None
 
 
-def _held_against(opened: int, taken_bytes: int, taken_sha256: str) -> Later:
+def _held_against(opened: int, taken_bytes: int, taken_sha256: str) -> FileChange:
     found = os.fstat(opened)
     more = found.st_size - taken_bytes
     read = _Pass()
@@ -98,9 +98,9 @@ def _held_against(opened: int, taken_bytes: int, taken_sha256: str) -> Later:
     is_begun_so = more >= 0 and read.digest.hexdigest() == taken_sha256
     first_line, is_cut = read.lines + 1, read.is_in_line
     if not is_begun_so or more > _MOST_MORE:
-        return Later(what="grew" if is_begun_so else "changed", stamp=_stamp(found))
+        return FileChange(what="grew" if is_begun_so else "changed", stamp=_stamp(found))
     read.to(opened, found.st_size)
-    return Later(
+    return FileChange(
         what="grew" if more else "same",
         stamp=_stamp(found),
         sha256=read.digest.hexdigest(),
