@@ -11,10 +11,10 @@ and settlements, one step a module. Imports go down only:
                pickup                 files of institutions from their servers
     1  words   domain                 rules of money, time, tokens, errors; no disk, clock or SQL
 
-`settings.py` reads the configuration; `lasting.py` puts the names of files on the disk; `sql/`
-holds every statement, named after the module that runs it. Each package's docstring says what lives
-there, what it may import, where to add and which file to read first. To find your way, read
-`jobs/river/imports.py` and `jobs/river/decide.py` and follow them down.
+`kernel/store/settings.py` reads the configuration; `kernel/disk/lasting.py` puts the names of files
+on the disk; `sql/` holds every statement, named after the module that runs it. Each package's
+docstring says what lives there, what it may import, where to add and which file to read first. To
+find your way, read `river/imports.py` and `river/decide.py` and follow them down.
 """
 
 __version__ = "0.1.0"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardoffers_cli.cli.main import main
+from cardoffers_cli.kernel.cli.main import main
 
 if __name__ == "__main__":
     main()

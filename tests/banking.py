@@ -13,16 +13,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from uuid import uuid5
 
-from cardoffers_cli.domain.bank_accounts import payment_id
-from cardoffers_cli.jobs.context.runs import write_run
-from cardoffers_cli.services.bank import keep_entries, keep_file
+from cardoffers_cli.kernel.store.runs import write_run
+from cardoffers_cli.kernel.words.bank_accounts import payment_id
+from cardoffers_cli.payouts.bank import keep_entries, keep_file
 from crediting import NOTHING, Verdict
 from tables import Row, uid
 
 if TYPE_CHECKING:
     import random
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 UNEXPLAINED = {"returned", "rejected"}
 

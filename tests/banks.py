@@ -6,10 +6,10 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.bank_accounts import parse_account
-from cardoffers_cli.files.bank.answers import open_bank_file
-from cardoffers_cli.files.bank.entries import BankEntry, BankFinding
-from cardoffers_cli.files.bank.payments import Party, Payment
+from cardoffers_cli.kernel.words.bank_accounts import parse_account
+from cardoffers_cli.payouts.files.answers import open_bank_file
+from cardoffers_cli.payouts.files.entries import BankEntry, BankFinding
+from cardoffers_cli.payouts.files.payments import Party, Payment
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from work import found
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 CLIENTS = 6
 

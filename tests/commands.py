@@ -17,7 +17,7 @@ from unittest.mock import patch
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from cardoffers_cli.cli import main
+from cardoffers_cli.kernel.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

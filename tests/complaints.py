@@ -12,14 +12,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.settlements_settle import settle_due
 from tables import NOON, select
 from work import file_of, found, job, new_store, once, taken, tell
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 HOSTILE = "=cinema\x1b[31m[bold]<b>|\u202e"
 ANN = "ann-9f8e7d6c5b4a39281706f5e4d3c2b1a0"

@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 
 from buckets import object_store
-from cardoffers_cli.store.opening import scratch_store
+from cardoffers_cli.kernel.store.opening import scratch_store
 from sizes import ELSE_EACH_TIME, GATE, ROWS_EACH_TIME, at_the_gate, is_tried, not_tried
 from sparks import SERVERS, Spark, running
 from work import settings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from buckets import ObjectStore
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 # Tests start hundreds of processes. Each would compile all that it imports, if none may keep it.

@@ -13,13 +13,13 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.context.runs import write_run
+from cardoffers_cli.kernel.store.runs import write_run
 from tables import Row, given, put, select, uid
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 NOTHING = Decimal(0)
 REFS = {"id": "", "ref": "p{}", "both": "another-{}"}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 
-from cardoffers_cli.contract.openapi import document
-from cardoffers_cli.contract.problems import Problem
-from cardoffers_cli.contract.routes import find_route
-from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.http.contract.openapi import document
+from cardoffers_cli.http.contract.problems import Problem
+from cardoffers_cli.http.contract.routes import find_route
+from cardoffers_cli.kernel.words.json_text import dumps
 
 if TYPE_CHECKING:
     from doors import Reply

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.files.samples.sample import write_sample
-from cardoffers_cli.files.samples.strangers import KINDS
-from cardoffers_cli.jobs.catalogue.importing import import_catalogue
-from cardoffers_cli.services import suggestions
+from cardoffers_cli.catalogue.importing import import_catalogue
+from cardoffers_cli.merchants import suggestions
+from cardoffers_cli.sample.plan import Plan
+from cardoffers_cli.sample.sample import write_sample
+from cardoffers_cli.sample.strangers import KINDS
 from tables import NOON, put, rows_of, select
 from work import new_store, taken
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 WORLD: dict[str, list[dict[str, Any]]] = {
     "institutions": [{"institution": "alder"}, {"institution": "brook"}],

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from typer.testing import CliRunner
 
-from cardoffers_cli.cli import main
-from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.kernel.words.moments import format_moment
 from commands import command
 from tables import key_text
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 JSON = {"content-type": "application/json"}
 EXIT_CODES = {401: 4, 403: 4, 404: 5, 409: 4}

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.files.samples.sample import write_sample
-from cardoffers_cli.jobs.catalogue.importing import import_catalogue
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.jobs.watch.scan import look
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.catalogue.importing import import_catalogue
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.sample.plan import Plan
+from cardoffers_cli.sample.sample import write_sample
+from cardoffers_cli.watch.scan import look
 from tables import given
 from work import found, new_store, taken
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 START = date(2026, 3, 2)
 SLUG = "larkmere"

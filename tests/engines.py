@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.places import Folder
 from cardoffers_cli.archive.target import EngineTarget, given
-from cardoffers_cli.pipeline.handles import ReservedTables, Waiting
-from cardoffers_cli.pipeline.match import match
-from cardoffers_cli.pipeline.redeem import find_all_held, redeem
-from cardoffers_cli.pipeline.resolve import find_undecided, find_waiting, resolve
-from cardoffers_cli.sql import statements
+from cardoffers_cli.kernel.store.statements import statements
+from cardoffers_cli.river.handles import ReservedTables, Waiting
+from cardoffers_cli.river.match import match
+from cardoffers_cli.river.redeem import find_all_held, redeem
+from cardoffers_cli.river.resolve import find_undecided, find_waiting, resolve
 from tables import select
 
 if TYPE_CHECKING:
+    from cardoffers_cli.archive.plan import Engine, Made
     from cardoffers_cli.archive.spark import SparkEngine
-    from cardoffers_cli.engine.plan import Engine, Made
-    from cardoffers_cli.pipeline.handles import Decided
-    from cardoffers_cli.sql.binding import Table
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.river.handles import Decided
 
 PLANS = ("resolve", "match", "limits", "redeem", "redeem_round", "outcome", "found")
 FOUND = [name for plan in PLANS for name in statements(f"plan/{plan}")]

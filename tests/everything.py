@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from cardoffers_cli.domain.watching import Observation
-from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.services.watch import record_findings
-from cardoffers_cli.store.signing_secrets import read_secrets
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.signing_secrets import read_secrets
+from cardoffers_cli.watch.observations import Observation
+from cardoffers_cli.watch.questions import record_findings
 from commands import in_a_pipe, on_a_screen
 from tables import NOON
 from work import job, next_run, templates
@@ -361,7 +361,7 @@ def _run(line: str, exit_code: int = 0, as_of: str = AS_OF) -> Any:
 
 def _ask(line: str) -> None:
     """Let somebody ask for what a second person has to approve."""
-    with patch("cardoffers_cli.cli.kernel.people.person", return_value="alice"):
+    with patch("cardoffers_cli.kernel.cli.people.person", return_value="alice"):
         asked = in_a_pipe([*shlex.split(line), "--as-of", AS_OF])
     assert 4 == asked.exit_code, asked
 

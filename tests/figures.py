@@ -107,10 +107,10 @@ def repeated_runs(texts: Texts) -> Iterator[str]:
 
     Compared are the lines of Python and SQL without their indentation, character by character.
     Blank lines and the first lines of imports are left out before the lines are counted, and all of
-    `sql/migrations/`, which repeats the schema. A run that goes on for longer than `RUN` lines is
-    one pair, a run at three places is three pairs, and a run does not repeat itself by overlapping
-    itself. The limit is of this count: a change of what is counted is a new figure with a name of
-    its own, beside this one.
+    `kernel/store/migrations/`, which repeats the schema. A run that goes on for longer than `RUN`
+    lines is one pair, a run at three places is three pairs, and a run does not repeat itself by
+    overlapping itself. The limit is of this count: a change of what is counted is a new figure with
+    a name of its own, beside this one.
     """
     files = {path: stripped(text) for path, text in texts.items() if "migrations/" not in path}
     places = defaultdict(list)

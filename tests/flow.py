@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.sql import statements
+from cardoffers_cli.kernel.store.statements import statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

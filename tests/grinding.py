@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 ENDLESS = "00000000-0000-8000-a000-000000000000"
 """An id that could be derived: each purchase's own is made to find out that it is nobody's."""

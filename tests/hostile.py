@@ -17,15 +17,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.reverse import reverse
 from tables import NOON, put
 from work import file_of, found, job, new_store, once, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
     from tables import Row
 
 LET_IN = {

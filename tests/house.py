@@ -43,7 +43,7 @@ MAY_IMPORT = {
 }
 """Room (a package, or a module beside them) -> the rooms it may import; its own always."""
 
-OPENS_DOOR = {"cli/serve.py": "http", "cli/browse.py": "tui"}
+OPENS_DOOR = {"http/serve.py": "http", "answers/find_commands_browse.py": "tui"}
 """Commands that start another door, and know nothing else of it."""
 
 SIBLINGS_APART = {"pipeline", "services"}
@@ -102,16 +102,16 @@ UNDOCUMENTED = re.compile(r"asyncio\.sslproto\b")
 USES_PRIVATE_PARTS = {
     "http/arrivals.py": "asyncio counts a TLS connection only once its handshake is over; who never"
     " ends one has to have its place, and its end, from the first moment",
-    "tui/app.py": "textual shows the values of variables where it failed, tokens too, and has no"
+    "answers/browse/app.py": "textual shows the values of variables where it failed, tokens too, and has no"
     " setting against it",
 }
 """The modules that use what a package keeps for itself, and why nothing else will do."""
 
-OWN_CLOCK = {"jobs/context/clock.py"}
+OWN_CLOCK = {"kernel/store/clock.py"}
 """Where the clock is read; everything else asks there or is handed the time."""
 OWN_RANDOMNESS = {
-    *("jobs", "domain/keys.py"),
-    *("cli/api.py", "http/connection.py", "http/server.py"),  # the ids of requests
+    *("jobs", "keys/rules.py"),
+    *("http/commands.py", "http/connection.py", "http/server.py"),  # the ids of requests
 }
 CLOCK = re.compile(
     r"datetime\.(datetime\.(now|utcnow|today)|date\.today)"
@@ -127,18 +127,18 @@ OUTSIDE = re.compile(
 )
 """What `domain/` has no use for: disk, network, processes."""
 
-WRAPS_SQL = {"engine/duck.py", "sql/binding.py"}
+WRAPS_SQL = {"archive/duck.py", "kernel/store/binding.py"}
 """They give a SELECT of a file the name of a table, which no parameter can carry."""
 
-STDOUT = {"cli/kernel/show.py"}
-STDERR = {"cli/kernel/exits.py", "cli/kernel/progress.py", "cli/kernel/context.py"}
+STDOUT = {"kernel/cli/show.py"}
+STDERR = {"kernel/cli/exits.py", "kernel/cli/progress.py", "kernel/cli/context.py"}
 HEAVY = {"aiohttp", "duckdb", "fsspec", "httpx", "polars", "pyarrow", "rich"}
 
 BESIDE_A_STORE = re.compile(
     r"\.(wal|tmp|d|new|lock|turn|night|sender|engine|journal|calls|snapshot|backups|history|kept)\b"
 )
 """How the names of the files of a store end, or ended, which one module knows."""
-KNOWS_THE_LAYOUT = "store/layout.py"
+KNOWS_THE_LAYOUT = "kernel/store/layout.py"
 OWNS_STORES = {"store", "jobs", "contract"}
 
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "core"}
@@ -160,9 +160,9 @@ SIGN = {
 SQL_WITHOUT_TWIN = {
     "audits": "an audit is a question about the whole store; doctor runs them all",
     "plan": "text that more than one engine runs; its steps stand in pipeline/",
-    "schema": "the tables of a new store; store/migrations.py makes them all",
+    "schema": "the tables of a new store; kernel/store/migrations.py makes them all",
     "store": "what the store asks about itself",
-    "views": "what many statements read; store/migrations.py makes them all",
+    "views": "what many statements read; kernel/store/migrations.py makes them all",
 }
 
 
@@ -490,7 +490,7 @@ def few_write_to_the_terminal(source: Module) -> Iterator[str]:
     for node, stream in streams(source):
         if stream == "stdout" and source.path not in STDOUT:
             yield source.complain(
-                node, "stdout is data: return it and let cli/kernel/show.py print it"
+                node, "stdout is data: return it and let kernel/cli/show.py print it"
             )
         if stream == "stderr" and source.path not in STDERR:
             yield source.complain(

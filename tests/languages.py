@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from cardoffers_cli.domain import texts
-from cardoffers_cli.files.pack.words import words
+from cardoffers_cli.intake.pack.words import words
+from cardoffers_cli.kernel.words import texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

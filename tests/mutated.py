@@ -7,7 +7,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.profiles import Profile, parse_profile
+from cardoffers_cli.intake.layout_model import Profile, parse_profile
 from layouts import LAYOUTS, MadeLayout
 
 if TYPE_CHECKING:

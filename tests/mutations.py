@@ -35,8 +35,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.sql import statement
-from cardoffers_cli.sql.binding import TempTables
+from cardoffers_cli.kernel.store.binding import TempTables
+from cardoffers_cli.kernel.store.statements import statement
 from figures import git
 from house import CHECKOUT, PRODUCT
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import CodeType, FrameType
 
-    from cardoffers_cli.sql.binding import Bound, Table
+    from cardoffers_cli.kernel.store.binding import Bound, Table
 
 ROOMS = {
     **{f"sql/{name}": name for name in ("pipeline", "services", "views")},
@@ -64,27 +64,27 @@ SURVIVED, UNDECIDED, SEEN = VERDICTS = ("survived", "not decided", "seen")
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
-        "cardoffers_cli/pipeline/stage.py",
+        "cardoffers_cli/river/stage.py",
         "rows, findings, doubts = (_one(frames) for frames in zip(*of_kind, strict=True))",
         "rows, findings, doubts = (_one(frames) for frames in zip(*of_kind, strict=False))",
     ): "each chunk is three frames",
     (
-        "cardoffers_cli/pipeline/stage.py",
+        "cardoffers_cli/river/stage.py",
         "self._frames, self.waiting = [], 0",
         "self._frames, self.waiting = [], 1",
     ): "a batch ends a few rows sooner, of a quarter of a million, and the tables are the same",
     (
-        "cardoffers_cli/jobs/statements/closing.py",
+        "cardoffers_cli/documents/closing.py",
         "if min(job.now, latest_clock(store, job.now)) < period.to_at:",
         "if min(latest_clock(store, job.now), job.now) < period.to_at:",
     ): "the earlier one of two moments",
     (
-        "cardoffers_cli/wire/commands.py",
+        "cardoffers_cli/events/receiver_commands.py",
         "wait_s = 0.0 if has_ended else min(left_s, _GLANCE_S)",
         "wait_s = 0.0 if has_ended else min(_GLANCE_S, left_s)",
     ): "the smaller one of two numbers",
     (
-        "cardoffers_cli/files/profiles/samples.py",
+        "cardoffers_cli/intake/profiles/sample_values.py",
         "parentheses: bool = False",
         "parentheses: bool = True",
     ): "the one place that makes an amount's form says it",

@@ -19,14 +19,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.jobs.catalogue.importing import import_catalogue
-from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
-from cardoffers_cli.jobs.keys.keys import KeyRequest, create_key
-from cardoffers_cli.jobs.sample import sample
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.webhooks.deliver import send
-from cardoffers_cli.wire.receiver import Receiver
+from cardoffers_cli.catalogue.importing import import_catalogue
+from cardoffers_cli.events.receiver import Receiver
+from cardoffers_cli.events.sending_deliver import send
+from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.keys.work import KeyRequest, create_key
+from cardoffers_cli.sample.plan import Plan
+from cardoffers_cli.sample.work import sample
+from cardoffers_cli.storage.doctor import doctor
 from disks import fill
 from tables import select
 from work import job, new_store
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 NIGHT = datetime(2026, 10, 25, 0, 30)  # noqa: DTZ001 - moments are naive UTC
 """The clock of the nights: the hour that Europe has twice."""
@@ -50,13 +50,13 @@ _REACH = 0.6
 """The part of a night in which it is struck: the page at its end, drawn anew, is a third of it."""
 STORE, DROP, PROCESSED, OUTPUT = "store.duckdb", "drop", "processed", "output.txt"
 _PRELOADED = [
-    "cardoffers_cli.cli.main",
-    "cardoffers_cli.cli.nightly",
-    "cardoffers_cli.cli.night_log",
-    "cardoffers_cli.cli.night_screen",
-    "cardoffers_cli.cli.kernel.layout",
-    "cardoffers_cli.jobs.night.run",
-    "cardoffers_cli.settings",
+    "cardoffers_cli.kernel.cli.main",
+    "cardoffers_cli.night.commands",
+    "cardoffers_cli.night.log",
+    "cardoffers_cli.night.screen",
+    "cardoffers_cli.kernel.cli.layout",
+    "cardoffers_cli.night.run",
+    "cardoffers_cli.kernel.store.settings",
     "pyarrow",
 ]
 _SERVER = multiprocessing.get_context("forkserver")
@@ -150,7 +150,7 @@ def _command(folder: str, line: list[str]) -> None:
     os.dup2(output, 1)
     os.dup2(output, 2)
     sys.argv = ["cardoffers", *line]
-    from cardoffers_cli.cli.main import main  # noqa: PLC0415
+    from cardoffers_cli.kernel.cli.main import main  # noqa: PLC0415
 
     main()
 

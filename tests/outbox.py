@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
-from cardoffers_cli.jobs.context.clock import Clock, Watch
-from cardoffers_cli.jobs.context.reading import read_rows
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.webhooks.deliver import send
-from cardoffers_cli.jobs.webhooks.events import show_event
-from cardoffers_cli.services.webhooks import ListedEvent
+from cardoffers_cli.events.questions import ListedEvent
+from cardoffers_cli.events.sending_deliver import send
+from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.events.work import show_event
+from cardoffers_cli.kernel.store.clock import Clock, Watch
+from cardoffers_cli.kernel.store.reading import read_rows
+from cardoffers_cli.river.match_run import match_purchases
 from tables import put
 from work import found, job, new_store, tell, templates
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from threading import Event
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 DEADLINE_S = 2
 _STORE = "store.duckdb"
@@ -80,7 +80,7 @@ def event(made: Job) -> dict[str, Any]:
 def list_events(made: Job, **asked: Any) -> list[ListedEvent]:
     """Return the events that `webhook list` shows, all of them."""
     of = ("institution", "event", "state", "offer_id", "from_at", "to_at", "limit")
-    return read_rows(made, ListedEvent, "services/webhooks:list", **{**dict.fromkeys(of), **asked})
+    return read_rows(made, ListedEvent, "events/questions:list", **{**dict.fromkeys(of), **asked})
 
 
 def at(made: Job, moment: datetime) -> Job:

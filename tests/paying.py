@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from banks import BERLIN, LONDON, NUMBER, entry, returned
-from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.payouts.bank import import_bank_file
-from cardoffers_cli.jobs.payouts.exporting import export_payout
+from cardoffers_cli.institutions.accounts import AccountOptions
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.payouts.exporting import export_payout
+from cardoffers_cli.payouts.importing import import_bank_file
 from tables import select
 from work import once, with_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 CLOSED = """
 insert into statements

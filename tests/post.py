@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.signing import signature_headers
-from cardoffers_cli.wire.sender import AttemptLimits, Delivery, Outcome, send_all
+from cardoffers_cli.kernel.net.sender import AttemptLimits, Delivery, Outcome, send_all
+from cardoffers_cli.kernel.words.signing import signature_headers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

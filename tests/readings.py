@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain import json_text
-from cardoffers_cli.domain.money import MINOR_UNITS
-from cardoffers_cli.domain.row_kinds import BY_NAME
-from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.files.plain import PlainValidation
-from cardoffers_cli.files.profiles.settled import settled
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.validate import validate
+from cardoffers_cli.intake.chunks import FileReading
+from cardoffers_cli.intake.plain.validation import PlainValidation
+from cardoffers_cli.intake.profiles.settled import settled
+from cardoffers_cli.kernel.words import json_text
+from cardoffers_cli.kernel.words.money import MINOR_UNITS
+from cardoffers_cli.kernel.words.row_kinds import BY_NAME
+from cardoffers_cli.river.checks import validate
+from cardoffers_cli.river.receiving import Outputs
 from tables import NOON
 from work import job
 

@@ -10,9 +10,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.tui.app import Browser
-from cardoffers_cli.tui.inquiry import Inquiry
-from cardoffers_cli.tui.panels import SearchBox
+from cardoffers_cli.answers.browse.app import Browser
+from cardoffers_cli.answers.browse.inquiry import Inquiry
+from cardoffers_cli.answers.browse.panels import SearchBox
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
     from textual.pilot import Pilot
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
     Story = Callable[["Person"], Awaitable[Any]]
 

@@ -9,7 +9,7 @@ from tables import put, select
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
     from tables import Row
 
 CASHBACK = {'=A,"1"': "3.00", "B": "2.00", "O1": "1.00", "O3": "3.00", "A": "1234.50"}

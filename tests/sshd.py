@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.pickups import PickupPlace
+from cardoffers_cli.kernel.words.pickups import PickupPlace
 from work import templates
 
 if TYPE_CHECKING:

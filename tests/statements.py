@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from uuid import uuid4
 
-from cardoffers_cli.contract.messages import Call
-from cardoffers_cli.contract.service import Service
-from cardoffers_cli.store.shared import Holding
+from cardoffers_cli.http.contract.messages import Call
+from cardoffers_cli.http.contract.service import Service
+from cardoffers_cli.kernel.store.shared import Holding
 from tables import NOON, key_text
 from work import new_store, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.store.opening import Opening
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.opening import Opening
+    from cardoffers_cli.kernel.store.store import Store
 
 _LOG = "select message from duckdb_logs where type = 'QueryLog'"
 

@@ -16,16 +16,16 @@ from uuid import UUID
 
 import polars as pl
 
-from cardoffers_cli.domain.keys import key_hash, last_four, prefix_of, with_checksum
-from cardoffers_cli.domain.moments import parse_moment
-from cardoffers_cli.sql.binding import run
-from cardoffers_cli.store.interning import intern_identifiers, intern_payers
+from cardoffers_cli.kernel.store.binding import run
+from cardoffers_cli.kernel.store.interning import intern_identifiers, intern_payers
+from cardoffers_cli.kernel.words.moments import parse_moment
+from cardoffers_cli.keys.rules import key_hash, last_four, prefix_of, with_checksum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cardoffers_cli.sql.binding import Table
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.store import Store
 
 Row = dict[str, Any]
 

@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from cardoffers_cli.cli import main
+from cardoffers_cli.kernel.cli import main
 from commands import cardoffers
 from sizes import GATE, slow
 

@@ -8,7 +8,7 @@ import subprocess
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.wire.receiver import Received, Receiver
+from cardoffers_cli.events.receiver import Received, Receiver
 from commands import cardoffers, command
 from outbox import events, goes_to
 from post import real_clock

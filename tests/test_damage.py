@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.store import layout
-from cardoffers_cli.store.blocks import damaged_blocks
+from cardoffers_cli.kernel.store import layout
+from cardoffers_cli.kernel.store.blocks import damaged_blocks
 from commands import Ended, in_a_pipe
 from sampled import sampled
 from sizes import FULL, one_in, slow
@@ -276,7 +276,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from work import job
-from cardoffers_cli.jobs.context.runs import finish_run, start_run
+from cardoffers_cli.kernel.store.runs import finish_run, start_run
 made = job(Path("cardoffers.duckdb"))
 with made.store() as store:
     for _ in range(3):

@@ -28,28 +28,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
-from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.domain.row_kinds import BY_NAME, CREDITS, PURCHASES, REFUNDS
-from cardoffers_cli.files import rules
-from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.files.plain import PlainValidation
-from cardoffers_cli.files.plain.rulebook import PlainRules
-from cardoffers_cli.files.profiles.settled import settled
-from cardoffers_cli.jobs.context.job import Job
-from cardoffers_cli.jobs.night.intake import rehearse_files
-from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
-from cardoffers_cli.jobs.night.run import begin, work_of
-from cardoffers_cli.jobs.night.select import look_twice
-from cardoffers_cli.jobs.river.convert import convert
-from cardoffers_cli.jobs.river.events import EventCall, take_events
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import FileReport, Outputs
-from cardoffers_cli.jobs.river.validate import Rehearsal, validate
-from cardoffers_cli.jobs.simulate import simulate_file
-from cardoffers_cli.services import nights
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.intake import rules
+from cardoffers_cli.intake.chunks import FileReading
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.plain.rulebook import PlainRules
+from cardoffers_cli.intake.plain.validation import PlainValidation
+from cardoffers_cli.intake.profiles.settled import settled
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.job import Job
+from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable
+from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.kernel.words.row_kinds import BY_NAME, CREDITS, PURCHASES, REFUNDS
+from cardoffers_cli.night import questions as nights
+from cardoffers_cli.night.intake import rehearse_files
+from cardoffers_cli.night.options import NightObserver, NightOptions
+from cardoffers_cli.night.run import begin, work_of
+from cardoffers_cli.night.select import look_twice
+from cardoffers_cli.river.checks import Rehearsal, validate
+from cardoffers_cli.river.convert import convert
+from cardoffers_cli.river.events import EventCall, take_events
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import FileReport, Outputs
+from cardoffers_cli.river.simulate import simulate_file
 from mutated import MADE, file_of_layout, file_of_rows, mutated, profile_for
 from sizes import FULL, tries
 from tables import NOON
@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from cardoffers_cli.domain.profiles import Profile
-    from cardoffers_cli.domain.row_kinds import RowKind
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.intake.layout_model import Profile
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.row_kinds import RowKind
 
 EXAMPLES = 10_000 if FULL else tries(30, 100)
 """Files that are drawn: seconds each time, two minutes at the gate, an hour and more in full."""

@@ -13,17 +13,17 @@ import pytest
 
 from books import book
 from card_shapes import SHAPES, clear_in
-from cardoffers_cli.domain.findings import CODES, Code
-from cardoffers_cli.files import rules
-from cardoffers_cli.files.conditions import Matches, OneOf
-from cardoffers_cli.files.plain import PlainValidation
-from cardoffers_cli.files.rules import QuickTest, Rule
-from cardoffers_cli.files.transactions import FileReading
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.validate import validate
-from cardoffers_cli.jobs.simulate import simulate_file
-from cardoffers_cli.pipeline import stage
+from cardoffers_cli.intake import rules
+from cardoffers_cli.intake.conditions import Matches, OneOf
+from cardoffers_cli.intake.plain.validation import PlainValidation
+from cardoffers_cli.intake.rules import QuickTest, Rule
+from cardoffers_cli.intake.transactions import FileReading
+from cardoffers_cli.kernel.words.findings import CODES, Code
+from cardoffers_cli.river import stage
+from cardoffers_cli.river.checks import validate
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.simulate import simulate_file
 from doors import open_command
 from sizes import one_in
 from tables import NOON
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from books import Cell
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
     from doors import Door
 
 GOOD = {

@@ -66,27 +66,30 @@ def test_a_limit_that_is_raised_or_gone_is_found(tmp_path: Path) -> None:
 
 def test_a_class_name_of_two_classes_is_found() -> None:
     modules = [
-        module("jobs/why.py", "class Page: ..."),
-        module("files/pages.py", "class Page: ..."),
-        module("files/lines.py", "class Line: ..."),
+        module("answers/why.py", "class Page: ..."),
+        module("intake/paging.py", "class Page: ..."),
+        module("intake/lines.py", "class Line: ..."),
     ]
     house = {each.dotted: each for each in modules}
-    assert ["Page: jobs/why.py, files/pages.py"] == list(shared_class_names(house))
+    assert ["Page: answers/why.py, intake/paging.py"] == list(shared_class_names(house))
 
 
 def test_an_untyped_dict_is_found() -> None:
-    texts = {"jobs/why.py": "a: dict[str, Any]\nb: dict[str, int]\n", "sql/a.sql": "dict[str, Any]"}
-    assert ["jobs/why.py:1"] == list(untyped_dicts(texts))
+    texts = {
+        "answers/why.py": "a: dict[str, Any]\nb: dict[str, int]\n",
+        "sql/a.sql": "dict[str, Any]",
+    }
+    assert ["answers/why.py:1"] == list(untyped_dicts(texts))
 
 
 @pytest.mark.parametrize(
     ("found", "path", "text"),
     [
-        (True, "jobs/why.py", "def why() -> dict[str, Any]: ..."),
-        (True, "services/ids.py", "def ids() -> list[tuple[Any, ...]]: ..."),
-        (False, "jobs/why.py", "def _why() -> dict[str, Any]: ..."),
-        (False, "jobs/why.py", "def why() -> Answer: ..."),
-        (False, "cli/why.py", "def why() -> dict[str, Any]: ..."),
+        (True, "answers/why.py", "def why() -> dict[str, Any]: ..."),
+        (True, "kernel/identifiers.py", "def ids() -> list[tuple[Any, ...]]: ..."),
+        (False, "answers/why.py", "def _why() -> dict[str, Any]: ..."),
+        (False, "answers/why.py", "def why() -> Answer: ..."),
+        (False, "answers/commands.py", "def why() -> dict[str, Any]: ..."),
     ],
 )
 def test_rows_without_a_class_are_found(found: bool, path: str, text: str) -> None:

@@ -9,8 +9,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from cardoffers_cli.sql import binding
-from cardoffers_cli.sql.binding import Table, TempTables, run
+from cardoffers_cli.kernel.store import binding
+from cardoffers_cli.kernel.store.binding import Table, TempTables, run
 from flow import Block, blocks, by_name_alone, product
 from sizes import slow
 from test_sql_binds import made
@@ -129,12 +129,12 @@ LEDGER = re.compile(
     r"(redemptions|ledger_entries|ledger_moves|adjustments)\b"
 )
 WRITES_LEDGER = {
-    "pipeline/redeem",
-    "pipeline/settle",
-    "services/card_numbers",
-    "services/erasures",
-    "services/redemptions",
-    "services/withdrawals",
+    "river/redeem",
+    "river/settle",
+    "kernel/store/card_numbers",
+    "privacy/erasures",
+    "river/redemptions",
+    "river/withdrawals_withdrawals",
 }
 """The files whose statements write what is owed: no other can, be it in a dry run."""
 
@@ -149,7 +149,7 @@ def test_only_these_files_write_into_the_ledger() -> None:
 
 def test_a_read_that_writes_into_the_ledger_is_found() -> None:
     text = "-- name: give_back\n-- Gives it back.\nupdate ledger_entries\nset status = 'reversed';"
-    assert {"services/explanations"} == writers(blocks("services/explanations", text))
+    assert {"answers/explanations"} == writers(blocks("answers/explanations", text))
 
 
 # Binding

@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 from rich.cells import cell_len
 
-from cardoffers_cli.domain.visible import visible
+from cardoffers_cli.kernel.words.visible import visible
 from commands import in_a_pipe, on_a_screen
 from hostile import (
     ACTS,
@@ -38,7 +38,7 @@ from sizes import one_in
 from tables import uid
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
     from commands import Ended
 
 COLUMNS = 80

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.store.layout import lock_path
+from cardoffers_cli.kernel.store.layout import lock_path
 from commands import cardoffers, command
 from sizes import FULL, slow, tries
 from tables import select

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.cli.main import app
-from cardoffers_cli.cli.reference import reference
+from cardoffers_cli.kernel.cli.main import app
+from cardoffers_cli.kernel.cli.reference import reference
 from law import CHECKOUT, PAGES, absent, anchors, cited, complaints, prose, rules, slug
 from test_repository import read, repository
 
@@ -67,7 +67,7 @@ def is_there(carrier: str) -> bool:
     [
         (True, "cardoffers offer feed"),
         (True, "Institution"),
-        (True, "pipeline/match.py"),
+        (True, "river/match.py"),
         (False, "cardoffers offer eat"),
         (False, "Institutio"),
         (False, "pipeline/mash.py"),
@@ -83,7 +83,7 @@ the serial meaning (rules.md#no-such-rule)  there is no rules.md#no-such-rule
 see nowhere.md#budgets                      there is no nowhere.md#budgets
 as nowhere.md says                          there is no page nowhere.md
 the table of `jobs/nowhere.py`              there is no file jobs/nowhere.py
-`sql/plan/nowhere.sql` makes it             there is no file sql/plan/nowhere.sql
+`river/plan/nowhere.sql` makes it             there is no file river/plan/nowhere.sql
 `tests/test_nowhere.py::test_it` shows it   there is no file tests/test_nowhere.py
 `tests/test_house.py::test_no` shows it     there is no test test_no in tests/test_house.py
 the first one wins (decisions, Duplicates)  '(decisions, Duplicates)' cites no page
@@ -94,7 +94,7 @@ section § 4                                 '§ 4' cites no page
 
 FINE = """
 the serial meaning (rules.md#redeeming)
-as `jobs/river/decide.py` and match.py do
+as `river/decide.py` and match.py do
 `tests/test_house.py::test_a_breach_is_found`
 see docs/rules.md and README.md
 decisions are kept, as RFC 9110, 10.2.3 has it
@@ -119,7 +119,7 @@ def suffix_of(written: str) -> str:
 
 @pytest.mark.parametrize("text", FINE.strip().splitlines())
 def test_a_citation_of_what_is_there_is_left_alone(text: str) -> None:
-    assert [] == list(complaints(Path("cardoffers_cli/jobs/river/decide.py"), f'"""{text}"""'))
+    assert [] == list(complaints(Path("cardoffers_cli/river/decide.py"), f'"""{text}"""'))
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import Refused, StoreBusy
-from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
-from cardoffers_cli.jobs.night.run import resume_night, run_night
-from cardoffers_cli.jobs.night.steps import STEPS
-from cardoffers_cli.store.layout import draft_path, night_path
-from cardoffers_cli.wire.receiver import Behaviour, Receiver
+from cardoffers_cli.events.receiver import Behaviour, Receiver
+from cardoffers_cli.kernel.store.layout import draft_path, night_path
+from cardoffers_cli.kernel.words.errors import Refused, StoreBusy
+from cardoffers_cli.night.options import NightObserver, NightOptions
+from cardoffers_cli.night.run import resume_night, run_night
+from cardoffers_cli.night.steps import STEPS
+from cardoffers_cli.sample.plan import Plan
 from disks import small_disk
 from nights import (
     DROP,

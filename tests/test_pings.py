@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.wire.receiver import Received, Receiver
+from cardoffers_cli.events.receiver import Received, Receiver
 from nights import FINISHED, World, real_now, said, started, world
 from sizes import FULL, slow, tries
 

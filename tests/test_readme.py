@@ -20,11 +20,11 @@ from shutil import copytree
 import pytest
 
 from cardoffers_cli import pipeline
-from cardoffers_cli.cli.help_topics import PAGES, page_text
-from cardoffers_cli.cli.kernel.exits import EXIT_CODES
-from cardoffers_cli.cli.main import COMMANDS
-from cardoffers_cli.contract.routes import ROUTES
-from cardoffers_cli.settings import Settings, read_settings
+from cardoffers_cli.http.contract.routes import ROUTES
+from cardoffers_cli.kernel.cli.exits import EXIT_CODES
+from cardoffers_cli.kernel.cli.help_topics import PAGES, page_text
+from cardoffers_cli.kernel.cli.main import COMMANDS
+from cardoffers_cli.kernel.store.settings import Settings, read_settings
 from commands import read_all
 from sizes import at_the_gate, slow
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import pytest
 
-from cardoffers_cli.domain.records import Amount, Record, if_any, members_of
-from cardoffers_cli.files.sheets import Column, columns_of
+from cardoffers_cli.kernel.sheets.sheets import Column, columns_of
+from cardoffers_cli.kernel.words.records import Amount, Record, if_any, members_of
 from house import House, Module, module, read_house, uses
 from sizes import slow
 from test_sql_binds import queries, returned
@@ -220,7 +220,7 @@ def test_a_statement_that_is_read_as_a_record_is_found() -> None:
     code = "class Day(Record):\n    day: date\ndef days(store):\n    return store.{}(Day, 'a/b:c')"
     asked = "from cardoffers_cli.services.days import Day\nquestion({})"
     for words in ("app, 'days', 'a/b:c', Day", "*(app, 'days', 'a/b:c', Day), data=False"):
-        source = module("cli/report.py", asked.format(words))
+        source = module("reports/commands.py", asked.format(words))
         expected = ("cardoffers_cli.services.days.Day", "a/b:c")
         assert [expected] == list(readings({source.dotted: source}))
     for name in sorted(READERS):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cardoffers_cli.domain.row_kinds import CREDITS
+from cardoffers_cli.kernel.words.row_kinds import CREDITS
 
 SAMPLE = Path(__file__).parents[1] / "sample_data"
 COMMAND = ["sample", "--rows", "600", "--seed", "7", "--dirty"]

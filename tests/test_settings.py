@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import ConfigurationError
-from cardoffers_cli.settings import Settings, read_settings
+from cardoffers_cli.kernel.store.settings import Settings, read_settings
+from cardoffers_cli.kernel.words.errors import ConfigurationError
 
 PICKUP = "[pickup.alder]\n"
 SFTP = 'from = "sftp://ann@host/in"\n'

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NoSpace
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.jobs.storage.stores import init
-from cardoffers_cli.store import copying
-from cardoffers_cli.store.layout import log_path, snapshot_path
-from cardoffers_cli.store.opening import open_copy
+from cardoffers_cli.kernel.store import copying
+from cardoffers_cli.kernel.store.layout import log_path, snapshot_path
+from cardoffers_cli.kernel.store.opening import open_copy
+from cardoffers_cli.kernel.words.errors import NoSpace
+from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.stores import init
 from commands import in_a_pipe
 from disks import fill, small_disk
 from sampled import sampled
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 STEPS = 20 if FULL else 5
 

@@ -1,4 +1,4 @@
-"""The SQL files as text: their form everywhere, and the portable subset in `sql/plan/`.
+"""The SQL files as text: their form everywhere, and the portable subset in `river/plan/`.
 
 A check takes one statement and yields complaints that say what to do instead. Comments and quoted
 texts are blanked first, so words in them are never mistaken for SQL.
@@ -45,7 +45,7 @@ NOT_PORTABLE = {
     r"\bconcat(_ws)?\s*\(": "coalesce(…) || coalesce(…): engines differ on null in concat",
     r"\bover\s+(?!\()": "write the window out where it is used, so that its order is seen",
 }
-"""What `sql/plan/` may not say -> what to say instead."""
+"""What `river/plan/` may not say -> what to say instead."""
 
 UNIQUE_KEY = re.compile(r"\w+_(no|id|ref)")
 """Columns that tell rows apart end like this; a window's order must end in one."""
@@ -157,7 +157,7 @@ def time_and_chance_are_parameters(statement: Statement) -> Iterator[str]:
         yield statement.complain(f"{found[0]}: pass $now, or the value, from jobs/")
 
 
-# The checks of `sql/plan/`
+# The checks of `river/plan/`
 
 
 def is_portable(statement: Statement) -> Iterator[str]:
@@ -312,7 +312,7 @@ FINE: list[tuple[Check, str]] = [
 
 @pytest.mark.parametrize(("check", "text"), BREACHES)
 def test_a_breach_is_found(check: Check, text: str) -> None:
-    statement = read_statements("plan/match", text)[0]
+    statement = read_statements("river/plan/match", text)[0]
     complaints = list(check(statement))
     assert complaints
     assert all(complaint.startswith("plan/match:") for complaint in complaints)
@@ -320,7 +320,7 @@ def test_a_breach_is_found(check: Check, text: str) -> None:
 
 @pytest.mark.parametrize(("check", "text"), FINE)
 def test_what_is_allowed_is_left_alone(check: Check, text: str) -> None:
-    statement = read_statements("plan/match", text)[0]
+    statement = read_statements("river/plan/match", text)[0]
     assert [] == list(check(statement))
 
 

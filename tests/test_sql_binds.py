@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from cardoffers_cli.sql import sql_folder, statements
+from cardoffers_cli.kernel.store.statements import sql_folder, statements
 from work import fresh_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 MAKES_A_TABLE = re.compile(r"(?:\s*--[^\n]*\n)*\s*create\s+(or\s+replace\s+)?temp")
@@ -34,7 +34,12 @@ NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
 DEFINED = {"found", "rematch", "undecided"}  # plans that are named, not computed
 WORD = re.compile(r"\w+")
 PARAMETER = re.compile(r"\$([a-z_]\w*)")
-ELSEWHERE = {"store/usage_journal", "store/copying", "store/instances", "store/too_old"}
+ELSEWHERE = {
+    "kernel/store/usage_journal",
+    "kernel/store/copying",
+    "kernel/store/instances",
+    "kernel/store/too_old",
+}
 READS_FILES = re.compile(r"\$files?\b|\bgetvariable\(")
 
 

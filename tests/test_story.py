@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from cardoffers_cli.cli import main
-from cardoffers_cli.files.bundled import copy_sample_data
+from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
 from sizes import at_the_gate, one_in, slow
 
 if TYPE_CHECKING:

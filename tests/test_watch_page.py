@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from cardoffers_cli.cli.help_topics import page_text
-from cardoffers_cli.cli.kernel.exits import EXIT_CODES
-from cardoffers_cli.jobs.night import hooks
-from cardoffers_cli.settings import read_settings
+from cardoffers_cli.kernel.cli.exits import EXIT_CODES
+from cardoffers_cli.kernel.cli.help_topics import page_text
+from cardoffers_cli.kernel.store.settings import read_settings
+from cardoffers_cli.night import hooks
 from sizes import at_the_gate
 from work import with_catalogue
 

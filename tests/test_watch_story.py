@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.jobs.catalogue.expectations import CalendarOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.jobs.watch.scan import look
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.arrivals.calendars_expectations import CalendarOptions
+from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.watch.scan import look
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
 from sizes import GATE, at_the_gate, slow
@@ -31,7 +31,7 @@ from work import COLUMNS, job, once, taken, with_catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 CALENDAR = CalendarOptions(
     expects=["tx-*.csv by 02:00 Europe/London on weekdays except holidays"],

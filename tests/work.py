@@ -13,15 +13,15 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cardoffers_cli.jobs.context.job import Job
-from cardoffers_cli.jobs.context.reading import read_rows
-from cardoffers_cli.jobs.context.runs import write_run
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.storage.stores import init
-from cardoffers_cli.services.withdrawals import ListedFile
-from cardoffers_cli.settings import Settings
-from cardoffers_cli.store.lock import store_lock
+from cardoffers_cli.kernel.store.job import Job
+from cardoffers_cli.kernel.store.lock import store_lock
+from cardoffers_cli.kernel.store.reading import read_rows
+from cardoffers_cli.kernel.store.runs import write_run
+from cardoffers_cli.kernel.store.settings import Settings
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.withdrawals_withdrawals import ListedFile
+from cardoffers_cli.storage.stores import init
 from tables import NOON, Row, given, read, select, snapshot
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 def settings(**changes: Any) -> Settings:
@@ -235,7 +235,7 @@ def file_rows(
 ) -> list[ListedFile]:
     """Return the files that `file list` shows."""
     asked = {"institution": institution, "period": period, "limit": 9}
-    return read_rows(made, ListedFile, "services/withdrawals:listed", **asked)
+    return read_rows(made, ListedFile, "river/withdrawals_withdrawals:listed", **asked)
 
 
 def found(made: Job, sql: str) -> list[tuple[Any, ...]]:
@@ -262,7 +262,7 @@ def short_nights(
 
     It looks at them twice without the second between.
     """
-    from cardoffers_cli.jobs.night import run, select  # noqa: PLC0415  heavy
+    from cardoffers_cli.night import run, select  # noqa: PLC0415  heavy
 
     kept = [step for step in run.STEPS if step.name in steps]
     assert len(steps) == len(kept)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.pipeline.settle import settle
-from cardoffers_cli.services.redemptions import reverse_redemption
-from cardoffers_cli.services.reports import Filters, redemptions
+from cardoffers_cli.reports.questions import Filters, redemptions
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.redemptions import reverse_redemption
+from cardoffers_cli.river.settle import settle
 from commands import in_a_pipe
 from tables import HASHED, put, uid
 from work import job, new_store, next_run
@@ -23,7 +23,7 @@ from work import job, new_store, next_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 TODAY = datetime(2026, 10, 1, 3)  # noqa: DTZ001 - moments are naive UTC
 AS_OF = "2026-10-01T03:00:00Z"

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from cardoffers_cli.archive.buckets import place_of
 from cardoffers_cli.archive.parts import TABLES, Part, Sums, total
 from cardoffers_cli.archive.places import no_space_said
-from cardoffers_cli.domain.errors import CardoffersError, Refused, StoreDamaged
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, StoreDamaged
+from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.archive.buckets import Place
     from cardoffers_cli.archive.parts import Choice
-    from cardoffers_cli.sql.binding import TempTables
+    from cardoffers_cli.kernel.store.binding import TempTables
 
     Merging = Mapping[str, Sequence[Part]]
     """The parts that are to become one, by table."""

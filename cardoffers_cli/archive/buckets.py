@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from cardoffers_cli.archive.places import Folder
-from cardoffers_cli.domain.errors import CardoffersError, NetworkFailure, UsageError
+from cardoffers_cli.kernel.words.errors import CardoffersError, NetworkFailure, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from cardoffers_cli.domain.errors import EngineFailed, UsageError
+from cardoffers_cli.kernel.words.errors import EngineFailed, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,7 +13,7 @@ from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from hashlib import file_digest
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import NoSpace
-from cardoffers_cli.lasting import make_folder, sync_folder_if_possible
+from cardoffers_cli.kernel.disk.lasting import make_folder, sync_folder_if_possible
+from cardoffers_cli.kernel.words.errors import NoSpace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,8 +22,8 @@ from cardoffers_cli.archive.connecting import (
     session_here,
 )
 from cardoffers_cli.archive.parts import Sums
-from cardoffers_cli.domain.errors import EngineFailed
-from cardoffers_cli.sql.binding import Bound, Table, TempTables
+from cardoffers_cli.kernel.store.binding import Bound, Table, TempTables
+from cardoffers_cli.kernel.words.errors import EngineFailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,12 +93,12 @@ class SparkEngine:
         return self._put(self._tables.name(name, rows.column_names), rows)
 
     def define(self, plan: str, *tables: Table) -> Mapping[str, Table]:
-        """Name every SELECT of `sql/plan/<plan>.sql`, without computing it."""
+        """Name every SELECT of `river/plan/<plan>.sql`, without computing it."""
         with self._guarded():
             return self._tables.each_select(plan, tables, self._view)
 
     def run(self, plan: str, *tables: Table) -> Mapping[str, Table]:
-        """Compute every table of `sql/plan/<plan>.sql`."""
+        """Compute every table of `river/plan/<plan>.sql`."""
         with self._guarded():
             return self._tables.each_select(plan, tables, self._run)
 

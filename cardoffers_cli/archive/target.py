@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive.archive import WORK, Archive, part_folder
-from cardoffers_cli.sql import statement
-from cardoffers_cli.sql.binding import run
+from cardoffers_cli.kernel.store.binding import run
+from cardoffers_cli.kernel.store.statements import statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.archive.archive import Lister
     from cardoffers_cli.archive.buckets import Place
     from cardoffers_cli.archive.spark import SparkEngine
-    from cardoffers_cli.sql.binding import Table
+    from cardoffers_cli.kernel.store.binding import Table
 
 CATALOGUE = ("merchants", "identifiers", "terms_in_force", "link_starts")
 """The tables and views of the store that plans read, but for those that are archived."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.jobs.context.clock import real_now
+from cardoffers_cli.kernel.store.clock import real_now
+from cardoffers_cli.kernel.words.json_text import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cardoffers_cli.contract.messages import Answer
+    from cardoffers_cli.http.contract.messages import Answer
     from cardoffers_cli.http.counting import RequestCounts
 
 METHODS = frozenset(

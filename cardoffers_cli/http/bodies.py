@@ -11,8 +11,8 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.contract.limits import BODY_BYTES, body_too_large
-from cardoffers_cli.contract.problems import Problem, busy
+from cardoffers_cli.http.contract.limits import BODY_BYTES, body_too_large
+from cardoffers_cli.http.contract.problems import Problem, busy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,10 +8,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.contract.messages import Call
-from cardoffers_cli.contract.problems import Problem
 from cardoffers_cli.http.arrivals import Stage
 from cardoffers_cli.http.bodies import Body
+from cardoffers_cli.http.contract.messages import Call
+from cardoffers_cli.http.contract.problems import Problem
 from cardoffers_cli.http.wire import HttpConnection, headers_of, told_bytes
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.http.access_log import AccessLog
     from cardoffers_cli.http.arrivals import Arrivals, ConnectionSlot
-    from cardoffers_cli.http.door import MetricsHandler, RequestHandler
+    from cardoffers_cli.http.handler import MetricsHandler, RequestHandler
     from cardoffers_cli.http.limits import ServerLimits
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.exposition import Family, MetricSample
+from cardoffers_cli.night.exposition import Family, MetricSample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

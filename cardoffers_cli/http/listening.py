@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import ConfigurationError, NetworkFailure, UsageError
+from cardoffers_cli.kernel.words.errors import ConfigurationError, NetworkFailure, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

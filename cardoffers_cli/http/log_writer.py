@@ -11,8 +11,8 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Self
 
-from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.jobs.context.clock import real_now
+from cardoffers_cli.kernel.store.clock import real_now
+from cardoffers_cli.kernel.words.json_text import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from cardoffers_cli.contract.keyring import Keyring
+    from cardoffers_cli.http.contract.keyring import Keyring
 
 READY_S = 2.0
 """How long the store is waited for."""

@@ -11,17 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cardoffers_cli.contract.problems import busy
-from cardoffers_cli.contract.service import Service
-from cardoffers_cli.domain.exposition import build_info, exposition, gauge
 from cardoffers_cli.http.access_log import AccessLog
 from cardoffers_cli.http.arrivals import Arrivals
 from cardoffers_cli.http.bodies import Bodies
 from cardoffers_cli.http.clients import TrustedProxies
 from cardoffers_cli.http.connection import Connection
+from cardoffers_cli.http.contract.problems import busy
+from cardoffers_cli.http.contract.service import Service
 from cardoffers_cli.http.counting import RequestCounts
-from cardoffers_cli.http.door import MetricsHandler, RequestHandler
-from cardoffers_cli.http.known_keys import ApiKeys
+from cardoffers_cli.http.handler import MetricsHandler, RequestHandler
+from cardoffers_cli.http.keys import ApiKeys
 from cardoffers_cli.http.limits import ServerLimits
 from cardoffers_cli.http.listening import (
     BACKLOG,
@@ -34,6 +33,7 @@ from cardoffers_cli.http.log_writer import LogWriter
 from cardoffers_cli.http.wire import HttpConnection, as_bytes
 from cardoffers_cli.http.worker import Worker
 from cardoffers_cli.http.wrong_keys import WrongKeys
+from cardoffers_cli.night.exposition import build_info, exposition, gauge
 
 if TYPE_CHECKING:
     import socket
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cardoffers_cli.http.arrivals import ConnectionSlot
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.settings import Settings
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.settings import Settings
 
 _AFTERWARDS_S = 5
 """What a stop may take beyond the longest wait of a call that was taken in."""

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import h11
 
-from cardoffers_cli.contract.limits import headers_too_large
-from cardoffers_cli.contract.problems import Problem
+from cardoffers_cli.http.contract.limits import headers_too_large
+from cardoffers_cli.http.contract.problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cardoffers_cli.contract.messages import Answer
+    from cardoffers_cli.http.contract.messages import Answer
     from cardoffers_cli.http.limits import ServerLimits
 
 READ_BYTES = 64 << 10

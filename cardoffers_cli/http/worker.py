@@ -3,8 +3,8 @@
 It takes every call that waits and answers them in one use of the store, so the more calls come the
 fewer commits each of them costs. It keeps the store open between two uses, and looks before each,
 and a hundred times a second while no call comes, whether somebody else wants it, who has it then
-(`store/shared.py`). While somebody else holds the store the calls stay in their order; a call that
-only reads is answered from the snapshot soon, and each has a deadline.
+(`kernel/store/shared.py`). While somebody else holds the store the calls stay in their order; a
+call that only reads is answered from the snapshot soon, and each has a deadline.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.contract.problems import busy, internal
-from cardoffers_cli.domain.errors import StoreBusy
+from cardoffers_cli.http.contract.problems import busy, internal
+from cardoffers_cli.kernel.words.errors import StoreBusy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cardoffers_cli.contract.keyring import Keyring
-    from cardoffers_cli.contract.messages import Answer, Call
-    from cardoffers_cli.contract.service import Service
+    from cardoffers_cli.http.contract.keyring import Keyring
+    from cardoffers_cli.http.contract.messages import Answer, Call
+    from cardoffers_cli.http.contract.service import Service
     from cardoffers_cli.http.limits import ServerLimits
 
 _LOCK_WAIT_S = 0.25

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cardoffers_cli.contract.messages import Answer, Call
+    from cardoffers_cli.http.contract.messages import Answer, Call
     from cardoffers_cli.http.limits import ServerLimits
 
 CODES = frozenset({"unauthenticated", "token_revoked", "token_expired"})

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from cardoffers_cli.archive.buckets import PACKAGES
-from cardoffers_cli.domain.errors import CardoffersError, NetworkFailure, UsageError
+from cardoffers_cli.kernel.words.errors import CardoffersError, NetworkFailure, UsageError
 from cardoffers_cli.pickup.remote import Listing, RemoteFile, RemoteRefusal, Slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cardoffers_cli.domain.pickups import PickupPlace
+    from cardoffers_cli.kernel.words.pickups import PickupPlace
     from cardoffers_cli.pickup.remote import Deadline
 
 Answer = TypeVar("Answer")

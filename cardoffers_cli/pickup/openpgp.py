@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from cardoffers_cli.domain.errors import ConfigurationError, FileUnusable
+from cardoffers_cli.kernel.words.errors import ConfigurationError, FileUnusable
 from cardoffers_cli.pickup.piped import end, start
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from cardoffers_cli.domain.errors import ConfigurationError
+from cardoffers_cli.kernel.words.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
-from cardoffers_cli.domain.errors import NetworkFailure
-from cardoffers_cli.domain.visible import visible
+from cardoffers_cli.kernel.words.errors import NetworkFailure
+from cardoffers_cli.kernel.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from cardoffers_cli.domain.errors import ConfigurationError, NetworkFailure
+from cardoffers_cli.kernel.words.errors import ConfigurationError, NetworkFailure
 from cardoffers_cli.pickup.piped import Piped, ProgramEnded
 from cardoffers_cli.pickup.remote import Listing, RemoteFile, RemoteRefusal
 from cardoffers_cli.pickup.sftp import Attributes, Sftp
@@ -24,7 +24,7 @@ from cardoffers_cli.pickup.sftp import Attributes, Sftp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cardoffers_cli.domain.pickups import PickupPlace
+    from cardoffers_cli.kernel.words.pickups import PickupPlace
     from cardoffers_cli.pickup.remote import Deadline
 
 _PORT = 22

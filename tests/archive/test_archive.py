@@ -13,14 +13,14 @@ import pytest
 from cardoffers_cli.archive.archive import begin, recent
 from cardoffers_cli.archive.buckets import place_of
 from cardoffers_cli.archive.parts import TABLES
-from cardoffers_cli.domain.records import Record
-from cardoffers_cli.sql import statements
+from cardoffers_cli.kernel.store.statements import statements
+from cardoffers_cli.kernel.words.records import Record
 from tables import select
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 class Run(Record):

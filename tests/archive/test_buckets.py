@@ -17,11 +17,11 @@ from fsspec.implementations.memory import MemoryFileSystem
 from buckets import Files
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.buckets import Bucket
-from cardoffers_cli.domain.errors import NetworkFailure, UsageError
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.stores import info
-from cardoffers_cli.store.audits import offending
+from cardoffers_cli.archive.export import export
+from cardoffers_cli.kernel.store.audits import offending
+from cardoffers_cli.kernel.words.errors import NetworkFailure, UsageError
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.stores import info
 from commands import cardoffers
 from sizes import slow
 from sparks import free_port
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from buckets import ObjectStore
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture
@@ -255,7 +255,7 @@ def test_another_kind_of_bucket_is_reached_by_what_implements_its_scheme(
 def test_who_has_no_history_at_a_url_loads_nothing_for_it(made: Job, tmp_path: Path) -> None:
     export(made, str(tmp_path / "history"))
     code = (
-        "import sys; from work import job; from cardoffers_cli.jobs.status import status;"
+        "import sys; from work import job; from cardoffers_cli.night.status import status;"
         f" status(job({str(made.path)!r}))"
         "; print({'aiobotocore', 'fsspec', 's3fs'} & {*sys.modules})"
     )

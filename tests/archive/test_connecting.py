@@ -12,9 +12,9 @@ import pytest
 
 from cardoffers_cli.archive import connecting
 from cardoffers_cli.archive.spark import SparkEngine
-from cardoffers_cli.cli.kernel.exits import exit_code_of
-from cardoffers_cli.domain.errors import EngineFailed, UsageError
-from cardoffers_cli.sql.binding import Table
+from cardoffers_cli.kernel.cli.exits import exit_code_of
+from cardoffers_cli.kernel.store.binding import Table
+from cardoffers_cli.kernel.words.errors import EngineFailed, UsageError
 from sizes import tries
 from sparks import free_port, sail
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.archive.duck import DuckEngine
 from cardoffers_cli.archive.spark import SparkEngine
-from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.pipeline.redeem import counted
+from cardoffers_cli.river.redeem import counted
 from commands import cardoffers
 from engines import FOUND, differing, everything, handed_on_both
 from sizes import at_the_gate

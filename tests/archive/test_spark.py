@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 
 from cardoffers_cli.archive import spark as module
+from cardoffers_cli.archive.duck import DuckEngine
 from cardoffers_cli.archive.parts import Sums
 from cardoffers_cli.archive.spark import SparkEngine
 from cardoffers_cli.archive.target import rows_of, stored
-from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.pipeline.redeem import counted, keep_decisions
-from cardoffers_cli.pipeline.resolve import find_not_redeemed, find_undecided, keep_waiting
-from cardoffers_cli.sql.binding import declared
+from cardoffers_cli.kernel.store.binding import declared
+from cardoffers_cli.river.redeem import counted, keep_decisions
+from cardoffers_cli.river.resolve import find_not_redeemed, find_undecided, keep_waiting
 from engines import FOUND, differing, everything, handed_on_both
 from sizes import GATE, at_the_gate, slow
 from tables import NOON, Row, given, moment, put, temporary
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
     from sparks import Spark
 
 NAMED = [
@@ -104,7 +104,7 @@ def test_the_refs_seen_before_and_their_conflicts_are_the_same(
     store: Store, engine: SparkEngine
 ) -> None:
     random_service(store, random.Random(5))  # noqa: S311 - examples, not secrets
-    _, *columns = declared("plan/dedupe:known_refs").handed["staged_refs"]
+    _, *columns = declared("river/plan/dedupe:known_refs").handed["staged_refs"]
     again = f"select purchase_no as line, {', '.join(columns)}"
     refs = temporary(store, "staged_refs", f"{again} from purchases")
     for number, change in enumerate(CHANGES):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.archive.target import CATALOGUE, stored
-from cardoffers_cli.sql import statements
+from cardoffers_cli.kernel.store.statements import statements
 from tables import given, uid
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 ID = "string"
 NO = "int32"

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from cardoffers_cli.jobs.river import compare as unusual
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.jobs.watch.scan import look
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.watch import compare as unusual
+from cardoffers_cli.watch.scan import look
 from drifting import FAULTS, REAL, SLUG, days_of, real_months
 from work import settings, taken
 

@@ -32,10 +32,10 @@ from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 
-from cardoffers_cli.jobs.context.job import Job
-from cardoffers_cli.jobs.offers import FeedRequest, read_feed
-from cardoffers_cli.jobs.storage.stores import init
-from cardoffers_cli.settings import Settings
+from cardoffers_cli.kernel.store.job import Job
+from cardoffers_cli.kernel.store.settings import Settings
+from cardoffers_cli.offers.work import FeedRequest, read_feed
+from cardoffers_cli.storage.stores import init
 
 NOW = datetime(2026, 6, 1, 12)  # noqa: DTZ001 - moments are naive UTC inside the product
 SLUG = "larkmere"

@@ -46,10 +46,10 @@ from rapidfuzz import fuzz, process
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from cardoffers_cli.domain.merchant_weights import EVEN, WEIGHTS
-from cardoffers_cli.files.samples.strangers import KINDS
-from cardoffers_cli.jobs.discovery import suggest_merchants
-from cardoffers_cli.services import suggestions
+from cardoffers_cli.merchants import suggestions
+from cardoffers_cli.merchants.discovery import suggest_merchants
+from cardoffers_cli.merchants.merchant_weights import EVEN, WEIGHTS
+from cardoffers_cli.sample.strangers import KINDS
 from discovering import fill_unknown, judge_sample, reached
 from splinked import linked
 from tables import put, rows_of
@@ -58,7 +58,7 @@ from work import new_store, settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 NAMES = [name for name in WEIGHTS if name != "bias"]
 FOLDS, RIDGE, MOST_OF_A_NUMBER = 5, 0.002, 5
@@ -177,7 +177,7 @@ def build(folder: Path) -> World:
     with new_store(Path(tempfile.mkdtemp())).store() as store, store.transaction(keep=False):
         fill(store, names, numbers, said)
         tables = suggestions.compare(store)
-        rows = store.rows("services/suggestions:list_features", tables["features"])
+        rows = store.rows("merchants/suggestions:list_features", tables["features"])
         known = rows_of(store, tables["known_names"])
     spellings = len({name for _, name, *_ in known})
     return World([names[no] for no in sorted(names)], queries, rows, spellings)

@@ -33,7 +33,7 @@ import duckdb
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
+from cardoffers_cli.credits.work_reconcile import reconcile
 from crediting import begin
 from tables import NOON
 from work import new_store, settings
@@ -41,8 +41,8 @@ from work import new_store, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 GOAL = 3.0  # times the bare load
 FIRST, LATER, NOTHING = "first run", "a hundredth new", "nothing new"

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from cardoffers_cli.jobs.storage.publish import publish
+from cardoffers_cli.storage.publish import publish
 from commands import command
 from serving import Served, serving
 from tables import key_text
@@ -52,7 +52,7 @@ from work import file_of, found, new_store, tell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 AS_OF = ("--as-of", "2026-06-01T12:00:00Z")
 BATCH = 1000
@@ -205,9 +205,9 @@ class Client(threading.Thread):
 
 WAITING = """
 import sys, time
-from cardoffers_cli.jobs.context.job import Job
-from cardoffers_cli.jobs.context.clock import real_now
-from cardoffers_cli.settings import Settings
+from cardoffers_cli.kernel.store.job import Job
+from cardoffers_cli.kernel.store.clock import real_now
+from cardoffers_cli.kernel.store.settings import Settings
 from pathlib import Path
 until = time.monotonic() + float(sys.argv[2])
 while time.monotonic() < until:

@@ -33,14 +33,14 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import httpx
 
-from cardoffers_cli.domain.signing import secret_sha256
-from cardoffers_cli.jobs.context.clock import Clock, Watch
-from cardoffers_cli.jobs.context.job import Job
-from cardoffers_cli.jobs.storage.stores import init
-from cardoffers_cli.jobs.webhooks.deliver import send
-from cardoffers_cli.settings import Settings
-from cardoffers_cli.store.signing_secrets import add_secrets
-from cardoffers_cli.wire.receiver import Receiver
+from cardoffers_cli.events.receiver import Receiver
+from cardoffers_cli.events.sending_deliver import send
+from cardoffers_cli.kernel.store.clock import Clock, Watch
+from cardoffers_cli.kernel.store.job import Job
+from cardoffers_cli.kernel.store.settings import Settings
+from cardoffers_cli.kernel.store.signing_secrets import add_secrets
+from cardoffers_cli.kernel.words.signing import secret_sha256
+from cardoffers_cli.storage.stores import init
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

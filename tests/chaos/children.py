@@ -36,10 +36,14 @@ ENVIRONMENT = {
     "CARDOFFERS_STORE": "store.duckdb",
 }
 _LOADED = (
-    *("cardoffers_cli.cli.main", "cardoffers_cli.cli.kernel.context", "cardoffers_cli.settings"),
-    *("cardoffers_cli.jobs.night.run", "cardoffers_cli.jobs.webhooks.deliver"),
-    "cardoffers_cli.jobs.demo.demo",
-    *("cardoffers_cli.contract.service", "cardoffers_cli.cli.night_screen", "pyarrow", "polars"),
+    *(
+        "cardoffers_cli.kernel.cli.main",
+        "cardoffers_cli.kernel.cli.context",
+        "cardoffers_cli.kernel.store.settings",
+    ),
+    *("cardoffers_cli.night.run", "cardoffers_cli.events.sending_deliver"),
+    "cardoffers_cli.demo.work",
+    *("cardoffers_cli.http.contract.service", "cardoffers_cli.night.screen", "pyarrow", "polars"),
 )
 
 
@@ -167,7 +171,7 @@ def _be_the_command(order: Run, said: Path, library: str) -> None:
         sys.argv = ["cardoffers", *order.words]
         if library:
             _watch(order, library)
-        from cardoffers_cli.cli.main import main  # noqa: PLC0415
+        from cardoffers_cli.kernel.cli.main import main  # noqa: PLC0415
 
         main()
     except SystemExit as end:

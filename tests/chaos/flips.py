@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.cli.kernel.exits import EXIT_CODES
-from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.kernel.cli.exits import EXIT_CODES
+from cardoffers_cli.kernel.words.errors import CardoffersError
 from chaos.judging import Fault, Tables, content
 from chaos.places import STORE
 from chaos.strikes import Struck

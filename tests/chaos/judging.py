@@ -12,9 +12,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import StoreVersion
-from cardoffers_cli.store.opening import open_copy
-from cardoffers_cli.store.store import guarded
+from cardoffers_cli.kernel.store.opening import open_copy
+from cardoffers_cli.kernel.store.store import guarded
+from cardoffers_cli.kernel.words.errors import StoreVersion
 from chaos.places import job_of
 from nights import lasting
 from tables import TABLES, select
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 Columns = dict[str, int]
 Tables = dict[str, tuple[int, Columns]]

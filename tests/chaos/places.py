@@ -33,14 +33,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from cardoffers_cli.domain.keys import new_key
-from cardoffers_cli.domain.moments import parse_moment
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
-from cardoffers_cli.jobs.storage.stores import init
-from cardoffers_cli.store.layout import journal_path
-from cardoffers_cli.store.opening import connected
-from cardoffers_cli.wire.receiver import Receiver
+from cardoffers_cli.events.receiver import Receiver
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.store.approval_requests import ApprovalNeeded
+from cardoffers_cli.kernel.store.layout import journal_path
+from cardoffers_cli.kernel.store.opening import connected
+from cardoffers_cli.kernel.words.moments import parse_moment
+from cardoffers_cli.keys.rules import new_key
+from cardoffers_cli.storage.stores import init
 from chaos.children import KILLED, Children, Ended, Run
 from nights import real_now
 from tables import select
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 STORE = "store.duckdb"
 EARLIER, BEFORE, LATELY, AS_OF = "2026-09-20", "2026-10-01", "2026-10-05", "2026-10-10"
@@ -228,7 +228,7 @@ class Places:
         made = job_of(self.place)
         init(made)
         with connected(made.path, made.settings) as store, store.transaction():
-            store.execute("store/info:keep_views", digest="of another version")
+            store.execute("kernel/store/info:keep_views", digest="of another version")
 
     def _lossy(self) -> None:
         self.put("ready")

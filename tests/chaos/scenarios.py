@@ -12,7 +12,7 @@ from functools import cache
 
 from typer.main import get_command
 
-from cardoffers_cli.cli import main
+from cardoffers_cli.kernel.cli import main
 from commands import every_command
 
 LINES = """

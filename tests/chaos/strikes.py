@@ -7,9 +7,9 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import CardoffersError
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.store.leftovers import sweep
+from cardoffers_cli.kernel.store.leftovers import sweep
+from cardoffers_cli.kernel.words.errors import CardoffersError
+from cardoffers_cli.storage.doctor import doctor
 from chaos.children import HANGS, KILLED, recorder
 from chaos.judging import BESIDE, Content, Expected, Fault, content, said
 from chaos.places import STORE, job_of

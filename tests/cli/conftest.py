@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cardoffers_cli.cli import main
+from cardoffers_cli.kernel.cli import main
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from sizes import one_in, slow
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 FORMATS = ("table", "tsv", "csv", "json", "jsonl", "md")
 LINES = {

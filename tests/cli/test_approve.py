@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.river.match_run import match_purchases
 from sizes import slow
 from tables import NOON
 from work import file_of, new_store, once, taken, tell
@@ -14,7 +14,7 @@ from work import file_of, new_store, once, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @once

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.files.bundled import copy_sample_data
-from cardoffers_cli.jobs.catalogue.importing import import_catalogue
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.keys.keys import revoke_key
-from cardoffers_cli.store.usage_journal import UsageJournal
+from cardoffers_cli.catalogue.importing import import_catalogue
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.store.usage_journal import UsageJournal
+from cardoffers_cli.keys.work import revoke_key
 from goldens import parquet_text, workbook_text
 from sizes import one_in, slow
 from tables import NOON, uid
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

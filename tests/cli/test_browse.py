@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.cli.browse import EXTRA
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.store.layout import lock_path
+from cardoffers_cli.answers.find_commands_browse import EXTRA
+from cardoffers_cli.kernel.store.layout import lock_path
+from cardoffers_cli.storage.publish import publish
 from commands import Ended, command, in_a_pipe, on_a_screen
 from complaints import ANN, complaints
 from grinding import DERIVING, ENDLESS, grind
@@ -34,7 +34,7 @@ from work import held, job
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 GOLDENS = Path(__file__).parent / "goldens"
 
@@ -156,7 +156,7 @@ def test_a_missing_extra_is_named(made: Job, package: str) -> None:
 
 
 def test_the_conversation_needs_no_extra() -> None:
-    code = "import sys; sys.modules['textual'] = None; import cardoffers_cli.tui.plain"
+    code = "import sys; sys.modules['textual'] = None; import cardoffers_cli.answers.browse.plain"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.cli.kernel.colour import folded
+from cardoffers_cli.kernel.cli.colour import folded
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import work
-from cardoffers_cli.cli.help_topics import KNOWN
+from cardoffers_cli.kernel.cli.help_topics import KNOWN
 from sizes import one_in, slow
 from tables import uid
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
     Tab = Callable[..., str]
 

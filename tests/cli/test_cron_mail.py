@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.cli.kernel.commands import Options
-from cardoffers_cli.cli.kernel.context import CommandContext
-from cardoffers_cli.cli.night_log import JsonLines, failed_hook, in_words
-from cardoffers_cli.jobs.night.hooks import HookOutcome
-from cardoffers_cli.store.folder import make_folder
-from cardoffers_cli.store.layout import night_path
-from cardoffers_cli.store.lock import night_holder, night_lock
+from cardoffers_cli.kernel.cli.commands import Options
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.store.folder import make_folder
+from cardoffers_cli.kernel.store.layout import night_path
+from cardoffers_cli.kernel.store.lock import night_holder, night_lock
+from cardoffers_cli.night.hooks import HookOutcome
+from cardoffers_cli.night.log import JsonLines, failed_hook, in_words
 from commands import seen
 from sizes import at_the_gate, one_in, slow
 from tables import NOON, select
@@ -110,7 +110,7 @@ def test_the_mail_says_what_a_night_found_that_was_cut_off_and_nothing_twice(
     ]:
         with monkeypatch.context() as patch:
             if cut_off_in:
-                patch.setattr(f"cardoffers_cli.jobs.night.{cut_off_in}", cut_off)
+                patch.setattr(f"cardoffers_cli.night.{cut_off_in}", cut_off)
             ended = cardoffers("nightly", "drop", "-q", "--as-of", f"2026-06-{day}T12:00:00Z")
         assert exit_code == ended.exit_code
         mails += [re.findall(r"Nightly run of \S+(?=,)|error: alder/bad\.csv", ended.stderr)]

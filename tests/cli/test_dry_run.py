@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.cli import main
-from cardoffers_cli.jobs.night import run as night
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.steps import STEPS
-from cardoffers_cli.store.layout import usage_path
+from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.kernel.store.layout import usage_path
+from cardoffers_cli.night import run as night
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.steps import STEPS
 from commands import in_a_pipe
 from everything import RUN_ON, Line, Place, everything, lines
 from sizes import at_the_gate, one_in, slow

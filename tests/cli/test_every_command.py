@@ -17,9 +17,9 @@ import pytest
 from rich.cells import cell_len
 from typer.main import get_command
 
-from cardoffers_cli.cli import main
-from cardoffers_cli.cli.kernel.context import FINDINGS, WITH_FINDINGS
-from cardoffers_cli.files.sheets import cell_text
+from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.kernel.cli.context import FINDINGS, WITH_FINDINGS
+from cardoffers_cli.kernel.sheets.sheets import cell_text
 from commands import command, every_command
 from everything import AS_OF, RUN_ON, Line, Place, everything, lines
 from sizes import at_the_gate, one_in, slow

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import typer
 
-from cardoffers_cli.cli.kernel.exits import EXIT_CODES, Terminated
-from cardoffers_cli.domain import errors
-from cardoffers_cli.domain.errors import (
+from cardoffers_cli.kernel.cli.exits import EXIT_CODES, Terminated
+from cardoffers_cli.kernel.words import errors
+from cardoffers_cli.kernel.words.errors import (
     CardoffersError,
     ConfigurationError,
     FileUnusable,
@@ -203,8 +203,8 @@ WAITS = """
 import sys, time, types
 from pathlib import Path
 import typer
-from cardoffers_cli.cli import main
-from cardoffers_cli.cli.kernel.context import Desk
+from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.kernel.cli.context import Desk
 
 def wait(ctx: typer.Context) -> None:
     try:

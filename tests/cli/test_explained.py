@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import work
-from cardoffers_cli.cli.help_topics import KNOWN
-from cardoffers_cli.domain.bank_codes import REASONS
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.domain.findings import BANK_CODES, DROP_CODES, PICKUP_CODES
-from cardoffers_cli.files.catalogue import catalogue_files
-from cardoffers_cli.files.transactions import FileReading
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.validate import validate
+from cardoffers_cli.catalogue.files import catalogue_files
+from cardoffers_cli.intake.transactions import FileReading
+from cardoffers_cli.kernel.cli.help_topics import KNOWN
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.kernel.words.findings import BANK_CODES, DROP_CODES, PICKUP_CODES
+from cardoffers_cli.payouts.bank_codes import REASONS
+from cardoffers_cli.river.checks import validate
+from cardoffers_cli.river.receiving import Outputs
 from sizes import one_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.domain.findings import Example
+    from cardoffers_cli.kernel.words.findings import Example
 
 READING = FileReading(
     now=datetime(2026, 11, 1),  # noqa: DTZ001 - moments are naive UTC inside the product

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.files.schemas.formats import rules_digest
+from cardoffers_cli.intake.schemas.formats import rules_digest
 from sizes import one_in
 
 if TYPE_CHECKING:

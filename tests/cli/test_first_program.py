@@ -16,10 +16,10 @@ from uuid import uuid4
 
 import pytest
 
-from cardoffers_cli.cli.help_topics import page_text
-from cardoffers_cli.files.catalogue_kinds import KINDS
-from cardoffers_cli.files.catalogue_writing import EXAMPLES, templates, write_templates
-from cardoffers_cli.jobs.catalogue.importing import import_catalogue
+from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+from cardoffers_cli.catalogue.importing import import_catalogue
+from cardoffers_cli.catalogue.writing import EXAMPLES, templates, write_templates
+from cardoffers_cli.kernel.cli.help_topics import page_text
 from commands import in_a_pipe
 from sizes import one_in
 from work import found, new_store

@@ -15,13 +15,13 @@ import polars as pl
 import pytest
 from rich.cells import cell_len
 
-from cardoffers_cli.cli.funnel import picture
-from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.layout import print_blocks
-from cardoffers_cli.cli.kernel.show import Style, Text
-from cardoffers_cli.domain.funnel import STEPS
-from cardoffers_cli.jobs.reports.funnel import Funnel, PeopleFunnel
-from cardoffers_cli.services.funnel import FunnelCounts, FunnelPeople
+from cardoffers_cli.kernel.cli.commands import Format
+from cardoffers_cli.kernel.cli.layout import print_blocks
+from cardoffers_cli.kernel.cli.show import Style, Text
+from cardoffers_cli.reports.funnel import FunnelCounts, FunnelPeople
+from cardoffers_cli.reports.funnel_funnel import STEPS
+from cardoffers_cli.reports.funnel_work import Funnel, PeopleFunnel
+from cardoffers_cli.reports.result_commands_funnel import picture
 from goldens import held
 from sizes import one_in
 from tables import NOON

@@ -9,14 +9,14 @@ import pytest
 import typer
 
 import cardoffers_cli
-from cardoffers_cli.cli.help_topics import LISTS, PAGES, page_text
-from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.exits import EXIT_CODES
-from cardoffers_cli.cli.kernel.layout import print_page
-from cardoffers_cli.cli.kernel.show import Style
-from cardoffers_cli.cli.main import COMMANDS
-from cardoffers_cli.domain.bank_codes import REASONS
-from cardoffers_cli.domain.findings import (
+from cardoffers_cli.kernel.cli.commands import Format
+from cardoffers_cli.kernel.cli.exits import EXIT_CODES
+from cardoffers_cli.kernel.cli.help_topics import LISTS, PAGES, page_text
+from cardoffers_cli.kernel.cli.layout import print_page
+from cardoffers_cli.kernel.cli.main import COMMANDS
+from cardoffers_cli.kernel.cli.show import Style
+from cardoffers_cli.kernel.store.settings import Settings
+from cardoffers_cli.kernel.words.findings import (
     BANK_CODES,
     CATALOGUE_CODES,
     CODES,
@@ -24,8 +24,8 @@ from cardoffers_cli.domain.findings import (
     FILE_CODES,
     PICKUP_CODES,
 )
-from cardoffers_cli.domain.tokens import ELLIPSIS
-from cardoffers_cli.settings import Settings
+from cardoffers_cli.kernel.words.tokens import ELLIPSIS
+from cardoffers_cli.payouts.bank_codes import REASONS
 from sizes import one_in
 
 

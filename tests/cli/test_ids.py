@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.cli import main
-from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.jobs.webhooks.events import retry
-from cardoffers_cli.services.ids import redemption_id, whole_id, whole_offer_id
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.events.work import retry
+from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.kernel.identifiers import redemption_id, whole_id, whole_offer_id
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from commands import command, in_a_pipe
 from everything import AS_OF, Place, everything
 from outbox import events
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 TABLE = """
 webhook show {redemption}

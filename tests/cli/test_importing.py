@@ -8,8 +8,8 @@ import pytest
 from typer.main import get_command
 
 from books import book
-from cardoffers_cli.cli import main
-from cardoffers_cli.domain.row_kinds import KINDS, RowKind
+from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.kernel.words.row_kinds import KINDS, RowKind
 from commands import in_a_pipe
 from work import new_store, tell
 

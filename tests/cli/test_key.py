@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.keys import is_well_formed
-from cardoffers_cli.store.usage_journal import UsageJournal
+from cardoffers_cli.kernel.store.usage_journal import UsageJournal
+from cardoffers_cli.keys.rules import is_well_formed
 from commands import command
 from sizes import one_in, slow
 from tables import NOON, key_text, uid

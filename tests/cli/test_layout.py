@@ -6,9 +6,9 @@ import io
 
 import pytest
 
-from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.layout import markdown_lines, print_blocks
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Style, Text
+from cardoffers_cli.kernel.cli.commands import Format
+from cardoffers_cli.kernel.cli.layout import markdown_lines, print_blocks
+from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, Style, Text
 
 COLUMNS = (
     Column("ref"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trustme
 
-from cardoffers_cli.wire.sender import AttemptLimits
+from cardoffers_cli.kernel.net.sender import AttemptLimits
 from commands import cardoffers, command
 from post import SECRET, delivery, post, send
 from sizes import one_in

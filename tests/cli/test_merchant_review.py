@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.cli.merchant_answers import suggested as sheet_of
-from cardoffers_cli.cli.merchant_review import Review
-from cardoffers_cli.files.workbooks import write_xlsx
-from cardoffers_cli.jobs.catalogue.answers import accept
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.discovery import suggest_merchants
+from cardoffers_cli.kernel.sheets.workbooks import write_xlsx
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.merchants.answer_commands import suggested as sheet_of
+from cardoffers_cli.merchants.answers import accept
+from cardoffers_cli.merchants.discovery import suggest_merchants
+from cardoffers_cli.merchants.review import Review
 from commands import command, in_a_pipe, on_a_screen, read_all
 from discovering import unknown_world
 from sizes import slow
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.suggestions import Suggestion
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.merchants.suggestions import Suggestion
 
 ANSWERS = """
 select merchant_identifier, answer, name, reason

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.cli.kernel.commands import everywhere_params
-from cardoffers_cli.cli.main import app
+from cardoffers_cli.kernel.cli.commands import everywhere_params
+from cardoffers_cli.kernel.cli.main import app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs import offers
-from cardoffers_cli.services import feed
+from cardoffers_cli.offers import feed
+from cardoffers_cli.offers import work as offers
 from sizes import one_in
 from work import new_store, tell
 

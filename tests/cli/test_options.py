@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import typer
 
-from cardoffers_cli.cli.kernel.context import CommandContext
-from cardoffers_cli.cli.kernel.options import DryRun, From, Institution, Yes
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.options import DryRun, From, Institution, Yes
 
 
 def look(

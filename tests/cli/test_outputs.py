@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.cli import main
-from cardoffers_cli.files import sources
-from cardoffers_cli.jobs.storage.stores import init
+from cardoffers_cli.intake import sources
+from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.storage.stores import init
 from commands import in_a_pipe
 from sizes import slow
 from work import job, tell

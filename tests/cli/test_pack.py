@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.files.pack import runtime
-from cardoffers_cli.files.schemas.formats import rules_digest
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.pack import runtime
+from cardoffers_cli.intake.schemas.formats import rules_digest
 from packs import fake_package
 from sizes import slow
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.cli.kernel import people
-from cardoffers_cli.cli.kernel.people import name_of, person
+from cardoffers_cli.kernel.cli import people
+from cardoffers_cli.kernel.cli.people import name_of, person
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from cardoffers_cli.cli import main
+from cardoffers_cli.kernel.cli import main
 from sizes import slow
 from work import found, new_store, tell
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cardoffers_cli.cli.kernel.progress import Plain, progress
+from cardoffers_cli.kernel.cli.progress import Plain, progress
 from commands import screen
 
 

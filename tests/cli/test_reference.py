@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.cli.kernel.commands import help_pages
-from cardoffers_cli.cli.main import COMMANDS, Entry, app, load
-from cardoffers_cli.cli.reference import reference
+from cardoffers_cli.kernel.cli.commands import help_pages
+from cardoffers_cli.kernel.cli.main import COMMANDS, Entry, app, load
+from cardoffers_cli.kernel.cli.reference import reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,10 +16,10 @@ import polars as pl
 import pytest
 from rich.cells import cell_len
 
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.pipeline.settle import settle
-from cardoffers_cli.services.redemptions import reverse_redemption
-from cardoffers_cli.services.reports import Filters, redemptions
+from cardoffers_cli.reports.questions import Filters, redemptions
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.redemptions import reverse_redemption
+from cardoffers_cli.river.settle import settle
 from commands import seen
 from goldens import held
 from sizes import one_in, slow
@@ -29,8 +29,8 @@ from work import job, new_store, next_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 FORMATS = ["table", "tsv", "csv", "json", "jsonl", "md"]
 HOSTILE = '=Café \x1b[31m"Ü" [red]東京\u202e'

@@ -14,11 +14,11 @@ import fastexcel
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.row_kinds import CREDITS
-from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.kernel.words.row_kinds import CREDITS
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
 from commands import seen
 from tables import NOON
 from work import found, new_store, once, tell
@@ -26,7 +26,7 @@ from work import found, new_store, once, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 CREDITED = """transaction_ref,amount,status,credited_at,credit_ref
 p1,5.00,credited,2026-06-03T06:00:00Z,c1

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.services.redemptions import reverse_redemption
-from cardoffers_cli.services.reports import Filters, redemptions
+from cardoffers_cli.reports.questions import Filters, redemptions
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.redemptions import reverse_redemption
 from commands import in_a_pipe
 from goldens import held
 from sizes import at_the_gate, one_in, slow
@@ -28,7 +28,7 @@ from work import job, new_store, next_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 STYLE = re.compile(r"(<style>\n).*?(\n</)", re.DOTALL)
 SECONDS = re.compile(r"\d+\.\d(?=</(td|dd)>|, \d)")

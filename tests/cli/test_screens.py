@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.cli.kernel.colour import painted, tone_of
-from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.layout import plain_lines, print_blocks
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Style, Text
+from cardoffers_cli.kernel.cli.colour import painted, tone_of
+from cardoffers_cli.kernel.cli.commands import Format
+from cardoffers_cli.kernel.cli.layout import plain_lines, print_blocks
+from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, Style, Text
 from commands import on_a_screen
 from complaints import complaints
 from sizes import one_in
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 AT = datetime(2026, 6, 1, 12, 34, 56)  # noqa: DTZ001 - moments are naive UTC
 SHEET = Sheet(

@@ -20,12 +20,12 @@ import pytest
 import typer
 from rich.cells import cell_len
 
-from cardoffers_cli.cli.kernel.commands import Format
-from cardoffers_cli.cli.kernel.context import CommandContext
-from cardoffers_cli.cli.kernel.layout import print_blocks
-from cardoffers_cli.cli.kernel.options import Raw
-from cardoffers_cli.cli.kernel.show import Column, Sheet, Style, Text
-from cardoffers_cli.domain.moments import parse_moment
+from cardoffers_cli.kernel.cli.commands import Format
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.layout import print_blocks
+from cardoffers_cli.kernel.cli.options import Raw
+from cardoffers_cli.kernel.cli.show import Column, Sheet, Style, Text
+from cardoffers_cli.kernel.words.moments import parse_moment
 
 GOLDENS = Path(__file__).parent / "goldens"
 

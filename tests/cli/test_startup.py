@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import work
-from cardoffers_cli.cli.main import COMMANDS, Entry, load
+from cardoffers_cli.kernel.cli.main import COMMANDS, Entry, load
 
 HEAVY = {
     *("aiohttp", "duckdb", "jinja2", "jiter", "polars", "pyarrow", "pydantic", "rich"),
@@ -18,7 +18,7 @@ HEAVY = {
 
 LOADED = """
 import json, sys
-from cardoffers_cli.cli.main import main
+from cardoffers_cli.kernel.cli.main import main
 try:
     main()
 finally:
@@ -75,10 +75,8 @@ def test_an_import_loads_nothing_that_makes_samples(tmp_path: Path) -> None:
     work.tell(made, institutions="institution\nalder")
     file = work.file_of(tmp_path / "tx.csv", "ref cardholder card identifier amount\nr c d M 9")
     loaded = loaded_by("import", str(file), "-i", "alder", CARDOFFERS_STORE=str(made.path))
-    assert "cardoffers_cli.jobs.river.imports" in loaded
-    assert [] == [
-        name for name in sorted(loaded) if name.startswith("cardoffers_cli.files.samples")
-    ]
+    assert "cardoffers_cli.river.imports" in loaded
+    assert [] == [name for name in sorted(loaded) if name.startswith("cardoffers_cli.sample")]
 
 
 def test_completion_offers_commands_and_options(process: Any) -> None:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
-from cardoffers_cli.cli import main
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.jobs.storage.doctor import names
-from cardoffers_cli.store.layout import log_path, usage_path
+from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.kernel.store.layout import log_path, usage_path
+from cardoffers_cli.kernel.store.runs import start_run
+from cardoffers_cli.storage.doctor import names
 from sizes import one_in, slow
 from work import found, job, new_store
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.store.signing_secrets import read_secrets
-from cardoffers_cli.wire.receiver import Behaviour, Receiver
+from cardoffers_cli.events.receiver import Behaviour, Receiver
+from cardoffers_cli.kernel.store.signing_secrets import read_secrets
 from commands import cardoffers as process
 from commands import command
 from outbox import events, goes_to, redemption
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 URL = "https://hooks.alder.example/redemptions"
 INSECURE = {"CARDOFFERS_ALLOW_INSECURE_WEBHOOKS": "1", "CARDOFFERS_WEBHOOK_DEADLINE_S": "2"}

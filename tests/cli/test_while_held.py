@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.store.layout import snapshot_path
+from cardoffers_cli.kernel.store.layout import snapshot_path
+from cardoffers_cli.storage.publish import publish
 from commands import cardoffers as process
 from complaints import ANN, complaints, redemption
 from sizes import one_in
 from work import held
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 LATER = ("--as-of", "2026-06-03T19:00:00Z")
 NOTE = "(waited 0 s); this is from the snapshot of 2026-06-03 13:00 UTC (6 h old).\n"

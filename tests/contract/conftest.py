@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.river.match_run import match_purchases
 from doors import DOORS, open_door
 from work import new_store, once, tell
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
     from doors import Door
 
 SITUATION = {

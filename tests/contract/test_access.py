@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.contract.routes import BATCH, FEED, ROUTES, TRANSACTION
+from cardoffers_cli.http.contract.routes import BATCH, FEED, ROUTES, TRANSACTION
 from described import faults_of
 from sizes import one_in
 from tables import key_text, read
 from work import kept
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
     from doors import Door
 
 EVENT = {

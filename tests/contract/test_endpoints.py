@@ -15,7 +15,7 @@ from work import found
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
     from doors import Door
 
 EVENT = {

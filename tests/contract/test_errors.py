@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.contract.limits import BODY_BYTES, BODY_VALUES
-from cardoffers_cli.contract.openapi import REFUSALS
+from cardoffers_cli.http.contract.limits import BODY_BYTES, BODY_VALUES
+from cardoffers_cli.http.contract.openapi import REFUSALS
 from described import faults_of
 from doors import open_door
 from tables import key_text, uid
 from work import found, kept
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
     from doors import Door
 
 SINGLE, BATCH, SIMULATE = (f"POST /api/v1/transactions{end}" for end in ("", "/batch", "/simulate"))

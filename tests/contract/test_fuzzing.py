@@ -12,13 +12,13 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.contract.routes import ROUTES
+from cardoffers_cli.http.contract.routes import ROUTES
 from doors import open_server
 from sizes import FULL, at_the_gate
 from tables import key_text, select
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 pytestmark = at_the_gate  # it asks some thousand times
 

@@ -16,7 +16,7 @@ from tables import select, uid
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
     from doors import Door
 
 EVENT = {

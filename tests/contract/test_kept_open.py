@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.contract.messages import Call
-from cardoffers_cli.contract.service import Service
-from cardoffers_cli.jobs.keys.keys import revoke_key
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.store.layout import usage_path
-from cardoffers_cli.store.store import Store
+from cardoffers_cli.http.contract.messages import Call
+from cardoffers_cli.http.contract.service import Service
+from cardoffers_cli.kernel.store.layout import usage_path
+from cardoffers_cli.kernel.store.store import Store
+from cardoffers_cli.keys.work import revoke_key
+from cardoffers_cli.river.match_run import match_purchases
 from doors import key_of
 from sizes import FULL, slow, tries
 from tables import NOON, select, uid
@@ -24,8 +24,8 @@ from work import found, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.contract.messages import Answer
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.http.contract.messages import Answer
+    from cardoffers_cli.kernel.store.job import Job
 
 KEYS = ("alderall", "aldertwo", "brookall")
 KINDS = ("feed", "feed", "add", "add", "single", "batch", "batch", "report", "simulate")

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.contract.keyring import Keyring
-from cardoffers_cli.domain.keys import key_hash, prefix_of, with_checksum
-from cardoffers_cli.services.keys import KeyHash
+from cardoffers_cli.http.contract.keyring import Keyring
+from cardoffers_cli.keys.questions import KeyHash
+from cardoffers_cli.keys.rules import key_hash, prefix_of, with_checksum
 from tables import NOON, key_text, uid
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.mark.parametrize(

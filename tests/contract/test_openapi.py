@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from cardoffers_cli.contract.docs import show
-from cardoffers_cli.contract.openapi import OPERATIONS, REFUSALS
-from cardoffers_cli.contract.routes import ROUTES
-from cardoffers_cli.domain.keys import SCOPES
-from cardoffers_cli.domain.signing import signature_headers
-from cardoffers_cli.files.fields import COLUMNS, E_MAIL, IDENTIFIER_TYPES, REQUIRED
-from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
-from cardoffers_cli.jobs.reverse import reverse
+from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.http.contract.docs import show
+from cardoffers_cli.http.contract.openapi import OPERATIONS, REFUSALS
+from cardoffers_cli.http.contract.routes import ROUTES
+from cardoffers_cli.intake.fields import COLUMNS, E_MAIL, IDENTIFIER_TYPES, REQUIRED
+from cardoffers_cli.kernel.words.signing import signature_headers
+from cardoffers_cli.keys.rules import SCOPES
+from cardoffers_cli.river.reverse import reverse
 from described import description
 from outbox import events, redemption
 from work import found

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from cardoffers_cli.contract import offers, reports
-from cardoffers_cli.contract.parameters import read_fields, read_query
-from cardoffers_cli.contract.problems import Problem
+from cardoffers_cli.http.contract import offers, reports
+from cardoffers_cli.http.contract.parameters import read_fields, read_query
+from cardoffers_cli.http.contract.problems import Problem
 from sizes import slow
 from tables import moment
 

@@ -9,13 +9,13 @@ from uuid import uuid4
 
 import pytest
 
-from cardoffers_cli.contract.messages import Call
-from cardoffers_cli.contract.service import Service
-from cardoffers_cli.domain.errors import StoreBusy
-from cardoffers_cli.jobs.keys.keys import revoke_key
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.store.layout import snapshot_path
-from cardoffers_cli.store.usage_journal import UsageJournal
+from cardoffers_cli.http.contract.messages import Call
+from cardoffers_cli.http.contract.service import Service
+from cardoffers_cli.kernel.store.layout import snapshot_path
+from cardoffers_cli.kernel.store.usage_journal import UsageJournal
+from cardoffers_cli.kernel.words.errors import StoreBusy
+from cardoffers_cli.keys.work import revoke_key
+from cardoffers_cli.storage.publish import publish
 from doors import key_of
 from tables import NOON, select
 from work import found, new_store, tell
@@ -23,8 +23,8 @@ from work import found, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.contract.messages import Answer
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.http.contract.messages import Answer
+    from cardoffers_cli.kernel.store.job import Job
 
 REDEMPTIONS = ("GET", "/api/v1/reporting/redemptions")
 SINGLE = ("POST", "/api/v1/transactions")

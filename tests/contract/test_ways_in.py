@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.receiving import Outputs
 from doors import open_door
 from sizes import slow, tries
 from tables import select
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 CATALOGUE = {
     "institutions": "institution\nalder",

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.domain.addresses import check_url, refusal_of
-from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.kernel.words.addresses import check_url, refusal_of
+from cardoffers_cli.kernel.words.errors import UsageError
 
 REFUSED = """
     0.0.0.0                 this host

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from cardoffers_cli.domain.approvals import (
+from cardoffers_cli.kernel.words.approvals import (
     ACTIONS,
     Limit,
     actor_named,

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.domain.bank_accounts import (
+from cardoffers_cli.kernel.words.bank_accounts import (
     IBAN_LENGTHS,
     iban_fault,
     parse_account,
     plain_name,
     routing_fault,
 )
-from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.kernel.words.errors import UsageError
 
 GOOD = [
     ("GB33BUKB20201555555555", "GB33…5555", "GB33BUKB20201555555555"),

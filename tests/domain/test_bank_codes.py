@@ -7,7 +7,7 @@ from importlib.resources import files
 import achkit
 import pytest
 
-from cardoffers_cli.domain.bank_codes import MEANINGS, REASONS, meaning_of
+from cardoffers_cli.payouts.bank_codes import MEANINGS, REASONS, meaning_of
 
 CODES = """
 AC01 the account number is not valid

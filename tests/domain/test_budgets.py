@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.budgets import (
+from cardoffers_cli.offers.budgets import (
     RECENT,
     BudgetUse,
     band,

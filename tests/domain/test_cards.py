@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.card_forms import PLACES, is_by_chance
-from cardoffers_cli.domain.cards import (
+from cardoffers_cli.kernel.words.card_forms import PLACES, is_by_chance
+from cardoffers_cli.kernel.words.cards import (
     CARD_LIKE,
     has_check_digit,
     is_token_card_number,
     numbers_in,
     without_card_numbers,
 )
-from cardoffers_cli.domain.row_kinds import TOKENS
+from cardoffers_cli.kernel.words.row_kinds import TOKENS
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.exposition import (
+from cardoffers_cli.night.exposition import (
     Family,
     MetricSample,
     exposition,

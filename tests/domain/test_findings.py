@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.domain.findings import (
+from cardoffers_cli.kernel.words.findings import (
     CODES,
     DROP_CODES,
     FILE_CODES,

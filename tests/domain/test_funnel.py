@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from cardoffers_cli.domain.funnel import (
+from cardoffers_cli.reports.funnel_funnel import (
     STEPS,
     compared,
     conversions,

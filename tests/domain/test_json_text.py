@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.domain.moments import parse_moment
+from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.kernel.words.moments import parse_moment
 from sizes import slow
 
 

@@ -9,8 +9,8 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.keys import (
+from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.keys.rules import (
     checked_name,
     checked_scopes,
     is_well_formed,

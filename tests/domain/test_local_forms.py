@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from cardoffers_cli.domain.local_forms import read_amount, read_day
+from cardoffers_cli.intake.local_forms import read_amount, read_day
 
 AMOUNTS = """
 41.50           41.50

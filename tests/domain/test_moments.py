@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.moments import (
+from cardoffers_cli.kernel.words.moments import (
     a_year_after,
     format_length,
     format_moment,

@@ -8,8 +8,8 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.money import MINOR_UNITS, commission_amount, minor_unit, quantize
-from cardoffers_cli.store.opening import scratch_store
+from cardoffers_cli.kernel.store.opening import scratch_store
+from cardoffers_cli.kernel.words.money import MINOR_UNITS, commission_amount, minor_unit, quantize
 from sizes import slow
 from tables import put, select
 from work import settings
@@ -17,7 +17,7 @@ from work import settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.near_refs import are_near, pattern, spellings
+from cardoffers_cli.kernel.words.nearest import are_near, pattern, spellings
 
 REFS = st.text("01OoIiLl 9Aa.-*$", max_size=8)
 

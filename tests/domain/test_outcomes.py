@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cardoffers_cli.domain.outcomes import CHECK_OF, NEAREST, checks, compared, nearest
+from cardoffers_cli.river.outcomes import CHECK_OF, NEAREST, checks, compared, nearest
 
 AT = datetime(2026, 6, 1, 12)  # noqa: DTZ001 - moments are naive UTC
 DAY = timedelta(days=1)

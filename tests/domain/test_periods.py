@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from cardoffers_cli.domain.periods import Period
+from cardoffers_cli.kernel.words.periods import Period
 
 
 @pytest.mark.parametrize(

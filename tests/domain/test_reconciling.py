@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cardoffers_cli
-from cardoffers_cli.domain.reconciling import FINDING_CODES, MEANINGS, meaning_of, with_credit
+from cardoffers_cli.credits.rules import FINDING_CODES, MEANINGS, meaning_of, with_credit
 from tables import NOON
 
 DOCS = Path(cardoffers_cli.__file__).parent / "docs"

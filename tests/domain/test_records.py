@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from cardoffers_cli.domain import json_text
-from cardoffers_cli.domain.records import Amount, OpenRecord, Record, if_any
+from cardoffers_cli.kernel.words import json_text
+from cardoffers_cli.kernel.words.records import Amount, OpenRecord, Record, if_any
 
 
 class Owed(Record):

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from cardoffers_cli.domain.answers import answer
-from cardoffers_cli.domain.refunds import refund_sentence
-from cardoffers_cli.domain.texts import texts_in
+from cardoffers_cli.answers.answers import answer
+from cardoffers_cli.kernel.words.texts import texts_in
+from cardoffers_cli.refunds.texts import refund_sentence
 
 AT = datetime(2026, 3, 9, 23, 59)  # noqa: DTZ001 - moments are naive UTC
 REFUND: dict[str, Any] = {

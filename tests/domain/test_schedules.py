@@ -6,13 +6,13 @@ from datetime import date, datetime
 
 import pytest
 
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.schedules import (
+from cardoffers_cli.arrivals.schedules import (
     deadlines,
     holidays_text,
     parse_expectation,
     parse_holidays,
 )
+from cardoffers_cli.kernel.words.errors import UsageError
 
 GOOD = """
 *.csv by 01:00 Europe/London on weekdays    | *.csv by 01:00 Europe/London on mon,tue,wed,thu,fri

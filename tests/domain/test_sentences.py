@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from cardoffers_cli.domain import sentences
+from cardoffers_cli.kernel.words import sentences
 
 DAY = date(2026, 10, 4)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.domain.signing import RULES, check_signature, signature_headers
+from cardoffers_cli.kernel.words.signing import RULES, check_signature, signature_headers
 
 SECRET = "whsec_3mVfZ0aXyQ7"  # noqa: S105 - only tests know it
 OTHER = "whsec_another"

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from cardoffers_cli.domain.visible import controls_visible, shortened, visible
+from cardoffers_cli.kernel.words.visible import controls_visible, shortened, visible
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError
-from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.pipeline.resolve import find_waiting
+from cardoffers_cli.archive.duck import DuckEngine
+from cardoffers_cli.kernel.words.errors import CardoffersError
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.resolve import find_waiting
 from tables import given, temporary
 from work import fresh_store, new_store
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.sql.binding import Table
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.store import Store
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_two_runs_of_a_plan_on_one_connection_never_meet(store: Store) -> None:
 @pytest.mark.parametrize(
     ("expected", "handed"),
     [
-        ("plan/resolve:resolutions reads undecided, and was not handed it.", []),
+        ("river/plan/resolve:resolutions reads undecided, and was not handed it.", []),
         (
             "plan/resolve is handed ['uses'], which it does not declare.",
             ["undecided", "refunded", "uses"],

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.transactions import FileReading, open_transactions
+from cardoffers_cli.intake.transactions import FileReading, open_transactions
+from cardoffers_cli.kernel.words.errors import FileUnusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

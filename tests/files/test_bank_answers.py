@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from banks import NUMBER, camt, entry, listed, nacha, pain002, returned, said
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.domain.findings import BANK_CODES
-from cardoffers_cli.files.bank.answers import open_bank_file
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.kernel.words.findings import BANK_CODES
+from cardoffers_cli.payouts.files.answers import open_bank_file
 
 AT = "11-03 00:00"
 PAID = ("booked", "debit", NUMBER, "1234.50", AT, None, "B-1")

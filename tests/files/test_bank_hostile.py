@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from banks import camt, entry, listed, nacha, pain002, returned, said
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.bank.answers import open_bank_file
-from cardoffers_cli.files.bank.xml_entries import MOST_BYTES
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.payouts.files.answers import open_bank_file
+from cardoffers_cli.payouts.files.xml_entries import MOST_BYTES
 from sizes import slow, tries
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import xmlschema
 from sepaxml import SepaTransfer
 
 from banks import BERLIN, LONDON, NUMBER, party, payment
-from cardoffers_cli.domain.errors import Refused
-from cardoffers_cli.files.bank.forms import FORMS
-from cardoffers_cli.files.bank.pain001 import write_pain001
+from cardoffers_cli.kernel.words.errors import Refused
+from cardoffers_cli.payouts.files.forms import FORMS
+from cardoffers_cli.payouts.files.pain001 import write_pain001
 
 PAYMENTS: dict[str, Any] = {
     "pounds": {},

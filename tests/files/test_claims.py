@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.claims import FileClaim, put_away
-from cardoffers_cli.files.drop import look
-from cardoffers_cli.files.folders import OpenFolder
-from cardoffers_cli.files.manifests import Manifest
-from cardoffers_cli.files.processed import DONE, TAKEN, ProcessedFolder
-from cardoffers_cli.files.safe_copies import FileChangedError, private_copy, read_manifest
-from cardoffers_cli.files.sources import Limits
+from cardoffers_cli.drop.claims import FileClaim, put_away
+from cardoffers_cli.drop.drop import look
+from cardoffers_cli.drop.manifests import Manifest
+from cardoffers_cli.drop.processed import DONE, TAKEN, ProcessedFolder
+from cardoffers_cli.drop.safe_copies import FileChangedError, private_copy, read_manifest
+from cardoffers_cli.intake.sources import Limits
+from cardoffers_cli.kernel.disk.folders import OpenFolder
+from cardoffers_cli.kernel.words.errors import FileUnusable
 from disks import small_disk
 from sizes import one_in
 

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.profiles import TimeSource
-from cardoffers_cli.files.plain.clocks import ProfiledTimes
-from cardoffers_cli.files.profiles.times import utc_texts
+from cardoffers_cli.intake.layout_model import TimeSource
+from cardoffers_cli.intake.plain.clocks import ProfiledTimes
+from cardoffers_cli.intake.profiles.times import utc_texts
 from sizes import tries
 
 FORMATS = [

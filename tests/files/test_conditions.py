@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cardoffers_cli.files import conditions, fields
-from cardoffers_cli.files.conditions import (
+from cardoffers_cli.intake import conditions, fields
+from cardoffers_cli.intake.conditions import (
     Condition,
     Differs,
     Exceeds,
@@ -27,10 +27,10 @@ from cardoffers_cli.files.conditions import (
     Sized,
     TextTest,
 )
-from cardoffers_cli.files.expressions import TOLD, expression
-from cardoffers_cli.files.plain.proofs import exceptions, proof
-from cardoffers_cli.files.predicates import predicate, settled
-from cardoffers_cli.files.rules import RULES, shown_reference
+from cardoffers_cli.intake.expressions import TOLD, expression
+from cardoffers_cli.intake.plain.proofs import exceptions, proof
+from cardoffers_cli.intake.predicates import predicate, settled
+from cardoffers_cli.intake.rules import RULES, shown_reference
 from sizes import slow, tries
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.documents import JsonFault, kind_of, parse, read_document
+from cardoffers_cli.intake.documents import JsonFault, kind_of, parse, read_document
+from cardoffers_cli.kernel.words.errors import FileUnusable
 
 
 @pytest.mark.parametrize(

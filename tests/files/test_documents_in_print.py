@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser import NAMES, QUIET, WRONG_FIGURES, rendered
-from cardoffers_cli.files.html.invoice import invoice_page
-from cardoffers_cli.files.html.pages import write_page
-from cardoffers_cli.files.html.statement import statement_page
-from cardoffers_cli.files.sheets import Sheet
-from cardoffers_cli.services.invoices import InvoiceLine
-from cardoffers_cli.services.statements import StatedSettlement, StatementLine
+from cardoffers_cli.documents.invoice import invoice_page
+from cardoffers_cli.documents.invoices import InvoiceLine
+from cardoffers_cli.documents.page import statement_page
+from cardoffers_cli.documents.questions import StatedSettlement, StatementLine
+from cardoffers_cli.kernel.sheets.pages import write_page
+from cardoffers_cli.kernel.sheets.sheets import Sheet
 from sizes import at_the_gate
 from tables import NOON, uid
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.files.html.pages import Page
+    from cardoffers_cli.kernel.sheets.pages import Page
 
 LINES = 400
 MARGIN = 40

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.files.drop import clear_drafts, held_open, look, marker_names, ready
+from cardoffers_cli.drop.drop import clear_drafts, held_open, look, marker_names, ready
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +106,7 @@ def test_who_writes_is_found_among_the_processes_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the kernel's word, which it does not give to everybody and on every disk."""
-    monkeypatch.setattr("cardoffers_cli.files.drop.is_held_open", lambda _opened: None)
+    monkeypatch.setattr("cardoffers_cli.drop.drop.is_held_open", lambda _opened: None)
     test_a_file_that_is_open_for_writing_is_held(tmp_path)
 
 

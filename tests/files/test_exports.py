@@ -11,10 +11,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.errors import Refused, UsageError
-from cardoffers_cli.files.exports import csv_lines, replacing, write_frame, write_parquet
-from cardoffers_cli.files.sheets import Column, Sheet
-from cardoffers_cli.files.workbooks import write_xlsx
+from cardoffers_cli.kernel.sheets.exports import csv_lines, replacing, write_frame, write_parquet
+from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
+from cardoffers_cli.kernel.sheets.workbooks import write_xlsx
+from cardoffers_cli.kernel.words.errors import Refused, UsageError
 
 
 def test_a_file_appears_when_it_is_done(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.files.file_changes import content_sha256, later_stamp, look_later
-from cardoffers_cli.files.sources import ahead
+from cardoffers_cli.drop.file_changes import content_sha256, later_stamp, look_later
+from cardoffers_cli.intake.sources import ahead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +110,7 @@ def test_of_a_file_that_grows_without_end_no_import_is_known(
     if when == "before":
         os.truncate(path, ENDLESS)
     else:  # by when it is open and was looked at
-        monkeypatch.setattr("cardoffers_cli.files.sources.ahead", grow_and_read)
+        monkeypatch.setattr("cardoffers_cli.intake.sources.ahead", grow_and_read)
     assert content_sha256(path, len(stored)) is None
     assert ENDLESS == path.stat().st_size
 
@@ -118,7 +118,7 @@ def test_of_a_file_that_grows_without_end_no_import_is_known(
 def test_the_bound_is_of_what_came_behind_what_was_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cardoffers_cli.files.file_changes._MOST_MORE", 2)
+    monkeypatch.setattr("cardoffers_cli.drop.file_changes._MOST_MORE", 2)
     path = tmp_path / "tx"
     path.write_bytes(READ + b"c\n")
     assert hashlib.sha256(READ + b"c\n").hexdigest() == content_sha256(path, len(READ))

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.files.opening import open_layout
-from cardoffers_cli.files.profiles.guessing import guess_layout
-from cardoffers_cli.files.profiles.proposing import proposed
-from cardoffers_cli.files.profiles.reading import ProfiledFile
-from cardoffers_cli.files.transactions import FileReading
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.opening import open_layout
+from cardoffers_cli.intake.profiles.guessing import guess_layout
+from cardoffers_cli.intake.profiles.proposing import proposed
+from cardoffers_cli.intake.profiles.reading import ProfiledFile
+from cardoffers_cli.intake.transactions import FileReading
 from layouts import LAYOUTS
 from sizes import slow
 from tables import read
@@ -171,7 +171,7 @@ def test_a_guess_of_anything_can_be_read_as_a_profile(seed: int) -> None:
 
 def test_a_guess_does_without_what_is_heavy() -> None:
     code = (
-        "import sys; from cardoffers_cli.files.profiles.guessing import guess_layout; "
+        "import sys; from cardoffers_cli.intake.profiles.guessing import guess_layout; "
         "print([name for name in ('polars', 'pydantic', 'duckdb') if name in sys.modules])"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

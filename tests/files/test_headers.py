@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.headers import Names, read_header
+from cardoffers_cli.intake.headers import Names, read_header
+from cardoffers_cli.kernel.words.errors import FileUnusable
 
 NAMES = Names(
     known=("card_token", "instrument_token", "amount"),

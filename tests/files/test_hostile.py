@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.transactions import FileReading, open_transactions
+from cardoffers_cli.intake.transactions import FileReading, open_transactions
+from cardoffers_cli.kernel.words.errors import FileUnusable
 from sizes import FULL, one_in, slow
 
 if TYPE_CHECKING:
@@ -154,8 +154,8 @@ import resource
 import sys
 from datetime import datetime
 from pathlib import Path
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.transactions import FileReading, open_transactions
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.intake.transactions import FileReading, open_transactions
 
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]),) * 2)
 try:

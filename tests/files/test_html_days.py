@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.files.html.days import drawn_by_day, periods
-from cardoffers_cli.files.html.pictures import Picture
+from cardoffers_cli.kernel.sheets.days import drawn_by_day, periods
+from cardoffers_cli.kernel.sheets.pictures import Picture
 
 FIRST = date(2026, 1, 1)
 

@@ -11,8 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from cardoffers_cli.files.html.history import against
-from cardoffers_cli.files.html.pages import (
+from cardoffers_cli.kernel.sheets.pages import (
     MOST_LINES,
     MOST_ROWS,
     Fact,
@@ -21,10 +20,11 @@ from cardoffers_cli.files.html.pages import (
     section_of,
     write_page,
 )
-from cardoffers_cli.files.html.pictures import Bar, Picture, Point, bars, columns
-from cardoffers_cli.files.html.tables import Advice, Link, PrintedCommand, State
-from cardoffers_cli.files.html.templates import grouped
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.kernel.sheets.pictures import Bar, Picture, Point, bars, columns
+from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
+from cardoffers_cli.kernel.sheets.tables import Advice, Link, PrintedCommand, State
+from cardoffers_cli.kernel.sheets.templates import grouped
+from cardoffers_cli.reports.history import against
 from hostile import ACTS, NAMES
 from tables import NOON
 

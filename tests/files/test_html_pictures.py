@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.files.html.pages import Page, Section, write_page
-from cardoffers_cli.files.html.pictures import (
+from cardoffers_cli.kernel.sheets.pages import Page, Section, write_page
+from cardoffers_cli.kernel.sheets.pictures import (
     FEWEST,
     MOST_BARS,
     TALL,

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-STYLE = (files("cardoffers_cli.files.html") / "style.css").read_text("utf-8")
+STYLE = (files("cardoffers_cli.kernel.sheets") / "style.css").read_text("utf-8")
 SCHEMES = dict(
     zip(("light", "dark", "paper"), re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL), strict=True)
 )

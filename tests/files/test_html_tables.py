@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.files.html.tables import (
+from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
+from cardoffers_cli.kernel.sheets.tables import (
     MOST_ROWS,
     Advice,
     Link,
@@ -19,7 +19,7 @@ from cardoffers_cli.files.html.tables import (
     columns_of,
     table_of,
 )
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.kernel.words.visible import visible
 from tables import uid
 
 SOME_ID = uid("bakery")

@@ -10,22 +10,22 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files import json_chunks as stretches
-from cardoffers_cli.files.documents import (
+from cardoffers_cli.intake import json_chunks as stretches
+from cardoffers_cli.intake.documents import (
     JsonFault,
     as_objects,
     is_repeated,
     parse_marked,
     read_document,
 )
-from cardoffers_cli.files.json_chunks import Document
+from cardoffers_cli.intake.json_chunks import Document
+from cardoffers_cli.kernel.words.errors import FileUnusable
 from sizes import tries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.files.documents import Objects
+    from cardoffers_cli.intake.documents import Objects
 
 KEY = "transactions"
 LIST = b'[{"a": [1, {"b": "]"}]}, 2 ,"x,\\"]", {"a": "\\\\"}\n, {}]'

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.files.delimited import read_page
-from cardoffers_cli.files.lines import (
+from cardoffers_cli.intake.delimited import read_page
+from cardoffers_cli.intake.lines import (
     MANY_LINES,
     MAX_LINE_BYTES,
     has_long_line,
@@ -17,7 +17,7 @@ from cardoffers_cli.files.lines import (
     whole_lines,
     with_lf,
 )
-from cardoffers_cli.files.splitting import Layout
+from cardoffers_cli.intake.splitting import Layout
 
 LIMIT = MAX_LINE_BYTES
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.manifests import MANIFEST_BYTES, Manifest, parse_manifest
+from cardoffers_cli.drop.manifests import MANIFEST_BYTES, Manifest, parse_manifest
+from cardoffers_cli.kernel.words.errors import FileUnusable
 
 
 @pytest.mark.parametrize(

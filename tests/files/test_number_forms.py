@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.card_forms import NumberEvidence
-from cardoffers_cli.domain.cards import has_check_digit
-from cardoffers_cli.domain.row_kinds import PURCHASES
-from cardoffers_cli.files.number_forms import note_numbers, refused
-from cardoffers_cli.files.plain.slices import RowSlice
-from cardoffers_cli.files.plain.tallies import note_numbers as note_plainly
+from cardoffers_cli.intake.number_forms import note_numbers, refused
+from cardoffers_cli.intake.plain.slices import RowSlice
+from cardoffers_cli.intake.plain.tallies import note_numbers as note_plainly
+from cardoffers_cli.kernel.words.card_forms import NumberEvidence
+from cardoffers_cli.kernel.words.cards import has_check_digit
+from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,14 +6,14 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.card_forms import PLACES
-from cardoffers_cli.domain.cards import (
+from cardoffers_cli.intake.numbers import are_card_numbers, may_be_card_numbers, numbers_of
+from cardoffers_cli.kernel.words.card_forms import PLACES
+from cardoffers_cli.kernel.words.cards import (
     has_check_digit,
     is_token_card_number,
     may_hold_card_number,
     numbers_in,
 )
-from cardoffers_cli.files.numbers import are_card_numbers, may_be_card_numbers, numbers_of
 from sizes import slow
 
 if TYPE_CHECKING:

@@ -20,17 +20,17 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from cardoffers_cli import __version__
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck, build, verdict_modules
-from cardoffers_cli.files.pack.runtime import read_runtime, unpacked
-from cardoffers_cli.files.profiles.settled import settled
-from cardoffers_cli.files.schemas.formats import rules_digest
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.pack.building import BuiltInLayout, PageCheck, build, verdict_modules
+from cardoffers_cli.intake.pack.runtime import read_runtime, unpacked
+from cardoffers_cli.intake.profiles.settled import settled
+from cardoffers_cli.intake.schemas.formats import rules_digest
 from packs import FAKE, fake_package, package
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cardoffers_cli.files.pack.runtime import Runtime
+    from cardoffers_cli.intake.pack.runtime import Runtime
 
 MOST_BYTES = 14_000_000
 POLICY = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.files.pack.modules import modules_of, zip_of
+from cardoffers_cli.intake.pack.modules import modules_of, zip_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 JSON_TEXT = [
     "cardoffers_cli/__init__.py",
     "cardoffers_cli/domain/__init__.py",
-    "cardoffers_cli/domain/json_text.py",
-    "cardoffers_cli/domain/moments.py",
-    "cardoffers_cli/domain/visible.py",
+    "cardoffers_cli/kernel/words/json_text.py",
+    "cardoffers_cli/kernel/words/moments.py",
+    "cardoffers_cli/kernel/words/visible.py",
 ]
 
 
 def test_a_module_comes_with_all_that_it_imports() -> None:
-    found = modules_of("cardoffers_cli.domain.json_text")
+    found = modules_of("cardoffers_cli.kernel.words.json_text")
     assert JSON_TEXT == list(found)
-    assert found["cardoffers_cli/domain/moments.py"].startswith(b'"""')
+    assert found["cardoffers_cli/kernel/words/moments.py"].startswith(b'"""')
 
 
 @pytest.mark.parametrize(
     ("imported", "name"),
     [
-        ("markupsafe", "cardoffers_cli.files.html.templates"),  # in a function
-        ("pydantic", "cardoffers_cli.domain.profiles"),
-        ("polars", "cardoffers_cli.files.chunks"),
+        ("markupsafe", "cardoffers_cli.kernel.sheets.templates"),  # in a function
+        ("pydantic", "cardoffers_cli.intake.layout_model"),
+        ("polars", "cardoffers_cli.intake.chunks"),
     ],
 )
 def test_what_no_browser_has_is_refused(imported: str, name: str) -> None:
@@ -44,14 +44,14 @@ def test_what_no_browser_has_is_refused(imported: str, name: str) -> None:
 
 
 def test_an_archive_holds_them_and_python_imports_from_it(tmp_path: Path) -> None:
-    modules = modules_of("cardoffers_cli.domain.json_text")
+    modules = modules_of("cardoffers_cli.kernel.words.json_text")
     archive = tmp_path / "rules.zip"
     archive.write_bytes(zip_of(modules))
     with zipfile.ZipFile(archive) as opened:
         assert modules == {name: opened.read(name) for name in opened.namelist()}
     script = (
         f"import sys; sys.path.insert(0, {str(archive)!r})\n"
-        "from cardoffers_cli.domain import json_text\n"
+        "from cardoffers_cli.kernel.words import json_text\n"
         "print(json_text.__file__, json_text.dumps([1]))\n"
     )
     shown = subprocess.run(

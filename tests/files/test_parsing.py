@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.files import documents
-from cardoffers_cli.files.objects import JsonFault
-from cardoffers_cli.files.plain import parsing
+from cardoffers_cli.intake import documents
+from cardoffers_cli.intake.objects import JsonFault
+from cardoffers_cli.intake.plain import parsing
 from sizes import tries
 
 if TYPE_CHECKING:

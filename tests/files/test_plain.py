@@ -6,8 +6,8 @@ import gzip
 import subprocess
 import sys
 
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.files.profiles.settled import settled
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.profiles.settled import settled
 
 ASK = """
 import sys
@@ -43,7 +43,7 @@ transaction_ref = {column = "#line"}
 EXPORT = "Kunde;Datum;Betrag\na@b.example;01.02.2026;1,50\nk;x;1.50\nSumme;2\n"
 CHECK = """
 from datetime import datetime
-from cardoffers_cli.files.plain import PlainValidation
+from cardoffers_cli.intake.plain import PlainValidation
 for name, content in FILES.items():
     check = PlainValidation(
         name, {"now": datetime(2026, 6, 1), "currency": "GBP", "assume_timezone": "Europe/London"}
@@ -75,4 +75,4 @@ def test_it_needs_the_standard_library_only() -> None:
 
 
 def test_what_needs_more_is_seen() -> None:
-    assert "polars" in third_party("import cardoffers_cli.files.rulebook").split(",")
+    assert "polars" in third_party("import cardoffers_cli.intake.rulebook").split(",")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
-from cardoffers_cli.files.private import new_private_file, read_private_file
+from cardoffers_cli.kernel.disk.private import new_private_file, read_private_file
+from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

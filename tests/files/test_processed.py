@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import ConfigurationError
-from cardoffers_cli.files.drop import MANIFEST, MARKER, REPORTS
-from cardoffers_cli.files.processed import DONE, FAILED, TAKEN, ProcessedFolder, free_name
+from cardoffers_cli.drop.drop import MANIFEST, MARKER, REPORTS
+from cardoffers_cli.drop.processed import DONE, FAILED, TAKEN, ProcessedFolder, free_name
+from cardoffers_cli.kernel.words.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable, UsageError
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.files.opening import open_layout
-from cardoffers_cli.files.profiles.reading import ProfiledFile
-from cardoffers_cli.files.transactions import FileReading
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.opening import open_layout
+from cardoffers_cli.intake.profiles.reading import ProfiledFile
+from cardoffers_cli.intake.transactions import FileReading
+from cardoffers_cli.kernel.words.errors import FileUnusable, UsageError
 from layouts import LAYOUTS, MadeLayout
 from tables import read
 
@@ -61,7 +61,7 @@ def test_a_layout_means_what_its_rows_say(layout: MadeLayout, tmp_path: Path) ->
 def test_a_layout_means_the_same_line_by_line_and_in_small_blocks(
     layout: MadeLayout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cardoffers_cli.files.sources.BLOCK_BYTES", 7)
+    monkeypatch.setattr("cardoffers_cli.intake.sources.BLOCK_BYTES", 7)
     expected = read(layout.expected)
     with opened(tmp_path, layout.profile, layout.content) as file:
         found = pl.concat(file.canonical()).with_columns(pl.col("line").cast(pl.String))

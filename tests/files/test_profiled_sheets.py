@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 from books import MOMENT, MONEY, Xml, book
-from cardoffers_cli.domain.errors import FileUnusable, UsageError
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.files.opening import open_layout
-from cardoffers_cli.files.profiles.proposing import proposed
-from cardoffers_cli.files.profiles.reading import ProfiledFile
-from cardoffers_cli.jobs.profiles import guessed, shown_profile
+from cardoffers_cli.intake.chunks import FileReading
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.layouts import guessed, shown_profile
+from cardoffers_cli.intake.opening import open_layout
+from cardoffers_cli.intake.profiles.proposing import proposed
+from cardoffers_cli.intake.profiles.reading import ProfiledFile
+from cardoffers_cli.kernel.words.errors import FileUnusable, UsageError
 from tables import read
 
 if TYPE_CHECKING:

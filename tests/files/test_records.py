@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
-from cardoffers_cli.files.documents import as_objects, parse
-from cardoffers_cli.files.records import judge_pages
+from cardoffers_cli.intake.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
+from cardoffers_cli.intake.documents import as_objects, parse
+from cardoffers_cli.intake.records import judge_pages
 
 READING = FileReading(now=datetime(2026, 11, 1))  # noqa: DTZ001 - moments are naive UTC here
 EVENT = (

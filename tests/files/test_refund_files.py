@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.card_forms import NumberForm
-from cardoffers_cli.domain.findings import CODES
-from cardoffers_cli.domain.row_kinds import KINDS, PURCHASES, REFUNDS
-from cardoffers_cli.files.chunks import valid_schema
-from cardoffers_cli.files.recognising import is_of_other_kind, row_kind_of
-from cardoffers_cli.files.rules import RULES
-from cardoffers_cli.files.transactions import FileReading, open_transactions
+from cardoffers_cli.intake.chunks import valid_schema
+from cardoffers_cli.intake.recognising import is_of_other_kind, row_kind_of
+from cardoffers_cli.intake.rules import RULES
+from cardoffers_cli.intake.transactions import FileReading, open_transactions
+from cardoffers_cli.kernel.words.card_forms import NumberForm
+from cardoffers_cli.kernel.words.findings import CODES
+from cardoffers_cli.kernel.words.row_kinds import KINDS, PURCHASES, REFUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.domain.row_kinds import RowKind
+    from cardoffers_cli.kernel.words.row_kinds import RowKind
 
 NOW = datetime(2026, 11, 1)  # noqa: DTZ001 - moments are naive UTC inside the product
 HOLDER = "9fb6f85a8aac50e20c422cac18b44258"

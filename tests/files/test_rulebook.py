@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.row_kinds import KINDS
-from cardoffers_cli.files.chunks import FileReading, Judge
-from cardoffers_cli.files.fields import ALL_COLUMNS, REQUIRED
-from cardoffers_cli.files.rulebook import optional, rulebook
+from cardoffers_cli.intake.chunks import FileReading, Judge
+from cardoffers_cli.intake.fields import ALL_COLUMNS, REQUIRED
+from cardoffers_cli.intake.rulebook import optional, rulebook
+from cardoffers_cli.kernel.words.row_kinds import KINDS
 from sizes import slow, tries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.domain.row_kinds import RowKind
+    from cardoffers_cli.kernel.words.row_kinds import RowKind
 
 NOW = datetime(2026, 11, 1)  # noqa: DTZ001 - moments are naive UTC inside the product
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -92,7 +92,7 @@ MOSTLY_GOOD = st.fixed_dictionaries(
 @contextmanager
 def few_rows_are(most: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cardoffers_cli.files.rulebook.FEW_ROWS", most)
+        patch.setattr("cardoffers_cli.intake.rulebook.FEW_ROWS", most)
         yield
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.files.samples.sample import write_sample
+from cardoffers_cli.sample.plan import Plan
+from cardoffers_cli.sample.sample import write_sample
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from collections import Counter
 import polars as pl
 import pytest
 
-from cardoffers_cli.files.samples.chance import (
+from cardoffers_cli.sample.chance import (
     Chance,
     Weights,
     _mixed,

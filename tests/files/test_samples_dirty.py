@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.moments import parse_moment
-from cardoffers_cli.files.samples.dirty import CSV_FAULTS, FIELD_FAULTS, JSON_FAULTS, LONGEST_LINE
-from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.files.samples.sample import write_sample
-from cardoffers_cli.files.transactions import FileReading, open_transactions
+from cardoffers_cli.intake.transactions import FileReading, open_transactions
+from cardoffers_cli.kernel.words.moments import parse_moment
+from cardoffers_cli.sample.dirty import CSV_FAULTS, FIELD_FAULTS, JSON_FAULTS, LONGEST_LINE
+from cardoffers_cli.sample.plan import Plan
+from cardoffers_cli.sample.sample import write_sample
 from sizes import one_in
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.files.samples.chance import Chance
-from cardoffers_cli.files.samples.merchants import make_merchants
-from cardoffers_cli.files.samples.words import MARKETS, Market
+from cardoffers_cli.sample.chance import Chance
+from cardoffers_cli.sample.merchants import make_merchants
+from cardoffers_cli.sample.words import MARKETS, Market
 
 
 @pytest.mark.parametrize("market", MARKETS.values(), ids=MARKETS)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.files.samples.sample import write_sample
-from cardoffers_cli.files.samples.strangers import KINDS, TRUTH
-from cardoffers_cli.jobs.sample import sample
+from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.sample.plan import Plan
+from cardoffers_cli.sample.sample import write_sample
+from cardoffers_cli.sample.strangers import KINDS, TRUTH
+from cardoffers_cli.sample.work import sample
 
 if TYPE_CHECKING:
     from pathlib import Path

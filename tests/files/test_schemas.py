@@ -20,18 +20,18 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
-from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.domain.findings import CODES
-from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.domain.row_kinds import BY_NAME
-from cardoffers_cli.files import fields, rules
-from cardoffers_cli.files.catalogue import catalogue_files
-from cardoffers_cli.files.catalogue_kinds import KINDS
-from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.files.conditions import Condition, Matches, Mistyped, OneOf, Sized
-from cardoffers_cli.files.schemas.documents import json_schema
-from cardoffers_cli.files.schemas.formats import FileFormat, format_of, kinds, rules_digest
-from cardoffers_cli.files.transactions import open_transactions
+from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+from cardoffers_cli.catalogue.files import catalogue_files
+from cardoffers_cli.intake import fields, rules
+from cardoffers_cli.intake.chunks import FileReading
+from cardoffers_cli.intake.conditions import Condition, Matches, Mistyped, OneOf, Sized
+from cardoffers_cli.intake.schemas.documents import json_schema
+from cardoffers_cli.intake.schemas.formats import FileFormat, format_of, kinds, rules_digest
+from cardoffers_cli.intake.transactions import open_transactions
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.kernel.words.findings import CODES
+from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.kernel.words.row_kinds import BY_NAME
 from sizes import slow, tries
 
 if TYPE_CHECKING:
@@ -450,7 +450,7 @@ def test_the_digest_of_the_rules_is_of_what_they_ask(
 
 
 def test_the_digest_of_the_rules_is_the_same_in_every_process() -> None:
-    words = "from cardoffers_cli.files.schemas.formats import rules_digest; print(rules_digest())"
+    words = "from cardoffers_cli.intake.schemas.formats import rules_digest; print(rules_digest())"
     told = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
     assert f"{rules_digest()}\n" == told.stdout
 

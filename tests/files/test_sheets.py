@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import pytest
 
-from cardoffers_cli.domain.records import Amount, Record, if_any, shown
-from cardoffers_cli.files.sheets import Column, Sheet, columns_of, on_days
+from cardoffers_cli.kernel.sheets.sheets import Column, Sheet, columns_of, on_days
+from cardoffers_cli.kernel.words.records import Amount, Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

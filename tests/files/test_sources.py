@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files import sources
-from cardoffers_cli.files.sources import (
+from cardoffers_cli.intake import sources
+from cardoffers_cli.intake.sources import (
     BLOCK_BYTES,
     RATIO_FROM_BYTES,
     Limits,
@@ -20,6 +19,7 @@ from cardoffers_cli.files.sources import (
     open_input,
     open_source,
 )
+from cardoffers_cli.kernel.words.errors import FileUnusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from books import HEADER, purchase
-from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.files.transactions import open_transactions
+from cardoffers_cli.intake.chunks import FileReading
+from cardoffers_cli.intake.transactions import open_transactions
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -28,11 +28,11 @@ from books import (
     sheet,
     zipped,
 )
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.files.sources import Limits, Source, open_source
-from cardoffers_cli.files.spreadsheets import read_sheet
-from cardoffers_cli.files.transactions import open_transactions
+from cardoffers_cli.intake.chunks import FileReading
+from cardoffers_cli.intake.sources import Limits, Source, open_source
+from cardoffers_cli.intake.spreadsheets import read_sheet
+from cardoffers_cli.intake.transactions import open_transactions
+from cardoffers_cli.kernel.words.errors import FileUnusable
 from sizes import slow
 
 if TYPE_CHECKING:
@@ -366,8 +366,8 @@ READ = """
 import re, resource, sys
 from datetime import datetime
 from pathlib import Path
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.transactions import FileReading, open_transactions
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.intake.transactions import FileReading, open_transactions
 
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 try:

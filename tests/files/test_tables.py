@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.headers import Names
-from cardoffers_cli.files.pages import RecordFile
-from cardoffers_cli.files.sources import open_source
-from cardoffers_cli.files.tables import pages
+from cardoffers_cli.intake.headers import Names
+from cardoffers_cli.intake.paging import RecordFile
+from cardoffers_cli.intake.sources import open_source
+from cardoffers_cli.intake.tables import pages
+from cardoffers_cli.kernel.words.errors import FileUnusable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.kernel.words.findings import Finding
 
 
 NAMES = Names(known=("offer_id", "budget", "segments"), required=("offer_id",))

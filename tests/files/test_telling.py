@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.files.transactions import open_transactions
+from cardoffers_cli.intake.chunks import FileReading
+from cardoffers_cli.intake.transactions import open_transactions
+from cardoffers_cli.kernel.words.errors import FileUnusable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.files.tokens import check_token
+from cardoffers_cli.intake.tokens import check_token
+from cardoffers_cli.kernel.words.errors import UsageError
 
 COLUMNS = ("cardholder_token", "card_token")
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.findings import CODES
-from cardoffers_cli.files.transactions import (
+from cardoffers_cli.intake.transactions import (
     FINDING_SCHEMA,
     VALID_SCHEMA,
     FileReading,
     open_transactions,
 )
+from cardoffers_cli.kernel.words.findings import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import fastexcel
 import pytest
 
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.moments import parse_moment
-from cardoffers_cli.files.exports import replacing
-from cardoffers_cli.files.sheets import Column, Sheet
-from cardoffers_cli.files.workbooks import write_xlsx
+from cardoffers_cli.kernel.sheets.exports import replacing
+from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
+from cardoffers_cli.kernel.sheets.workbooks import write_xlsx
+from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.kernel.words.moments import parse_moment
 from sizes import at_the_gate
 
 if TYPE_CHECKING:

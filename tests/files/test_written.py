@@ -7,9 +7,9 @@ import random
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.profiles import AmountSource
-from cardoffers_cli.files.profiles.amounts import plain_amounts
-from cardoffers_cli.files.profiles.written import UNREADABLE, PlainAmounts
+from cardoffers_cli.intake.layout_model import AmountSource
+from cardoffers_cli.intake.profiles.amounts import plain_amounts
+from cardoffers_cli.intake.profiles.written import UNREADABLE, PlainAmounts
 from sizes import tries
 
 SOURCES = [

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cardoffers_cli.contract.messages import Answer
 from cardoffers_cli.http.access_log import AccessLog
+from cardoffers_cli.http.contract.messages import Answer
 
 SECRET = "co_live_canary"  # noqa: S105  a canary
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 KILLS = 300 if FULL else tries(3, 6)
 CALLS = Calls(key=key_text("all"), offer="bread", moment="2026-06-01T11:00:00Z")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.contract.openapi import OPERATIONS, curl
-from cardoffers_cli.contract.routes import ROUTES
-from cardoffers_cli.contract.schemas import OFFER_ID
-from cardoffers_cli.jobs.keys.keys import KeyRequest, create_key
+from cardoffers_cli.http.contract.openapi import OPERATIONS, curl
+from cardoffers_cli.http.contract.routes import ROUTES
+from cardoffers_cli.http.contract.schemas import OFFER_ID
+from cardoffers_cli.keys.work import KeyRequest, create_key
 from serving import serving_within
 from sizes import slow
 from work import new_store, tell
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.contract.routes import Route
+    from cardoffers_cli.http.contract.routes import Route
 
 pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here")
 

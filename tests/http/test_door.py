@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 BATCH = "/api/v1/transactions/batch"
 ASK = b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from callers import Calls, Client, not_once, under_load
-from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.river.match_run import match_purchases
 from serving import serving
 from sizes import FULL, slow, tries
 from tables import key_text
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 TURNS = 1000 if FULL else tries(15, 25)
 """Each is a command, for which a busy server gives the store up, and takes it back."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.contract.keyring import Keyring
-from cardoffers_cli.contract.problems import Problem
-from cardoffers_cli.http.known_keys import ApiKeys
-from cardoffers_cli.jobs.keys.keys import revoke_key
+from cardoffers_cli.http.contract.keyring import Keyring
+from cardoffers_cli.http.contract.problems import Problem
+from cardoffers_cli.http.keys import ApiKeys
+from cardoffers_cli.keys.work import revoke_key
 from tables import NOON, key_text, uid
 from work import new_store, tell
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
     from uuid import UUID
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ import duckdb
 import pytest
 import trustme
 
-from cardoffers_cli.cli.serve import EXTRA
-from cardoffers_cli.jobs.keys.keys import revoke_key
-from cardoffers_cli.jobs.storage.publish import publish
+from cardoffers_cli.http.serve import EXTRA
+from cardoffers_cli.keys.work import revoke_key
+from cardoffers_cli.storage.publish import publish
 from commands import cardoffers, command
 from serving import Heard, Served, heard, serving, serving_within
 from sizes import at_the_gate, slow, tries
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 TRANSACTIONS = "/api/v1/transactions"
 FUNNEL = "/api/v1/reporting/funnel"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.contract.keyring import Keyring
-from cardoffers_cli.contract.messages import Answer, Call
-from cardoffers_cli.contract.problems import Problem, busy
+from cardoffers_cli.http.contract.keyring import Keyring
+from cardoffers_cli.http.contract.messages import Answer, Call
+from cardoffers_cli.http.contract.problems import Problem, busy
 from cardoffers_cli.http.limits import ServerLimits
 from cardoffers_cli.http.worker import Worker
-from cardoffers_cli.store.lock import Lock, store_lock
+from cardoffers_cli.kernel.store.lock import Lock, store_lock
 from tables import NOON
 
 if TYPE_CHECKING:

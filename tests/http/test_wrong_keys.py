@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.contract.messages import Answer, Call
+from cardoffers_cli.http.contract.messages import Answer, Call
 from cardoffers_cli.http.limits import ServerLimits
 from cardoffers_cli.http.wrong_keys import WrongKeys, is_wrong
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from banks import BERLIN, LONDON
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
+from cardoffers_cli.institutions.accounts import AccountOptions
+from cardoffers_cli.institutions.work import set_institution, show_institution
+from cardoffers_cli.kernel.words.errors import UsageError
 from work import found, kept, once, with_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @once

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from banks import BERLIN, LONDON
-from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.jobs.approvals import give, list_approvals, refuse, show_approval
-from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
-from cardoffers_cli.jobs.context.approvals import (
+from cardoffers_cli.approvals.work import give, list_approvals, refuse, show_approval
+from cardoffers_cli.credits.findings import accept_finding
+from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.institutions.accounts import AccountOptions
+from cardoffers_cli.institutions.work import set_institution, show_institution
+from cardoffers_cli.kernel.store.approval_requests import (
     NEEDED,
     ApprovalNeeded,
     approvable,
     require_approval,
 )
-from cardoffers_cli.jobs.context.runs import run_record
-from cardoffers_cli.jobs.keys.security import list_security, verify_security
-from cardoffers_cli.jobs.reconciliation.findings import accept_finding
-from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
-from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.store.audits import audits, offending
+from cardoffers_cli.kernel.store.audits import audits, offending
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
+from cardoffers_cli.keys.security import list_security, verify_security
 from crediting import begin, redeem, row_of, send
 from sizes import one_in, slow
 from tables import NOON
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 DAY = timedelta(days=1)
 ASKED: dict[str, Any] = {

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.jobs.arrivals import arrivals
-from cardoffers_cli.jobs.catalogue.expectations import CalendarOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.status import status
-from cardoffers_cli.store.audits import offending
+from cardoffers_cli.arrivals.calendars_expectations import CalendarOptions
+from cardoffers_cli.arrivals.work import arrivals
+from cardoffers_cli.institutions.work import set_institution, show_institution
+from cardoffers_cli.kernel.store.audits import offending
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.night.status import status
 from sizes import slow
 from tables import select
 from work import COLUMNS, found, job, once, short_nights, taken, with_catalogue
@@ -23,7 +23,7 @@ from work import COLUMNS, found, job, once, short_nights, taken, with_catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 NIGHTLY = "*.csv by 01:00 Europe/London on weekdays except holidays"
 HOLIDAY = "2026-11-30 Saint Andrew's Day"

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, NoSpace
-from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.jobs.river.compact import compact
-from cardoffers_cli.jobs.storage.backup import STEPS, Checksum, backup, checksum_path
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.store import journal
-from cardoffers_cli.store.backup_places import draft_in
-from cardoffers_cli.store.journal_file import last_line
-from cardoffers_cli.store.layout import journal_path, kept_files, log_path, snapshot_path
-from cardoffers_cli.store.migrations import newest_version
-from cardoffers_cli.store.opening import open_copy
+from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.kernel.store import journal
+from cardoffers_cli.kernel.store.backup_places import draft_in
+from cardoffers_cli.kernel.store.journal_file import last_line
+from cardoffers_cli.kernel.store.layout import journal_path, kept_files, log_path, snapshot_path
+from cardoffers_cli.kernel.store.migrations import newest_version
+from cardoffers_cli.kernel.store.opening import open_copy
+from cardoffers_cli.kernel.store.runs import start_run
+from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace
+from cardoffers_cli.storage.backup import STEPS, Checksum, backup, checksum_path
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.restore import restore
 from sizes import FULL, at_the_gate, one_in, slow
 from tables import NOON, put, snapshot
 from work import job, kept, new_store, once, settings, tell
@@ -34,7 +34,7 @@ from work import job, kept, new_store, once, settings, tell
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 MERCHANTS = 2000
 TOO_LARGE = 8 << 40
@@ -159,8 +159,8 @@ BACK_UP = """
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
-from cardoffers_cli.jobs.storage import backup as backups
-from cardoffers_cli.jobs.storage.backup import backup
+from cardoffers_cli.storage import backup as backups
+from cardoffers_cli.storage.backup import backup
 from work import job
 made, step = job(Path(sys.argv[1])), sys.argv[4]
 def tell(now):
@@ -306,7 +306,7 @@ RESTORE = """
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
-from cardoffers_cli.jobs.storage import restore as restores
+from cardoffers_cli.storage import restore as restores
 from work import job
 put_in_place = restores.copying.put_in_place
 def killed(draft, path):
@@ -459,8 +459,8 @@ WORK = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
-from cardoffers_cli.jobs.river.compact import compact
-from cardoffers_cli.jobs.storage.restore import restore
+from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.storage.restore import restore
 from work import job
 made = job(Path(sys.argv[1]))
 print(flush=True)

@@ -10,20 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from banks import NUMBER, camt, entry, listed, pain002, returned
-from cardoffers_cli.domain.errors import Refused
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.payouts.exporting import export_payout
-from cardoffers_cli.jobs.reconciliation.findings import (
-    accept_finding,
-    finding_rows,
-    show_finding,
-)
-from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
-from cardoffers_cli.jobs.statements.closing import close_statement
-from cardoffers_cli.jobs.status import status
-from cardoffers_cli.services.reconciliation import open_findings
-from cardoffers_cli.store.audits import offending
+from cardoffers_cli.credits.findings import accept_finding, finding_rows, show_finding
+from cardoffers_cli.credits.questions import open_findings
+from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.documents.closing import close_statement
+from cardoffers_cli.kernel.store.audits import offending
+from cardoffers_cli.kernel.words.errors import Refused
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.night.status import status
+from cardoffers_cli.payouts.exporting import export_payout
 from paying import AUDITS, BACK, ON, PAID, RUN_BY, close, exported, payable, taken
 from sizes import one_in, slow
 from tables import NOON, read, select, uid
@@ -32,7 +28,7 @@ from work import kept, once, settings, short_nights
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 RENT = entry("5.00", named="RENT", ref="B-7", on=ON)
 SALE = entry("7.00", side="CRDT", named="SALE", ref="B-8", on=ON)

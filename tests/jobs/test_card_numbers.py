@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.row_kinds import CREDITS, REFUNDS
-from cardoffers_cli.files.transactions import FileReading
-from cardoffers_cli.jobs.find import find
-from cardoffers_cli.jobs.river.card_numbers import mask_card_numbers
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.river.validate import validate
-from cardoffers_cli.jobs.storage.doctor import examine
-from cardoffers_cli.services.search import PurchaseFilter
-from cardoffers_cli.store.layout import mask_key_path
+from cardoffers_cli.answers.find import find
+from cardoffers_cli.answers.search import PurchaseFilter
+from cardoffers_cli.archive.export import export
+from cardoffers_cli.intake.transactions import FileReading
+from cardoffers_cli.kernel.store.layout import mask_key_path
+from cardoffers_cli.kernel.words.row_kinds import CREDITS, REFUNDS
+from cardoffers_cli.privacy.card_numbers import mask_card_numbers
+from cardoffers_cli.river.checks import validate
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.storage.doctor import examine
 from commands import cardoffers
 from doors import open_command
 from sizes import one_in, slow
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from cardoffers_cli.domain.row_kinds import RowKind
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.words.row_kinds import RowKind
 
 CARD, AMERICAN = "4111111111111111", "378282246310005"
 EVENT = {

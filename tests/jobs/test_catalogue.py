@@ -9,15 +9,15 @@ import duckdb
 import pytest
 
 import work
-from cardoffers_cli.domain.errors import FileUnusable, StoreDamaged
-from cardoffers_cli.jobs.catalogue import importing as jobs_catalogue
-from cardoffers_cli.jobs.catalogue.importing import export_catalogue, import_catalogue
+from cardoffers_cli.catalogue import importing as jobs_catalogue
+from cardoffers_cli.catalogue.importing import export_catalogue, import_catalogue
+from cardoffers_cli.kernel.words.errors import FileUnusable, StoreDamaged
 from sizes import one_in, slow
 from tables import given, select, snapshot
 from work import new_store
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 CALDERDALE = Path(__file__).parents[3] / "shared" / "data" / "calderdale"
 
@@ -346,7 +346,7 @@ def test_damage_that_is_met_while_purchases_are_counted_names_the_store(
     def damaged(_engine: object, _undecided: object) -> None:
         raise duckdb.FatalException("of the engine")
 
-    monkeypatch.setattr("cardoffers_cli.jobs.catalogue.importing.resolve", damaged)
+    monkeypatch.setattr("cardoffers_cli.catalogue.importing.resolve", damaged)
     with pytest.raises(StoreDamaged) as caught:
         correction(job, ("1.50", "2.50"))
     assert str(job.path) == caught.value.details["file"]

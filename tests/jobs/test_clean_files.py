@@ -11,9 +11,9 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.files.transactions import FileReading
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.validate import validate
+from cardoffers_cli.intake.transactions import FileReading
+from cardoffers_cli.river.checks import validate
+from cardoffers_cli.river.receiving import Outputs
 from sizes import at_the_gate, tries
 from tables import NOON
 from work import file_of, job, new_store, taken, tell

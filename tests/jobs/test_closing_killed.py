@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from banks import BERLIN, NUMBER, pain002
-from cardoffers_cli.domain.errors import StoreDamaged
-from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.statements.verifying import verify, verify_invoices
-from cardoffers_cli.jobs.storage.recover import recover
-from cardoffers_cli.store.audits import audits, offending
+from cardoffers_cli.documents.verifying import verify, verify_invoices
+from cardoffers_cli.institutions.accounts import AccountOptions
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.store.audits import audits, offending
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.kernel.words.errors import StoreDamaged
+from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.storage.recover import recover
 from killing import killed_at_any_moment
 from paying import RUN_BY, exported, payable, taken
 from settled import redeem_in
@@ -28,15 +28,15 @@ from work import found, job, new_store, once, settings, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 KILLS = 200 if FULL else tries(1, 5)
 
 BEGIN = """
 from datetime import datetime
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.payouts.exporting import export_payout
-from cardoffers_cli.jobs.statements import closing, invoicing
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.payouts.exporting import export_payout
+from cardoffers_cli.documents import closing, invoicing
 from paying import RUN_BY
 from work import job
 Clock.real = lambda _: datetime(2026, 12, 31)

@@ -15,13 +15,13 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.domain.row_kinds import BY_NAME, CREDITS, KINDS, PURCHASES
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.simulate import simulate_file
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.pipeline import stage
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.kernel.words.row_kinds import BY_NAME, CREDITS, KINDS, PURCHASES
+from cardoffers_cli.river import stage
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.simulate import simulate_file
+from cardoffers_cli.storage.doctor import doctor
 from sizes import slow, tries
 from tables import read
 from work import found, job, kept, new_store, tell
@@ -29,8 +29,8 @@ from work import found, job, kept, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.domain.row_kinds import RowKind
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.words.row_kinds import RowKind
 
 REDEMPTIONS = {
     "one": "11111111-1111-4111-8111-11111111111a",

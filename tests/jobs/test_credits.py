@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.row_kinds import CREDITS
-from cardoffers_cli.jobs.credits import credit_rows, show_credit
-from cardoffers_cli.jobs.find import find
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.timeline import tell_timeline
-from cardoffers_cli.services.search import PurchaseFilter
+from cardoffers_cli.answers.find import find
+from cardoffers_cli.answers.search import PurchaseFilter
+from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.credits.work import credit_rows, show_credit
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.kernel.words.row_kinds import CREDITS
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.receiving import Outputs
 from tables import NOON
 from work import found, new_store, once, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 SENT = """\
 redemption_id,transaction_ref,amount,status,credited_at,failure_code,credit_ref

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.backoff import DELAYS_S
-from cardoffers_cli.domain.errors import NotFound, Refused, StoreBusy
-from cardoffers_cli.domain.signing import TIMESTAMP, check_signature, signature_headers
-from cardoffers_cli.jobs.catalogue.webhooks import past_events, rotate_secret, set_webhook
-from cardoffers_cli.jobs.context.clock import Clock, Watch
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.webhooks.deliver import resend, send
-from cardoffers_cli.jobs.webhooks.events import retry
-from cardoffers_cli.services import inbox
-from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.store.lock import sender_lock
-from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
+from cardoffers_cli.events import inbox_inbox as inbox
+from cardoffers_cli.events.backoff import DELAYS_S
+from cardoffers_cli.events.receiver import Behaviour, Received, Receiver
+from cardoffers_cli.events.sending_deliver import resend, send
+from cardoffers_cli.events.subscriptions import past_events, rotate_secret, set_webhook
+from cardoffers_cli.events.work import retry
+from cardoffers_cli.kernel.store.clock import Clock, Watch
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.lock import sender_lock
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, StoreBusy
+from cardoffers_cli.kernel.words.signing import TIMESTAMP, check_signature, signature_headers
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.reverse import reverse
 from outbox import Standing, at, event, events, goes_to, list_events, redemption, sent
 from post import real_clock
 from sizes import at_the_gate, one_in, slow
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 COUNTS = ("attempted", "delivered", "failed", "exhausted")
 A_MILLISECOND = timedelta(milliseconds=1)

@@ -9,9 +9,13 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
-from cardoffers_cli.domain.merchant_weights import EVEN
-from cardoffers_cli.jobs.catalogue.answers import (
+from cardoffers_cli.answers.why import why
+from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import export
+from cardoffers_cli.kernel.store.approval_requests import ApprovalNeeded
+from cardoffers_cli.kernel.store.audits import audits, offending
+from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.merchants.answers import (
     Reviewed,
     accept,
     accept_reviewed,
@@ -19,15 +23,11 @@ from cardoffers_cli.jobs.catalogue.answers import (
     refuse,
     unlink,
 )
-from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
-from cardoffers_cli.jobs.discovery import likely_merchants, show_evidence, suggest_merchants
-from cardoffers_cli.jobs.river.compact import compact
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.storage.backup import backup
-from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.jobs.why import why
-from cardoffers_cli.store.audits import audits, offending
+from cardoffers_cli.merchants.discovery import likely_merchants, show_evidence, suggest_merchants
+from cardoffers_cli.merchants.merchant_weights import EVEN
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.restore import restore
 from commands import in_a_pipe
 from discovering import judge_sample, reached, unknown_world
 from sizes import at_the_gate, slow, tries
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

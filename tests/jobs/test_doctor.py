@@ -9,41 +9,43 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.card_forms import NumberForm
-from cardoffers_cli.domain.events import ANNOUNCEMENT
-from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.domain.row_kinds import CREDITS
-from cardoffers_cli.files.bundled import copy_sample_data
-from cardoffers_cli.jobs import offers, reverse, settle
-from cardoffers_cli.jobs.catalogue import importing as catalogue
-from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.jobs.keys import keys
-from cardoffers_cli.jobs.payouts.bank import import_bank_file
-from cardoffers_cli.jobs.payouts.exporting import export_payout
-from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
-from cardoffers_cli.jobs.river import match as elsewhere
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.statements.closing import close_all
-from cardoffers_cli.jobs.statements.invoicing import close_invoices
-from cardoffers_cli.jobs.storage import doctor
-from cardoffers_cli.jobs.storage.backup import backup
-from cardoffers_cli.jobs.storage.stores import accept_loss
-from cardoffers_cli.jobs.webhooks.alerts import alert
-from cardoffers_cli.jobs.webhooks.events import retry
-from cardoffers_cli.pipeline import deliver
-from cardoffers_cli.pipeline.deliver import Claim, FinishedAttempt
-from cardoffers_cli.services.card_numbers import keep_numbers, numbers_of
-from cardoffers_cli.store.audits import OF_A_PART, audits, offending, show_part
-from cardoffers_cli.store.backup_places import draft_in
-from cardoffers_cli.store.folder import make_folder
-from cardoffers_cli.store.layout import journal_path, kept_files, usage_path
-from cardoffers_cli.store.leftovers import sweep
-from cardoffers_cli.store.signing_secrets import read_secrets
-from cardoffers_cli.store.usage_journal import UsageJournal
+from cardoffers_cli.catalogue import importing as catalogue
+from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.documents.closing import close_all
+from cardoffers_cli.documents.invoicing import close_invoices
+from cardoffers_cli.events import deliver
+from cardoffers_cli.events.alerts import alert
+from cardoffers_cli.events.deliver import Claim, FinishedAttempt
+from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.events.work import retry
+from cardoffers_cli.institutions.accounts import AccountOptions
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.store.audits import OF_A_PART, audits, offending, show_part
+from cardoffers_cli.kernel.store.backup_places import draft_in
+from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
+from cardoffers_cli.kernel.store.folder import make_folder
+from cardoffers_cli.kernel.store.layout import journal_path, kept_files, usage_path
+from cardoffers_cli.kernel.store.leftovers import sweep
+from cardoffers_cli.kernel.store.runs import start_run
+from cardoffers_cli.kernel.store.signing_secrets import read_secrets
+from cardoffers_cli.kernel.store.usage_journal import UsageJournal
+from cardoffers_cli.kernel.words.card_forms import NumberForm
+from cardoffers_cli.kernel.words.events import ANNOUNCEMENT
+from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.kernel.words.row_kinds import CREDITS
+from cardoffers_cli.keys import work as keys
+from cardoffers_cli.offers import work as offers
+from cardoffers_cli.payouts.exporting import export_payout
+from cardoffers_cli.payouts.importing import import_bank_file
+from cardoffers_cli.river import match_run as elsewhere
+from cardoffers_cli.river import reverse
+from cardoffers_cli.river import settlements_settle as settle
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.storage import doctor
+from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.stores import accept_loss
 from sizes import at_the_gate, one_in, slow
 from tables import HASHED, select
 from work import found, new_store, settings, taken
@@ -51,8 +53,8 @@ from work import found, new_store, settings, taken
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 BOUGHT = datetime(2026, 10, 1)  # noqa: DTZ001 - moments are naive UTC
 HELD = BOUGHT + timedelta(days=7)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.statements import closing, exporting, invoicing
+from cardoffers_cli.documents import closing, exporting, invoicing
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.settlements_settle import settle_due
 from settled import redeem_in
 from tables import read, select, uid
 from work import found, new_store, once, tell
@@ -24,7 +24,7 @@ from work import found, new_store, once, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 FUNDED, COMMISSION, PAYOUT = (
     *("merchant_funded_amount", "commission_amount"),

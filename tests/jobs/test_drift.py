@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.watch.findings import accept_watch
-from cardoffers_cli.jobs.watch.scan import look, look_at
-from cardoffers_cli.services import abuse
-from cardoffers_cli.services.drift import keep_shape
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.watch import abuse
+from cardoffers_cli.watch.drift import keep_shape
+from cardoffers_cli.watch.findings import accept_watch
+from cardoffers_cli.watch.scan import look, look_at
 from drifting import FAULTS, REAL, Days, days_of, real_months
 from sizes import FULL, at_the_gate, slow
 from tables import uid
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.drift import MissingShape
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.watch.drift import MissingShape
 
 NIGHTS = 60
 
@@ -153,7 +153,7 @@ def test_an_import_stands_whatever_fails_behind_it(
         store.connection.execute("select error('c8')")
 
     with monkeypatch.context() as patched:
-        patched.setattr(f"cardoffers_cli.jobs.river.compare.{step}", fails)
+        patched.setattr(f"cardoffers_cli.watch.compare.{step}", fails)
         (line,) = import_one(made, file_of(tmp_path / "tx.csv", ROWS))
     assert "The file is taken, but could not be compared" in line
     assert "c8" not in line
@@ -187,7 +187,7 @@ def test_a_night_looks_once_and_goes_on_when_that_fails(
     def fails(*_: object) -> None:
         raise ValueError("c8")
 
-    monkeypatch.setattr("cardoffers_cli.jobs.watch.scan.find_abuse", fails)
+    monkeypatch.setattr("cardoffers_cli.watch.scan.find_abuse", fails)
     assert abuse.find_abuse is not fails
     file_of(drop / "alder" / "more.csv", "ref cardholder card identifier\nr-9 c0 k0 M0")
     last = run_night(made, NightOptions(drop=drop))
@@ -213,14 +213,14 @@ def test_a_file_that_cannot_be_kept_keeps_no_other_from_being_looked_at(
         store.connection.execute("select error('c8')")
 
     with monkeypatch.context() as patched:
-        patched.setattr("cardoffers_cli.jobs.river.compare.keep_shapes", fails)
+        patched.setattr("cardoffers_cli.watch.compare.keep_shapes", fails)
         import_one(made, many(tmp_path, 1, 3))
         import_one(made, many(tmp_path, 2, 4))
 
     def first_fails(store: Store, of: UUID, file: MissingShape) -> None:
         (fails if file.import_no == 1 else keep_shape)(store, of, file)
 
-    monkeypatch.setattr("cardoffers_cli.jobs.watch.scan.keep_shape", first_fails)
+    monkeypatch.setattr("cardoffers_cli.watch.scan.keep_shape", first_fails)
     (tmp_path / "drop").mkdir()
     result = run_night(made, NightOptions(drop=tmp_path / "drop"))
     (told,) = [each for each in result.findings if each.code == "watch_failed"]

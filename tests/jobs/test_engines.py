@@ -17,23 +17,23 @@ import pytest
 import nights
 from buckets import Files
 from cardoffers_cli.archive.archive import archive_of, part_folder, recent
+from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import export
 from cardoffers_cli.archive.parts import MANY, TABLES
-from cardoffers_cli.domain.errors import CardoffersError, EngineFailed, Refused
-from cardoffers_cli.files.bundled import copy_sample_data
-from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.files.transactions import open_transactions
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.river.compact import compact
-from cardoffers_cli.jobs.river.engines import compute, target_of
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.river.imports import ImportOptions, reading_for, take_in
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.match import keep, match_purchases
-from cardoffers_cli.jobs.simulate import simulate_file
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.wire.receiver import Receiver
+from cardoffers_cli.events.receiver import Receiver
+from cardoffers_cli.intake.transactions import open_transactions
+from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.words.errors import CardoffersError, EngineFailed, Refused
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.river.engines import compute, target_of
+from cardoffers_cli.river.imports import ImportOptions, reading_for, take_in
+from cardoffers_cli.river.match_run import keep, match_purchases
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.simulate import simulate_file
+from cardoffers_cli.sample.plan import Plan
+from cardoffers_cli.storage.doctor import doctor
 from commands import cardoffers, command
 from sizes import FULL, at_the_gate
 from sparks import free_port, sail
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from buckets import ObjectStore
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
     from sparks import Spark
 
 pytestmark = at_the_gate  # each works through two stores; tests/engine tries the server each time

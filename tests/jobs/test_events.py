@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.files.documents import parse_marked
-from cardoffers_cli.jobs.river.events import EventCall, EventCallResult, take_events
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.intake.documents import parse_marked
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.river.events import EventCall, EventCallResult, take_events
 from tables import NOON, uid
 from work import found, new_store, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

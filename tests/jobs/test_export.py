@@ -17,24 +17,24 @@ import pytest
 from buckets import Files
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.archive import recent as recent_rows
+from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import export
 from cardoffers_cli.archive.parts import TABLES
-from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged, UsageError
-from cardoffers_cli.files.bundled import copy_sample_data
-from cardoffers_cli.jobs.context.reading import open_published
-from cardoffers_cli.jobs.context.runs import commit_run, start_run
-from cardoffers_cli.jobs.river.compact import compact
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.status import status
-from cardoffers_cli.jobs.storage.backup import backup
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.jobs.storage.stores import accept_loss, info
-from cardoffers_cli.store.folder import make_folder
-from cardoffers_cli.store.layout import journal_path
-from cardoffers_cli.store.lock import engine_lock
-from cardoffers_cli.store.opening import current
+from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.store.folder import make_folder
+from cardoffers_cli.kernel.store.layout import journal_path
+from cardoffers_cli.kernel.store.lock import engine_lock
+from cardoffers_cli.kernel.store.opening import current
+from cardoffers_cli.kernel.store.reading import open_published
+from cardoffers_cli.kernel.store.runs import commit_run, start_run
+from cardoffers_cli.kernel.words.errors import CardoffersError, StoreDamaged, UsageError
+from cardoffers_cli.night.status import status
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.restore import restore
+from cardoffers_cli.storage.stores import accept_loss, info
 from commands import cardoffers, command
 from sizes import FULL, at_the_gate, one_in, slow
 from tables import NOON, select, snapshot
@@ -43,8 +43,8 @@ from work import file_of, found, job, kept, taken, with_catalogue
 
 if TYPE_CHECKING:
     from cardoffers_cli.archive.archive import Archive
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 MOMENTS = 40 if FULL else 3
 DOCTOR = "doctor --strict"

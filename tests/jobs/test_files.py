@@ -15,24 +15,24 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.domain.row_kinds import REFUNDS
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
-from cardoffers_cli.jobs.files import undo_import
-from cardoffers_cli.jobs.offers import FeedRequest, read_feed
-from cardoffers_cli.jobs.refunds.apply import apply_refunds
-from cardoffers_cli.jobs.refunds.linking import RefundLink, link_refund
-from cardoffers_cli.jobs.reports.funnel import read_funnel
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.webhooks.deliver import send
-from cardoffers_cli.jobs.why import plain_answers, why
-from cardoffers_cli.wire.receiver import Receiver
+from cardoffers_cli.answers.why import plain_answers, why
+from cardoffers_cli.archive.export import export
+from cardoffers_cli.events.receiver import Receiver
+from cardoffers_cli.events.sending_deliver import send
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.store.approval_requests import ApprovalNeeded
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
+from cardoffers_cli.kernel.words.row_kinds import REFUNDS
+from cardoffers_cli.offers.work import FeedRequest, read_feed
+from cardoffers_cli.refunds.apply import apply_refunds
+from cardoffers_cli.refunds.linking import RefundLink, link_refund
+from cardoffers_cli.reports.funnel_work import read_funnel
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.withdrawals import undo_import
+from cardoffers_cli.storage.doctor import doctor
 from commands import cardoffers
 from outbox import goes_to
 from post import real_clock
@@ -41,7 +41,7 @@ from tables import select
 from work import file_of, file_rows, found, job, kept, new_store, once, taken, tell
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 WHY = "the wrong bank"
 BOUGHT = """ref cardholder identifier amount

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.jobs.find import find
-from cardoffers_cli.services import search
-from cardoffers_cli.services.search import STATES, PurchaseFilter
+from cardoffers_cli.answers import search
+from cardoffers_cli.answers.find import find
+from cardoffers_cli.answers.search import STATES, PurchaseFilter
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from complaints import ANN, complaints, redemption
 from sizes import one_in
 from tables import NOON, uid
@@ -18,7 +18,7 @@ from work import file_of, taken
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 ALL = "won second third spent small early ended late stranger nothing unknown nobody waits TX-0010"
 

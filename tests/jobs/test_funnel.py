@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.jobs.catalogue.importing import import_catalogue
-from cardoffers_cli.jobs.offers import AddRequest, FeedRequest, add_offer, read_feed
-from cardoffers_cli.jobs.reports.funnel import WindowFunnel, count_window, read_funnel, window_of
-from cardoffers_cli.jobs.reports.reports import report_page
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.catalogue.importing import import_catalogue
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.offers.work import AddRequest, FeedRequest, add_offer, read_feed
+from cardoffers_cli.reports.funnel_work import WindowFunnel, count_window, read_funnel, window_of
+from cardoffers_cli.reports.work import report_page
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.settlements_settle import settle_due
 from sizes import one_in
 from tables import NOON, uid
 from work import kept, new_store, tell
@@ -21,7 +21,7 @@ from work import kept, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 MONTH = timedelta(days=30)
 SECOND = timedelta(seconds=1)

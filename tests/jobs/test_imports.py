@@ -14,11 +14,11 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import FileRefused, FileUnusable, NotFound, Refused
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.simulate import simulate_file
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.words.errors import FileRefused, FileUnusable, NotFound, Refused
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.simulate import simulate_file
 from sizes import tries
 from tables import NOON, uid
 from work import RECORDS, file_of, found, job, kept, new_store, taken, tell
@@ -26,7 +26,7 @@ from work import RECORDS, file_of, found, job, kept, new_store, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 INSTITUTIONS = """
 institution  plan        currency

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.jobs.context.reading import read_rows
-from cardoffers_cli.jobs.inbox import read_messages
-from cardoffers_cli.services import inbox
+from cardoffers_cli.events import inbox_inbox as inbox
+from cardoffers_cli.events.inbox import read_messages
+from cardoffers_cli.kernel.store.reading import read_rows
+from cardoffers_cli.kernel.words.errors import NotFound
 from tables import NOON, uid
 from work import kept, new_store, tell
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 MINUTE = timedelta(minutes=1)
 
@@ -38,7 +38,7 @@ def job(tmp_path: Path) -> Job:
 
 def messages(job: Job, institution: str, *, unread_only: bool = False) -> list[inbox.Message]:
     asked = {"one_institution": institution, "unread_only": unread_only}
-    return read_rows(job, inbox.Message, "services/inbox:messages", **asked)
+    return read_rows(job, inbox.Message, "events/inbox_inbox:messages", **asked)
 
 
 def message(job: Job, text: str) -> str:

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.jobs.catalogue.institutions import (
+from cardoffers_cli.institutions.work import (
     InstitutionLayout,
     all_institutions,
     set_institution,
     show_institution,
 )
-from cardoffers_cli.jobs.profiles import kept_profiles, kept_toml
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.layouts import kept_profiles, kept_toml
+from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
 from sizes import one_in
 from tables import given, select, uid
 from work import new_store
@@ -20,7 +20,7 @@ from work import new_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

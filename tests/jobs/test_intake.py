@@ -12,15 +12,15 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.files import chunks
-from cardoffers_cli.files.documents import parse_marked
-from cardoffers_cli.jobs.river.events import EventCall, take_events
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.validate import validate
-from cardoffers_cli.jobs.simulate import simulate_file
-from cardoffers_cli.pipeline import stage
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.intake import chunks
+from cardoffers_cli.intake.documents import parse_marked
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.river import stage
+from cardoffers_cli.river.checks import validate
+from cardoffers_cli.river.events import EventCall, take_events
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.simulate import simulate_file
 from hostile import LET_IN, REFUSED
 from sizes import FULL, slow, tries
 from statements import statements_in
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
     Event = dict[str, str | None]
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, Refused
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.statements import exporting, invoicing
-from cardoffers_cli.jobs.statements.closing import close_statement
-from cardoffers_cli.jobs.statements.reading import invoice_rows, show_invoice
-from cardoffers_cli.jobs.statements.verifying import verify_invoices
-from cardoffers_cli.jobs.timeline import tell_timeline
-from cardoffers_cli.store.audits import audits, offending
+from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.documents import exporting, invoicing
+from cardoffers_cli.documents.closing import close_statement
+from cardoffers_cli.documents.reading import invoice_rows, show_invoice
+from cardoffers_cli.documents.verifying import verify_invoices
+from cardoffers_cli.kernel.store.audits import audits, offending
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.kernel.words.errors import NotFound, Refused
+from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.settlements_settle import settle_due
 from settled import redeem_in
 from sizes import slow
 from tables import read, select, uid
@@ -30,7 +30,7 @@ from work import found, new_store, once, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 AUDITS = [name for name, address in audits().items() if address.startswith("audits/invoices:")]
 

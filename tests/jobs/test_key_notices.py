@@ -10,10 +10,10 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.jobs.keys.keys import revoke_key, rotate_key
-from cardoffers_cli.jobs.keys.notices import give_notices
-from cardoffers_cli.jobs.keys.security import list_security
-from cardoffers_cli.services import key_notices
+from cardoffers_cli.keys import key_notices
+from cardoffers_cli.keys.notices import give_notices
+from cardoffers_cli.keys.security import list_security
+from cardoffers_cli.keys.work import revoke_key, rotate_key
 from sizes import one_in, tries
 from tables import given, moment, put, uid
 from work import found, kept, new_store, tell
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 DAY = timedelta(days=1)
 END = "2026-06-30T18:00Z"

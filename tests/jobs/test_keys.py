@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
-from cardoffers_cli.domain.keys import is_well_formed
-from cardoffers_cli.jobs.keys.keys import (
+from cardoffers_cli.kernel.store.folder import make_folder
+from cardoffers_cli.kernel.store.layout import snapshot_path
+from cardoffers_cli.kernel.store.usage_journal import UsageJournal
+from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.keys.questions import find_key
+from cardoffers_cli.keys.rules import is_well_formed
+from cardoffers_cli.keys.work import (
     KeyRequest,
     check_key,
     create_key,
@@ -18,10 +22,6 @@ from cardoffers_cli.jobs.keys.keys import (
     rotate_key,
     show_key,
 )
-from cardoffers_cli.services.keys import find_key
-from cardoffers_cli.store.folder import make_folder
-from cardoffers_cli.store.layout import snapshot_path
-from cardoffers_cli.store.usage_journal import UsageJournal
 from sizes import one_in
 from tables import NOON, given, key_text, moment, uid
 from work import found, kept, new_store, tell
@@ -29,7 +29,7 @@ from work import found, kept, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 DAY = timedelta(days=1)
 WANTED = KeyRequest(institution="alder", name="app", scopes=("reporting", "offers"))

@@ -18,19 +18,19 @@ import duckdb
 import pytest
 
 from buckets import Files
+from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import export
 from cardoffers_cli.archive.parts import MANY, TABLES
-from cardoffers_cli.domain.errors import NoSpace, StoreBusy, StoreDamaged
-from cardoffers_cli.jobs.context.reading import open_published
-from cardoffers_cli.jobs.river.compact import compact
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.status import status
-from cardoffers_cli.jobs.storage.backup import backup
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.jobs.storage.stores import info
-from cardoffers_cli.store.lock import engine_lock
+from cardoffers_cli.kernel.store.lock import engine_lock
+from cardoffers_cli.kernel.store.reading import open_published
+from cardoffers_cli.kernel.words.errors import NoSpace, StoreBusy, StoreDamaged
+from cardoffers_cli.night.status import status
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.restore import restore
+from cardoffers_cli.storage.stores import info
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
 from sizes import FULL, at_the_gate, one_in, slow
@@ -40,7 +40,7 @@ from work import file_of, found, held, job, kept, taken, with_catalogue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 MOMENTS = 40 if FULL else 3
 OWN = ("runs", "history_parts", "history_left")
@@ -375,9 +375,9 @@ WORK = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from cardoffers_cli.jobs.river.merge import merge
+from cardoffers_cli.archive.merge import merge
 from cardoffers_cli.archive.parts import small
-from cardoffers_cli.store.lock import engine_lock
+from cardoffers_cli.kernel.store.lock import engine_lock
 from work import job
 made = job(sys.argv[1])
 with made.store() as store, engine_lock(made.path):

@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from banks import BERLIN, LONDON, listed
-from cardoffers_cli.domain.row_kinds import CREDITS
-from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.find import find
-from cardoffers_cli.jobs.payouts.bank import import_bank_file
-from cardoffers_cli.jobs.payouts.exporting import export_payout
-from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.statements.closing import close_statement
-from cardoffers_cli.jobs.statements.invoicing import close_invoices
-from cardoffers_cli.jobs.status import status
-from cardoffers_cli.jobs.timeline import tell_timeline
-from cardoffers_cli.jobs.why import plain_answers, why, why_each
-from cardoffers_cli.services.search import PurchaseFilter
-from cardoffers_cli.tui import pages
-from cardoffers_cli.tui.inquiry import Inquiry
+from cardoffers_cli.answers.browse import pages
+from cardoffers_cli.answers.browse.inquiry import Inquiry
+from cardoffers_cli.answers.find import find
+from cardoffers_cli.answers.search import PurchaseFilter
+from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.answers.why import plain_answers, why, why_each
+from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.documents.closing import close_statement
+from cardoffers_cli.documents.invoicing import close_invoices
+from cardoffers_cli.institutions.accounts import AccountOptions
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.kernel.words.row_kinds import CREDITS
+from cardoffers_cli.night.status import status
+from cardoffers_cli.payouts.exporting import export_payout
+from cardoffers_cli.payouts.importing import import_bank_file
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.settlements_settle import settle_due
 from sizes import slow
 from tables import NOON
 from work import found, new_store, once, settings, tell
@@ -38,7 +38,7 @@ from work import found, new_store, once, settings, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 DECEMBER = datetime(2026, 12, 31)  # noqa: DTZ001 - moments are naive UTC
 CREDITED = "transaction_ref,amount,status,credited_at,credit_ref\n"

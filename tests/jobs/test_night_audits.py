@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.jobs.context.runs import finish_run, start_run
-from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.services import night_audits
+from cardoffers_cli.kernel.store.runs import finish_run, start_run
+from cardoffers_cli.night import audits as night_audits
+from cardoffers_cli.night.options import NightObserver, NightOptions
+from cardoffers_cli.night.run import run_night
 from sizes import at_the_gate, slow
 from tables import NOON
 from work import file_of, short_nights, with_catalogue
@@ -20,7 +20,7 @@ from work import file_of, short_nights, with_catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 A_DAY = timedelta(days=1)
 HARM = (

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import ConfigurationError, NoSpace, NotFound, Refused
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.kernel.words.errors import ConfigurationError, NoSpace, NotFound, Refused
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.run import run_night
 from sizes import slow
 from work import job, new_store, tell
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 MIB = 1 << 20
 

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.watching import FILE_LATE, FILE_MISSED
-from cardoffers_cli.jobs.catalogue.expectations import CalendarOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.night import expected
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.rehearsal import rehearse
-from cardoffers_cli.jobs.night.result import needs_attention
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.watch.findings import accept_watch, watch_rows
+from cardoffers_cli.arrivals.calendars_expectations import CalendarOptions
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.night import expected
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.rehearsal import rehearse
+from cardoffers_cli.night.result import needs_attention
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.watch.findings import accept_watch, watch_rows
+from cardoffers_cli.watch.observations import FILE_LATE, FILE_MISSED
 from sizes import slow
 from work import COLUMNS, found, job, once, short_nights, taken, with_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.night.result import NightResult
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.night.result import NightResult
 
 NIGHTLY = "*.csv by 01:00 Europe/London on weekdays except holidays"
 FILE = ",".join(COLUMNS) + "\nc0,card,M0,,1.00,ref-{},2026-06-01T11:00:00Z,\n"

@@ -7,7 +7,7 @@ import errno
 import duckdb
 import pytest
 
-from cardoffers_cli.domain.errors import (
+from cardoffers_cli.kernel.words.errors import (
     CardoffersError,
     ConfigurationError,
     EngineFailed,
@@ -19,7 +19,7 @@ from cardoffers_cli.domain.errors import (
     StoreBusy,
     StoreDamaged,
 )
-from cardoffers_cli.jobs.night.faults import failure_of
+from cardoffers_cli.night.faults import failure_of
 
 
 def of(cause: Exception) -> CardoffersError:

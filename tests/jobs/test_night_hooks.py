@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import ConfigurationError, NotFound
-from cardoffers_cli.jobs.night.hooks import Hook, HookOutcome, Notice, hooks_of, tell
-from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
-from cardoffers_cli.jobs.night.rehearsal import rehearse
-from cardoffers_cli.jobs.night.run import resume_night, run_night
-from cardoffers_cli.wire import resolving
-from cardoffers_cli.wire.failures import ERRORS
-from cardoffers_cli.wire.receiver import Behaviour, Receiver
+from cardoffers_cli.events.receiver import Behaviour, Receiver
+from cardoffers_cli.kernel.net import resolving
+from cardoffers_cli.kernel.net.failures import ERRORS
+from cardoffers_cli.kernel.words.errors import ConfigurationError, NotFound
+from cardoffers_cli.night.hooks import Hook, HookOutcome, Notice, hooks_of, tell
+from cardoffers_cli.night.options import NightObserver, NightOptions
+from cardoffers_cli.night.rehearsal import rehearse
+from cardoffers_cli.night.run import resume_night, run_night
 from nights import CONTENT
 from post import real_clock
 from sizes import at_the_gate, slow
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.night.result import NightResult
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.night.result import NightResult
 
 HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
 GOOD = f"{HEADER}c0,card-1,M0,20.00,r1,2026-05-30T12:00:00Z\n"

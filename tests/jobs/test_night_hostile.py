@@ -22,11 +22,11 @@ from zlib import crc32
 
 import pytest
 
-from cardoffers_cli.files.claims import FileClaim
-from cardoffers_cli.files.folders import OpenFolder
-from cardoffers_cli.jobs.night import intake, run
-from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
-from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.drop.claims import FileClaim
+from cardoffers_cli.kernel.disk.folders import OpenFolder
+from cardoffers_cli.night import intake, run
+from cardoffers_cli.night.options import NightObserver, NightOptions
+from cardoffers_cli.night.run import run_night
 from disks import small_disk
 from sizes import at_the_gate, one_in, slow
 from work import Job, file_of, found, job, new_store, short_nights, tell
@@ -516,8 +516,10 @@ def test_what_runs_in_the_store_is_broken_off_too(
     def endless(store: Any, file: Any, *given: Any, **more: Any) -> Any:
         if file.name.startswith("alder/"):
             with monkeypatch.context() as patch:
-                patch.setattr("cardoffers_cli.sql.binding.statement", lambda _name: ENDLESS)
-                store.rows("services/overview:last_runs")
+                patch.setattr(
+                    "cardoffers_cli.kernel.store.binding.statement", lambda _name: ENDLESS
+                )
+                store.rows("storage/overview:last_runs")
         return taken(store, file, *given, **more)
 
     monkeypatch.setattr(intake, "take_in", endless)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from books import HEADER, book, purchase
-from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.jobs.catalogue.institutions import InstitutionLayout, set_institution
-from cardoffers_cli.jobs.night.intake import release_file
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.rehearsal import rehearse
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.institutions.work import InstitutionLayout, set_institution
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.night.intake import release_file
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.rehearsal import rehearse
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.storage.doctor import doctor
 from sizes import one_in, slow
 from tables import select
 from work import Job, file_of, file_rows, found, kept, new_store, short_nights, taken, tell

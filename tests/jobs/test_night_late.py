@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.night import select as looking
-from cardoffers_cli.jobs.night import steps
-from cardoffers_cli.jobs.night.history import last_night, list_nights, night_history
-from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.file_changes import FileCheck, accept_taken, look_at
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.night import select as looking
+from cardoffers_cli.night import steps
+from cardoffers_cli.night.history import last_night, list_nights, night_history
+from cardoffers_cli.night.options import NightObserver, NightOptions
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.file_changes import FileCheck, accept_taken, look_at
 from commands import in_a_pipe
 from sizes import at_the_gate, one_in, slow
 from work import COLUMNS, Job, found, job, short_nights, taken, with_catalogue
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from cardoffers_cli.services.taken_files import ProcessedFile
+    from cardoffers_cli.drop.processed_files import ProcessedFile
 
 OLD_S = 1_000_000_000
 HEADER = ",".join(COLUMNS) + "\n"
@@ -285,7 +285,7 @@ def test_others_may_write_while_somebody_looks_at_what_to_accept(
         with grown.store(wait_s=0):
             return look_at(files)
 
-    monkeypatch.setattr("cardoffers_cli.jobs.storage.file_changes.look_at", look)
+    monkeypatch.setattr("cardoffers_cli.storage.file_changes.look_at", look)
     assert "grew" == accept_taken(grown, "alder/tx.csv")["change"]
 
 
@@ -346,7 +346,7 @@ def test_an_unchanged_file_is_read_once_more_and_then_no_more(
     night(made)
     read = []
     monkeypatch.setattr(
-        "cardoffers_cli.jobs.storage.file_changes.look_later",
+        "cardoffers_cli.storage.file_changes.look_later",
         lambda path, *_: read.append(path.name),
     )
     doctor(made)

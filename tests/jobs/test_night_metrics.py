@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.cli.help_topics import page_text
-from cardoffers_cli.domain.errors import ConfigurationError, NotFound
-from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
-from cardoffers_cli.jobs.night.rehearsal import rehearse
-from cardoffers_cli.jobs.night.run import resume_night, run_night
+from cardoffers_cli.kernel.cli.help_topics import page_text
+from cardoffers_cli.kernel.words.errors import ConfigurationError, NotFound
+from cardoffers_cli.night.options import NightObserver, NightOptions
+from cardoffers_cli.night.rehearsal import rehearse
+from cardoffers_cli.night.run import resume_night, run_night
 from exposed import complaints, one, values
 from nights import real_now
 from sizes import at_the_gate, slow
@@ -23,7 +23,7 @@ from work import settings, with_catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 PAGE = page_text("watch").partition("\n## Metrics\n")[2]
 HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.status import status
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.night.status import status
 from crediting import begin, redeem, row_of, send
 from sizes import slow
 from tables import NOON
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 OPEN = "cardoffers reconcile list --state open --code not_credited"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
-from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.night.options import NightObserver, NightOptions
+from cardoffers_cli.night.run import run_night
 from sizes import one_in, slow
 from work import file_of, found, short_nights, with_catalogue
 

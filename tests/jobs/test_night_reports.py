@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.jobs.night import reports
-from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
-from cardoffers_cli.jobs.night.run import run_night, work_of
-from cardoffers_cli.services import nights
+from cardoffers_cli.night import questions as nights
+from cardoffers_cli.night import reports
+from cardoffers_cli.night.options import NightObserver, NightOptions
+from cardoffers_cli.night.run import run_night, work_of
 from sizes import slow
 from work import file_of, short_nights, with_catalogue
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.offers import (
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.store.layout import folder_of
+from cardoffers_cli.kernel.store.store import Store
+from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.offers.work import (
     AddRequest,
     FeedRequest,
     add_offer,
@@ -21,8 +23,6 @@ from cardoffers_cli.jobs.offers import (
     read_feed,
     show_offer,
 )
-from cardoffers_cli.store.layout import folder_of
-from cardoffers_cli.store.store import Store
 from commands import command
 from sizes import one_in, slow
 from tables import NOON, moment, uid
@@ -31,7 +31,7 @@ from work import found, kept, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 MONTH = timedelta(days=30)
 BOB = {"cardholder_token": "bob"}

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import FileRefused
-from cardoffers_cli.domain.row_kinds import CREDITS, REFUNDS
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.files import undo_import
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.pipeline import stage
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.words.errors import FileRefused
+from cardoffers_cli.kernel.words.row_kinds import CREDITS, REFUNDS
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.river import stage
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.withdrawals import undo_import
 from commands import cardoffers
 from sizes import slow
 from tables import read
@@ -24,7 +24,7 @@ from work import file_of, found, kept, new_store, short_nights, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 EVERY = range(1, 21)
 OWN = "\n".join(

@@ -24,20 +24,15 @@ from banks import (
     pain002,
     returned,
 )
-from cardoffers_cli.domain.errors import (
-    ConfigurationError,
-    FileUnusable,
-    NotFound,
-    Refused,
-)
-from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.keys.security import list_security
-from cardoffers_cli.jobs.payouts.exporting import export_payout, withdraw_payout
-from cardoffers_cli.jobs.payouts.reading import bank_entries, payouts, show_payout
-from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
-from cardoffers_cli.jobs.statements.reading import show_statement
-from cardoffers_cli.store.audits import offending
+from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.documents.reading import show_statement
+from cardoffers_cli.institutions.accounts import AccountOptions
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.store.audits import offending
+from cardoffers_cli.kernel.words.errors import ConfigurationError, FileUnusable, NotFound, Refused
+from cardoffers_cli.keys.security import list_security
+from cardoffers_cli.payouts.exporting import export_payout, withdraw_payout
+from cardoffers_cli.payouts.reading import bank_entries, payouts, show_payout
 from paying import AGAIN, AUDITS, BACK, DUE, ON, PAID, RUN_BY, close, exported, payable, taken
 from sizes import slow, tries
 from tables import NOON, read, select
@@ -46,7 +41,7 @@ from work import found, kept, settings, with_catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.files.drop import MANIFEST
-from cardoffers_cli.files.fetched_files import POOL
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.rehearsal import rehearse
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.pickup import session
-from cardoffers_cli.jobs.pickup.pickup import pick_up
+from cardoffers_cli.drop.drop import MANIFEST
+from cardoffers_cli.drop.fetched_files import POOL
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.rehearsal import rehearse
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.pickup import session
 from cardoffers_cli.pickup.ssh import words_of
+from cardoffers_cli.pickup.work import pick_up
 from nights import fork_server
 from sizes import one_in, slow
 from sshd import SftpServer, gpg_home, needs_gpg, needs_sshd, new_key, public, sftp_server

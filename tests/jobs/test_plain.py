@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from cardoffers_cli.files import sources
-from cardoffers_cli.files.plain import blocks
+from cardoffers_cli.intake import sources
+from cardoffers_cli.intake.plain import blocks
 from hostile import CODES, LET_IN, REFUSED
 from mutated import COLUMN_SETS, HEADER, ROW
 from readings import check, in_plain_python

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.files import sources
-from cardoffers_cli.files.plain import blocks
-from cardoffers_cli.files.profiles import texts
-from cardoffers_cli.files.profiles.guessing import guess_layout
-from cardoffers_cli.files.profiles.proposing import proposed
-from cardoffers_cli.files.profiles.settled import profile_of, settled
+from cardoffers_cli.intake import sources
+from cardoffers_cli.intake.plain import blocks
+from cardoffers_cli.intake.profiles import texts
+from cardoffers_cli.intake.profiles.guessing import guess_layout
+from cardoffers_cli.intake.profiles.proposing import proposed
+from cardoffers_cli.intake.profiles.settled import profile_of, settled
 from layouts import LAYOUTS, MadeLayout
 from mutated import MADE, OPTIONS_OF_LAYOUTS, PUT, WHOLE, profile_for
 from readings import check
 from sizes import FULL, slow, tries
 
 if TYPE_CHECKING:
-    from cardoffers_cli.domain.profiles import Profile
+    from cardoffers_cli.intake.layout_model import Profile
 
 MUTATIONS = 20_000 if FULL else tries(100, 200)
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "layouts"

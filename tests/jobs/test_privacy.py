@@ -14,37 +14,37 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError
-from cardoffers_cli.domain.row_kinds import REFUNDS
-from cardoffers_cli.domain.watching import Observation
-from cardoffers_cli.files.traces import holds_any
-from cardoffers_cli.jobs import approvals
-from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
-from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
-from cardoffers_cli.jobs.privacy.erase import erase_cardholder, reapply
-from cardoffers_cli.jobs.privacy.export import ALL, export_cardholder
-from cardoffers_cli.jobs.privacy.hold import hold_cardholder
-from cardoffers_cli.jobs.refunds.apply import apply_refunds
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.river.compact import compact
-from cardoffers_cli.jobs.river.export import export as move_out
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.statements.closing import close_statement
-from cardoffers_cli.jobs.statements.verifying import verify
-from cardoffers_cli.jobs.storage.backup import backup
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.services.erasures import TEXTS
-from cardoffers_cli.services.legal_holds import standing_holds
-from cardoffers_cli.services.personal_data import EXPORTED, NOT_EXPORTED
-from cardoffers_cli.services.watch import record_findings
-from cardoffers_cli.sql import statements
-from cardoffers_cli.store.erasures import erasures_path, own_list
-from cardoffers_cli.store.layout import folder_of
+from cardoffers_cli.approvals import work as approvals
+from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import export as move_out
+from cardoffers_cli.documents.closing import close_statement
+from cardoffers_cli.documents.verifying import verify
+from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.institutions.work import set_institution, show_institution
+from cardoffers_cli.kernel.store.erasures import erasures_path, own_list
+from cardoffers_cli.kernel.store.layout import folder_of
+from cardoffers_cli.kernel.store.statements import statements
+from cardoffers_cli.kernel.words.errors import CardoffersError
+from cardoffers_cli.kernel.words.row_kinds import REFUNDS
+from cardoffers_cli.privacy.erase import erase_cardholder, reapply
+from cardoffers_cli.privacy.erasures import TEXTS
+from cardoffers_cli.privacy.export import ALL, export_cardholder
+from cardoffers_cli.privacy.hold import hold_cardholder
+from cardoffers_cli.privacy.holds import standing_holds
+from cardoffers_cli.privacy.personal_data import EXPORTED, NOT_EXPORTED
+from cardoffers_cli.privacy.traces_traces import holds_any
+from cardoffers_cli.refunds.apply import apply_refunds
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.restore import restore
+from cardoffers_cli.watch.observations import Observation
+from cardoffers_cli.watch.questions import record_findings
 from killing import killed_everywhere
 from sizes import slow
 from tables import NOON, select, uid
@@ -53,7 +53,7 @@ from work import file_of, found, job, kept, new_store, next_run, once, taken, te
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 TOKEN = "ch_9f8e7d6c5b4a3kanarie0f1e2d3c4b5a6"  # noqa: S105 - a token of a test
 CARD = "ct_1a2b3c4d5e6f7kanarie8a9b0c1d2e3f4"
@@ -384,7 +384,7 @@ def test_what_people_wrote_is_erased_too(alder: Job, tmp_path: Path) -> None:
 def test_every_reason_that_is_kept_is_erased() -> None:
     schema = {
         f"{name}_{column}"
-        for name, sql in statements("schema").items()
+        for name, sql in statements("kernel/store/schema").items()
         for column in re.findall(r"^    (\w*reason) varchar", sql, re.MULTILINE)
     }
     assert {*schema, "runs_counts"} == {*TEXTS}
@@ -540,8 +540,8 @@ def test_a_file_that_was_not_written_anew_is_noticed(alder: Job, tmp_path: Path)
 # Killed
 
 WORK = f"""
-from cardoffers_cli.jobs.privacy.erase import erase_cardholder
-from cardoffers_cli.jobs.river.compact import compact
+from cardoffers_cli.privacy.erase import erase_cardholder
+from cardoffers_cli.archive.compact import compact
 from work import job
 
 def work(folder):
@@ -570,7 +570,9 @@ def test_killed_anywhere_and_run_again_it_is_erased_once(tmp_path: Path) -> None
 
 
 def tables_of_the_schema() -> set[str]:
-    made = {name for name, sql in statements("schema").items() if "create table" in sql}
+    made = {
+        name for name, sql in statements("kernel/store/schema").items() if "create table" in sql
+    }
     return {name.removeprefix("recent_") for name in made}
 
 
@@ -580,7 +582,7 @@ def test_every_table_is_exported_or_says_why_not() -> None:
 
 
 def test_no_table_that_names_a_cardholder_is_left_out() -> None:
-    schema = statements("schema")
+    schema = statements("kernel/store/schema")
     naming = {
         name.removeprefix("recent_")
         for name, sql in schema.items()

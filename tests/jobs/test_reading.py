@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, StoreBusy
-from cardoffers_cli.jobs.context.reading import reading
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.store.layout import snapshot_path
-from cardoffers_cli.store.lock import store_lock
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.layout import snapshot_path
+from cardoffers_cli.kernel.store.lock import store_lock
+from cardoffers_cli.kernel.store.reading import reading
+from cardoffers_cli.kernel.words.errors import NotFound, StoreBusy
+from cardoffers_cli.storage.publish import publish
 from tables import NOON, select
 from work import held, new_store, tell
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job, Reading
+    from cardoffers_cli.kernel.store.job import Job, Reading
 
 
 @pytest.fixture

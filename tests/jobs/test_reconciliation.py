@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.jobs.reconciliation.findings import (
-    accept_finding,
-    finding_rows,
-    show_finding,
-)
-from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
-from cardoffers_cli.services.money_trails import credits_of
-from cardoffers_cli.services.reconciliation import open_findings
+from cardoffers_cli.answers.money_trails import credits_of
+from cardoffers_cli.credits.findings import accept_finding, finding_rows, show_finding
+from cardoffers_cli.credits.questions import open_findings
+from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from crediting import begin, redeem, row_of, send
 from tables import NOON, uid
 from work import kept, new_store, once
@@ -25,7 +21,7 @@ from work import kept, new_store, once
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 NOW = NOON + timedelta(days=40)
 

@@ -18,19 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.jobs.night.order import NightObserver, NightOptions
-from cardoffers_cli.jobs.night.run import recovered, run_night
-from cardoffers_cli.jobs.storage.backup import backup
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.jobs.storage.recover import recover
-from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.jobs.storage.stores import accept_loss
-from cardoffers_cli.store import journal
-from cardoffers_cli.store.journal_file import last_line
-from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path
+from cardoffers_cli.kernel.store import journal
+from cardoffers_cli.kernel.store.journal_file import last_line
+from cardoffers_cli.kernel.store.layout import draft_path, log_path, log_paths, snapshot_path
+from cardoffers_cli.kernel.store.runs import start_run
+from cardoffers_cli.kernel.words.errors import CardoffersError, StoreDamaged
+from cardoffers_cli.night.options import NightObserver, NightOptions
+from cardoffers_cli.night.run import recovered, run_night
+from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.recover import recover
+from cardoffers_cli.storage.restore import restore
+from cardoffers_cli.storage.stores import accept_loss
 from sizes import FULL, one_in, slow
 from tables import NOON, put
 from work import found, job, kept, new_store
@@ -38,7 +38,7 @@ from work import found, job, kept, new_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 CUTS = 200 if FULL else 5
 SECTOR = 512
@@ -49,8 +49,8 @@ import os, signal, sys
 from datetime import timedelta
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.store.layout import log_path
+from cardoffers_cli.kernel.store.runs import start_run
+from cardoffers_cli.kernel.store.layout import log_path
 from tables import put
 from work import job
 made = job(Path(sys.argv[1]))

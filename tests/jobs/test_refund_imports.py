@@ -15,13 +15,13 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.simulate import simulate_file
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.pipeline import stage
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.kernel.words.row_kinds import PURCHASES, REFUNDS
+from cardoffers_cli.river import stage
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.simulate import simulate_file
+from cardoffers_cli.storage.doctor import doctor
 from sizes import tries
 from tables import read
 from test_calderdale import DATA, SLUGS
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 HOLDERS = {letter: letter * 40 for letter in "abc"}
 NAMES = {

@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, UsageError
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.find import find
-from cardoffers_cli.jobs.refunds.apply import apply_refunds
-from cardoffers_cli.jobs.refunds.linking import (
+from cardoffers_cli.answers.find import find
+from cardoffers_cli.answers.search import PurchaseFilter
+from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.answers.why import plain_answers, why
+from cardoffers_cli.archive.export import export
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.words.errors import CardoffersError, UsageError
+from cardoffers_cli.night.status import status
+from cardoffers_cli.refunds.apply import apply_refunds
+from cardoffers_cli.refunds.linking import (
     MESSAGES,
     RefundLink,
     dismiss_refund,
     link_refund,
     link_refunds,
 )
-from cardoffers_cli.jobs.refunds.reading import refund_rows, show_refund, suggestions
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.status import status
-from cardoffers_cli.jobs.timeline import tell_timeline
-from cardoffers_cli.jobs.why import plain_answers, why
-from cardoffers_cli.services.search import PurchaseFilter
+from cardoffers_cli.refunds.reading import refund_rows, show_refund, suggestions
+from cardoffers_cli.river.match_run import match_purchases
 from tables import NOON, select
 from work import found, job, kept, new_store, once, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 REFUNDS = """
 ref     original  cardholder  identifier  amount  at

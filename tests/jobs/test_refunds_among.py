@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.domain.row_kinds import REFUNDS
-from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.jobs.catalogue.institutions import InstitutionLayout, set_institution
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.rehearsal import rehearse
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.river.convert import convert
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.pipeline import stage
+from cardoffers_cli.institutions.work import InstitutionLayout, set_institution
+from cardoffers_cli.intake.chunks import FileReading
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.kernel.words.row_kinds import REFUNDS
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.rehearsal import rehearse
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.river import stage
+from cardoffers_cli.river.convert import convert
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.storage.doctor import doctor
 from sizes import slow
 from tables import NOON
 from work import found, job, kept, new_store, short_nights, tell, with_catalogue
@@ -26,7 +26,7 @@ from work import found, job, kept, new_store, short_nights, tell, with_catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 TOML = """
 form = {delimiter = ";"}

@@ -4,19 +4,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.jobs.reports import reports
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.status import status
-from cardoffers_cli.services.reports import Filters, unresolved
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.night.status import status
+from cardoffers_cli.reports import work as reports
+from cardoffers_cli.reports.questions import Filters, unresolved
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.settlements_settle import settle_due
 from tables import uid
 from work import file_of, job, new_store, once, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.retention import AGING, KINDS
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.retention import run_retention, show_retention
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.settings import read_settings
-from cardoffers_cli.store.layout import folder_of
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.kernel.store.layout import folder_of
+from cardoffers_cli.kernel.store.settings import read_settings
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.privacy.retention import run_retention, show_retention
+from cardoffers_cli.privacy.retention_of_domain import AGING, KINDS
+from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.storage.doctor import doctor
 from sizes import slow
 from tables import NOON
 from work import COLUMNS, job, kept, once, short_nights, with_catalogue
@@ -25,7 +25,7 @@ from work import COLUMNS, job, kept, once, short_nights, with_catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 DAYS = {f"retention_{kind}_days": 30 for kind in AGING}
 ROW = "c0,card,M0,,1.00,ref-1,2026-06-01T11:00:00Z,\n"

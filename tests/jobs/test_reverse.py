@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.settlements_settle import settle_due
 from sizes import one_in, slow
 from tables import NOON
 from work import file_of, found, job, kept, new_store, once, taken, tell
@@ -18,7 +18,7 @@ from work import file_of, found, job, kept, new_store, once, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

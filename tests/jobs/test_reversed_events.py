@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.domain.signing import check_signature
-from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
-from cardoffers_cli.jobs.refunds.apply import apply_refunds
-from cardoffers_cli.jobs.refunds.linking import RefundLink, link_refund
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.storage import doctor
-from cardoffers_cli.jobs.timeline import tell_timeline
-from cardoffers_cli.jobs.webhooks.deliver import resend
-from cardoffers_cli.jobs.webhooks.events import retry, show_event
-from cardoffers_cli.services import inbox
-from cardoffers_cli.services.card_numbers import Mask, mask
-from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.wire.receiver import Behaviour, Receiver
+from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.events import inbox_inbox as inbox
+from cardoffers_cli.events.receiver import Behaviour, Receiver
+from cardoffers_cli.events.sending_deliver import resend
+from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.events.work import retry, show_event
+from cardoffers_cli.kernel.store.card_numbers import Mask, mask
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
+from cardoffers_cli.kernel.words.signing import check_signature
+from cardoffers_cli.refunds.apply import apply_refunds
+from cardoffers_cli.refunds.linking import RefundLink, link_refund
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.storage import doctor
 from outbox import at, events, goes_to, list_events, redemption, sent
 from post import real_clock
 from sizes import slow
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 COMPLETED, REVERSED = "redemption.completed", "redemption.reversed"
 BOTH = ("completed", "reversed")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.jobs.context.runs import finish_run, run_record, start_run
+from cardoffers_cli.kernel.store.runs import finish_run, run_record, start_run
 from tables import NOON, select
 from work import new_store
 

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.jobs.sample import sample
+from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.sample.plan import Plan
+from cardoffers_cli.sample.work import sample
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.jobs.keys import security
-from cardoffers_cli.jobs.keys.security import collect, list_security, verify_security
-from cardoffers_cli.services import security_log
-from cardoffers_cli.store.usage_journal import Entries, UsageJournal
+from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store.usage_journal import Entries, UsageJournal
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.keys import security
+from cardoffers_cli.keys.security import collect, list_security, verify_security
 from sizes import one_in
 from tables import NOON, given, select, uid
 from work import new_store
@@ -17,8 +17,8 @@ from work import new_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 ZEROS = "0" * 64
 

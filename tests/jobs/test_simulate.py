@@ -9,12 +9,12 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.jobs.river.imports import ImportOptions
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.simulate import simulate_event, simulate_file
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.river.imports import ImportOptions
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.simulate import simulate_event, simulate_file
 from sizes import one_in, slow, tries
 from tables import moment, uid
 from work import file_of, found, kept, new_store, once, taken, tell
@@ -22,7 +22,7 @@ from work import file_of, found, kept, new_store, once, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 CATALOGUE = {
     "institutions": "institution plan\nalder growth\nbrook growth\ncedar starter",

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from banks import NUMBER, camt
-from cardoffers_cli.cli.help_topics import page_text
-from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.domain.events import EVENTS, read_events
-from cardoffers_cli.domain.signing import check_signature
-from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.statements.closing import close_statement
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.webhooks.deliver import resend
-from cardoffers_cli.jobs.webhooks.events import retry, show_event
-from cardoffers_cli.services import inbox
-from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.store.audits import offending
-from cardoffers_cli.wire.receiver import Behaviour, Receiver
+from cardoffers_cli.documents.closing import close_statement
+from cardoffers_cli.events import inbox_inbox as inbox
+from cardoffers_cli.events.receiver import Behaviour, Receiver
+from cardoffers_cli.events.sending_deliver import resend
+from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.events.work import retry, show_event
+from cardoffers_cli.kernel.cli.help_topics import page_text
+from cardoffers_cli.kernel.store.audits import offending
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.kernel.words.events import EVENTS, read_events
+from cardoffers_cli.kernel.words.signing import check_signature
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.storage.doctor import doctor
 from outbox import at, goes_to, list_events, sent
 from paying import BACK, PAID, RUN_BY, exported, taken
 from paying import payable as with_statement
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 CLOSED, RETURNED = "statement.closed", "payout.returned"
 BOTH = (CLOSED, RETURNED)

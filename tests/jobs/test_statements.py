@@ -16,21 +16,21 @@ import fastexcel
 import pytest
 
 from browser import browser, shown
-from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.domain.periods import Period
-from cardoffers_cli.files.exports import csv_lines
-from cardoffers_cli.files.sheets import Sheet
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.statements import closing, exporting
-from cardoffers_cli.jobs.statements.reading import show_statement, statement_rows
-from cardoffers_cli.jobs.statements.verifying import verify
-from cardoffers_cli.pipeline.settle import settle
-from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.services.redemptions import reverse_redemption
-from cardoffers_cli.services.statements import StatementLine
-from cardoffers_cli.store.audits import audits, offending
+from cardoffers_cli.documents import closing, exporting
+from cardoffers_cli.documents.questions import StatementLine
+from cardoffers_cli.documents.reading import show_statement, statement_rows
+from cardoffers_cli.documents.verifying import verify
+from cardoffers_cli.kernel.sheets.exports import csv_lines
+from cardoffers_cli.kernel.sheets.sheets import Sheet
+from cardoffers_cli.kernel.store.audits import audits, offending
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
+from cardoffers_cli.kernel.words.periods import Period
+from cardoffers_cli.river.redemptions import reverse_redemption
+from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.settle import settle
+from cardoffers_cli.river.settlements_settle import settle_due
 from settled import redeem_in
 from sizes import FULL, at_the_gate, tries
 from tables import put, read, select, uid
@@ -39,8 +39,8 @@ from work import found, fresh_store, job, new_store, next_run, once, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 AUDITS = [name for name, address in audits().items() if address.startswith("audits/statements:")]
 

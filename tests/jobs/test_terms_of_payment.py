@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.jobs.catalogue.importing import import_catalogue
-from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
-from cardoffers_cli.jobs.catalogue.rows import add_merchant, list_merchants, set_merchant
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.statements import exporting, invoicing
-from cardoffers_cli.jobs.statements.closing import close_statement
-from cardoffers_cli.jobs.statements.verifying import verify, verify_invoices
+from cardoffers_cli.catalogue.importing import import_catalogue
+from cardoffers_cli.catalogue.rows import add_merchant, list_merchants, set_merchant
+from cardoffers_cli.documents import exporting, invoicing
+from cardoffers_cli.documents.closing import close_statement
+from cardoffers_cli.documents.verifying import verify, verify_invoices
+from cardoffers_cli.institutions.work import set_institution, show_institution
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.river.settlements_settle import settle_due
 from settled import redeem_in
 from tables import read, uid
 from work import found, new_store, once, tell
@@ -25,7 +25,7 @@ from work import found, new_store, once, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 DECEMBER = datetime(2026, 12, 31)  # noqa: DTZ001 - moments are naive UTC
 TAX = {"tax_id": "GB 123 4567 89", "tax_note": '=Reverse charge, "Art. 196"'}

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.files.documents import parse_marked
-from cardoffers_cli.jobs.river.events import EventCall, take_events
-from cardoffers_cli.jobs.timeline import tell_timeline
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.intake.documents import parse_marked
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.river.events import EventCall, take_events
 from complaints import complaints, redemption
 from tables import uid
 from work import found as rows
@@ -19,7 +19,7 @@ from work import job, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 LINKS = """
     select link_id(institution_id, cardholder_token, offer_id)

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.files.transactions import FileReading
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.validate import validate
+from cardoffers_cli.intake.transactions import FileReading
+from cardoffers_cli.river.checks import validate
+from cardoffers_cli.river.receiving import Outputs
 from tables import NOON
 from work import file_of, job, new_store, taken, tell
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.domain.watching import Observation, measured
-from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.status import status
-from cardoffers_cli.jobs.watch.findings import accept_watch, show_watch_finding, watch_rows
-from cardoffers_cli.services.watch import record_findings
+from cardoffers_cli.institutions.work import set_institution, show_institution
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.night.status import status
+from cardoffers_cli.watch.findings import accept_watch, show_watch_finding, watch_rows
+from cardoffers_cli.watch.observations import Observation, measured
+from cardoffers_cli.watch.questions import record_findings
 from commands import in_a_pipe
 from sizes import slow
 from tables import NOON, uid
@@ -25,7 +25,7 @@ from work import found, next_run, once, short_nights, with_catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 DAY = date(2026, 6, 1)
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.why import plain_answers, why, why_each
-from cardoffers_cli.services.explanations import explain
+from cardoffers_cli.answers.explanations import explain
+from cardoffers_cli.answers.why import plain_answers, why, why_each
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.river.match_run import match_purchases
 from complaints import ANN, HOSTILE, complaints
 from sizes import one_in, slow
 from tables import given, select, uid
@@ -17,7 +17,7 @@ from work import kept
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NetworkFailure, UsageError
-from cardoffers_cli.domain.pickups import PickupPlace
+from cardoffers_cli.kernel.words.errors import NetworkFailure, UsageError
+from cardoffers_cli.kernel.words.pickups import PickupPlace
 from cardoffers_cli.pickup.objects import object_folder, within
 from cardoffers_cli.pickup.remote import Deadline, RemoteRefusal, Slow
 from sizes import at_the_gate

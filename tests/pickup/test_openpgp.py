@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import ConfigurationError, FileUnusable
+from cardoffers_cli.kernel.words.errors import ConfigurationError, FileUnusable
 from cardoffers_cli.pickup.openpgp import Keys, open_message, plain_name
 from cardoffers_cli.pickup.remote import Deadline, Slow
 from sshd import Gpg, gpg_home, needs_gpg

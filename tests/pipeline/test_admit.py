@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError
-from cardoffers_cli.domain.money import AMOUNT_SCALE
-from cardoffers_cli.domain.row_kinds import PURCHASES
-from cardoffers_cli.files.chunks import NO_ROWS
-from cardoffers_cli.files.fingerprints import with_fingerprints
-from cardoffers_cli.pipeline import stage
-from cardoffers_cli.pipeline.number import number
-from cardoffers_cli.pipeline.stage import stage_whole
+from cardoffers_cli.intake.chunks import NO_ROWS
+from cardoffers_cli.intake.fingerprints import with_fingerprints
+from cardoffers_cli.kernel.words.errors import CardoffersError
+from cardoffers_cli.kernel.words.money import AMOUNT_SCALE
+from cardoffers_cli.kernel.words.row_kinds import PURCHASES
+from cardoffers_cli.river import stage
+from cardoffers_cli.river.number import number
+from cardoffers_cli.river.stage import stage_whole
 from tables import NOON, given, rows_of, select, uid
 from work import file_of, found, kept, new_store, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 
 @pytest.fixture

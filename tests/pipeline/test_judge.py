@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.row_kinds import PURCHASES
-from cardoffers_cli.files.chunks import NO_ROWS
-from cardoffers_cli.files.fingerprints import with_fingerprints
-from cardoffers_cli.files.transactions import FileReading, open_transactions
-from cardoffers_cli.pipeline.judge import (
+from cardoffers_cli.intake.chunks import NO_ROWS
+from cardoffers_cli.intake.fingerprints import with_fingerprints
+from cardoffers_cli.intake.transactions import FileReading, open_transactions
+from cardoffers_cli.kernel.words.row_kinds import PURCHASES
+from cardoffers_cli.river.judge import (
     common_findings,
     find_common,
     find_repeats,
@@ -23,15 +23,15 @@ from cardoffers_cli.pipeline.judge import (
     summary,
     tokens_look_rotated,
 )
-from cardoffers_cli.pipeline.stage import stage_slim
+from cardoffers_cli.river.stage import stage_slim
 from tables import NOON, rows_of
 from work import Row, file_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.pipeline.handles import Repeats, Staged
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.river.handles import Repeats, Staged
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.pipeline.match import match
-from cardoffers_cli.pipeline.resolve import find_undecided, find_waiting, resolve
+from cardoffers_cli.archive.duck import DuckEngine
+from cardoffers_cli.river.match import match
+from cardoffers_cli.river.resolve import find_undecided, find_waiting, resolve
 from tables import given, select
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 def test_candidates_are_ranked_for_each_purchase(store: Store) -> None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.domain.money import MINOR_UNITS, quantize
-from cardoffers_cli.domain.tokens import mask
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.pipeline.publish import publish
+from cardoffers_cli.archive.export import export
+from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.kernel.words.money import MINOR_UNITS, quantize
+from cardoffers_cli.kernel.words.tokens import mask
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.publish import publish
 from tables import NOON, given, put, select, uid
 from work import file_of, found, job, new_store, taken, tell, with_catalogue
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 def redeem(

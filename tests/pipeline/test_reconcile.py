@@ -11,12 +11,12 @@ import pytest
 
 import banking
 from banking import Months
-from cardoffers_cli.domain.errors import StoreDamaged
-from cardoffers_cli.domain.reconciling import MEANINGS
-from cardoffers_cli.jobs.reconciliation.reconcile import reconcile_in
-from cardoffers_cli.pipeline.reconcile import ControlDifference
-from cardoffers_cli.store.audits import offending
-from cardoffers_cli.store.opening import scratch_store
+from cardoffers_cli.credits.reconcile import ControlDifference
+from cardoffers_cli.credits.rules import MEANINGS
+from cardoffers_cli.credits.work_reconcile import reconcile_in
+from cardoffers_cli.kernel.store.audits import offending
+from cardoffers_cli.kernel.store.opening import scratch_store
+from cardoffers_cli.kernel.words.errors import StoreDamaged
 from crediting import begin, redeem, row_of, send, take_back, told, verdicts
 from paying import AUDITS
 from sizes import FULL, tries
@@ -26,7 +26,7 @@ from work import job, settings
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 DAY = timedelta(days=1)
 NOW = NOON + 100 * DAY
@@ -344,9 +344,9 @@ def test_totals_that_do_not_add_up_keep_nothing(store: Store) -> None:
 def test_each_control_total_alone_is_noticed(store: Store, column: str) -> None:
     filled(store, [redemption(NOW - DAY)], [row_of("c5.00@0", 1, NOW, by="ref")])
     run(store)
-    asked = store.make("pipeline/reconcile:asked", institution_id=None)
+    asked = store.make("credits/reconcile:asked", institution_id=None)
     ((run_no,),) = select(store, "select max(run_no) from reconciliations")
-    differences = "pipeline/reconcile:differences"
+    differences = "credits/reconcile:differences"
     assert [] == store.records(ControlDifference, differences, asked, run_no=run_no)
     store.connection.execute(f"update reconciliation_totals set {column} = {column} + 1")  # noqa: S608
     (found,) = store.records(ControlDifference, differences, asked, run_no=run_no)

@@ -10,13 +10,13 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.pipeline.match import match
-from cardoffers_cli.pipeline.redeem import find_held
-from cardoffers_cli.pipeline.resolve import one_purchase, resolve
-from cardoffers_cli.pipeline.settle import settle
-from cardoffers_cli.store.opening import scratch_store
+from cardoffers_cli.archive.duck import DuckEngine
+from cardoffers_cli.kernel.store.opening import scratch_store
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.match import match
+from cardoffers_cli.river.redeem import find_held
+from cardoffers_cli.river.resolve import one_purchase, resolve
+from cardoffers_cli.river.settle import settle
 from serial import Service
 from sizes import FULL, one_in, tries
 from tables import NOON, given, put, read, select
@@ -25,7 +25,7 @@ from work import job, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 INSTITUTIONS = """
 institution  institution_id

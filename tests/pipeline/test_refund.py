@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.refunds.apply import apply_in
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.pipeline.settle import settle
-from cardoffers_cli.services.redemptions import reverse_redemption
-from cardoffers_cli.store.audits import audits, offending
-from cardoffers_cli.store.opening import scratch_store
+from cardoffers_cli.kernel.store.audits import audits, offending
+from cardoffers_cli.kernel.store.opening import scratch_store
+from cardoffers_cli.refunds.apply import apply_in
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.redemptions import reverse_redemption
+from cardoffers_cli.river.settle import settle
 from refunding import Ledger
 from serial import Service
 from sizes import FULL, GATE, tries
@@ -22,7 +22,7 @@ from tables import NOON, given, put, read, select
 from work import job, next_run, settings
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 DAY = timedelta(days=1)
 Row = dict[str, Any]

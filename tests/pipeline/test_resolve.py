@@ -2,22 +2,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.pipeline.resolve import (
-    find_undecided,
-    find_waiting,
-    purchases_of_import,
-    resolve,
-)
-from cardoffers_cli.store.audits import offending
+from cardoffers_cli.archive.duck import DuckEngine
+from cardoffers_cli.kernel.store.audits import offending
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.resolve import find_undecided, find_waiting, purchases_of_import, resolve
 from tables import given, read, rows_of, select, snapshot
 from work import fresh_store, job
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 PURCHASES = """
 ref  merchant  type           identifier  resolved

@@ -4,16 +4,16 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.pipeline.settle import settle, still_pending
-from cardoffers_cli.services.redemptions import reverse_redemption
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.redemptions import reverse_redemption
+from cardoffers_cli.river.settle import settle, still_pending
 from tables import NOON, given, put, select
 from work import job
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 def redeemed(store: Store, *, hold_days: int = 0) -> None:

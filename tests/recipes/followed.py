@@ -11,20 +11,20 @@ import pytest
 from typer.main import get_command
 
 from banks import BERLIN, camt, entry, returned
-from cardoffers_cli.cli import main
-from cardoffers_cli.cli.help_topics import KNOWN, page_text
-from cardoffers_cli.domain.events import EVENTS, WORDS
-from cardoffers_cli.domain.row_kinds import FREE_TEXTS
-from cardoffers_cli.domain.signing import check_signature
-from cardoffers_cli.files.schemas.formats import kinds
-from cardoffers_cli.jobs.catalogue.accounts import AccountOptions
-from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.statements.closing import close_statement
-from cardoffers_cli.settings import Settings
-from cardoffers_cli.wire.receiver import Receiver
+from cardoffers_cli.documents.closing import close_statement
+from cardoffers_cli.events.receiver import Receiver
+from cardoffers_cli.institutions.accounts import AccountOptions
+from cardoffers_cli.institutions.work import set_institution
+from cardoffers_cli.intake.schemas.formats import kinds
+from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.kernel.cli.help_topics import KNOWN, page_text
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.kernel.store.settings import Settings
+from cardoffers_cli.kernel.words.events import EVENTS, WORDS
+from cardoffers_cli.kernel.words.row_kinds import FREE_TEXTS
+from cardoffers_cli.kernel.words.signing import check_signature
+from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.settlements_settle import settle_due
 from commands import every_command, in_a_pipe
 from outbox import goes_to, redemption, sent
 from paying import RUN_BY, exported
@@ -35,7 +35,7 @@ from work import file_of, found, new_store, once, settings, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 COMMANDS = [*every_command(get_command(main.app))]
 ROW = "cardholder identifier ref\nann M0 r-1"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.services.abuse import find_abuse, keep_look
-from cardoffers_cli.services.watch import list_watch_findings, record_findings
+from cardoffers_cli.watch.abuse import find_abuse, keep_look
+from cardoffers_cli.watch.questions import list_watch_findings, record_findings
 from tables import NOON, given, uid
 from work import fresh_store, next_run
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 ALDER = uid("alder")
 

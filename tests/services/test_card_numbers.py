@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from card_shapes import SHAPES
-from cardoffers_cli import sql
-from cardoffers_cli.domain.card_forms import NumberForm
-from cardoffers_cli.domain.row_kinds import FREE_TEXTS
-from cardoffers_cli.services.card_numbers import card_numbers, keep_numbers, numbers_of
-from cardoffers_cli.sql import sql_folder, statements
+from cardoffers_cli.kernel.store import statements as sql
+from cardoffers_cli.kernel.store.card_numbers import card_numbers, keep_numbers, numbers_of
+from cardoffers_cli.kernel.store.statements import sql_folder, statements
+from cardoffers_cli.kernel.words.card_forms import NumberForm
+from cardoffers_cli.kernel.words.row_kinds import FREE_TEXTS
 from tables import given, put, uid
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 RIGHT = ("4111111111111111", "5555555555554444", "378282246310005", "6011000990139424")
 WRONG = ("4111111111111112", "5555555555554445", "378282246310006", "6011000990139425")
@@ -125,7 +125,7 @@ def test_what_the_catalogue_holds_is_a_merchants(store: Store) -> None:
 
 def test_every_text_column_is_looked_at_and_masked_or_named_as_holding_none() -> None:
     """One that is added is looked at, as those that are not are named with the statements."""
-    queries = statements("services/card_numbers")
+    queries = statements("kernel/store/card_numbers")
     looked_at = {name.removeprefix("texts_") for name in queries if name.startswith("texts_")}
     assert looked_at == {
         name.removeprefix("mask_")
@@ -135,7 +135,7 @@ def test_every_text_column_is_looked_at_and_masked_or_named_as_holding_none() ->
     head = sql_folder().joinpath("services/card_numbers.sql").read_text().partition("-- name:")[0]
     known = {
         each
-        for table, made in statements("schema").items()
+        for table, made in statements("kernel/store/schema").items()
         for column in re.findall(r"^    (\w+) varchar", made, re.MULTILINE)
         for each in (table, column, f"{table}.{column}")
     }
@@ -151,6 +151,6 @@ def test_a_text_column_that_is_added_is_masked(monkeypatch: pytest.MonkeyPatch) 
     }
     read = sql.statements
     monkeypatch.setattr(sql, "statements", lambda stem: made if stem == "schema" else read(stem))
-    found = read.__wrapped__("services/card_numbers")
+    found = read.__wrapped__("kernel/store/card_numbers")
     assert "update recent_purchase_details\nset memo =" in found["mask_purchase_details_memo"]
     assert "'purchase_details.memo' as place" in found["texts_purchase_details_memo"]

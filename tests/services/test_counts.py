@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.pipeline.settle import settle
-from cardoffers_cli.services.counts import keep_counts, recount
-from cardoffers_cli.services.redemptions import reverse_redemption
-from cardoffers_cli.sql import statements
-from cardoffers_cli.store.audits import offending
-from cardoffers_cli.store.opening import scratch_store
+from cardoffers_cli.kernel.store.audits import offending
+from cardoffers_cli.kernel.store.opening import scratch_store
+from cardoffers_cli.kernel.store.statements import statements
+from cardoffers_cli.river.counts import keep_counts, recount
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.redemptions import reverse_redemption
+from cardoffers_cli.river.settle import settle
 from sizes import FULL, slow, tries
 from tables import NOON, given, put, select
 from work import job, next_run, settings
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
-AUDITS = tuple(statements("audits/counts"))
+AUDITS = tuple(statements("kernel/store/audits/counts"))
 HOLDERS = ("ann", "bob", "cy", "dot")
 OPEN = (
     "select cast(redemption_id as varchar) from redemptions join ledger_entries"

@@ -3,13 +3,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.services.decisions import decisions_of_import
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.decisions import decisions_of_import
 from tables import NOON, given, read, uid
 from work import job
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 def decided(

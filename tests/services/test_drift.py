@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.services.drift import compare
-from cardoffers_cli.services.imports import record_import
+from cardoffers_cli.river.stored_imports import record_import
+from cardoffers_cli.watch.drift import compare
 from tables import given, uid
 from work import fresh_store
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 ALDER = uid("alder")
 MONDAY = datetime(2026, 6, 1, 2)  # noqa: DTZ001 - moments are naive UTC

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.services import explanations
-from cardoffers_cli.services.explanations import explain, near_refs, reasons, titles
-from cardoffers_cli.services.redemptions import reverse_redemption, show_redemption
+from cardoffers_cli.answers import explanations
+from cardoffers_cli.answers.explanations import explain, near_refs, reasons, titles
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.redemptions import reverse_redemption, show_redemption
 from sizes import one_in
 from tables import NOON, given, moment, select, uid
 from work import job
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 def catalogue(store: Store, offers: str, links: str) -> None:

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.services import feed
-from cardoffers_cli.services.cardholders import find_cardholder
+from cardoffers_cli.offers import feed
+from cardoffers_cli.offers.cardholders import find_cardholder
 from tables import NOON, given, select, uid
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 SECOND = timedelta(seconds=1)
 DAYS_90 = timedelta(days=90)

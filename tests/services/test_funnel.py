@@ -10,16 +10,16 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.funnel import STEPS
-from cardoffers_cli.domain.funnel import people as people_of
-from cardoffers_cli.services.funnel import By, Window, count_by, count_funnel, count_people
+from cardoffers_cli.reports.funnel import By, Window, count_by, count_funnel, count_people
+from cardoffers_cli.reports.funnel_funnel import STEPS
+from cardoffers_cli.reports.funnel_funnel import people as people_of
 from sizes import one_in, slow, tries
 from tables import NOON, Row, given, put, uid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 INSTITUTIONS = "institution languages\nalder es|en\nbrook en"
 MERCHANTS = "merchant\nbakery\ncinema"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.services.imports import rejects_by_code
+from cardoffers_cli.river.stored_imports import rejects_by_code
 from tables import NOON, given, uid
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 REJECTS = """
     import institution line code
@@ -53,7 +53,7 @@ def imported(store: Store) -> Store:
             "run_no": 10 + number,
             "imported_at": NOON + number * HOUR,
         }
-        store.execute("services/imports:record", **record)
+        store.execute("river/stored_imports:record", **record)
     for row in REJECTS.strip().splitlines()[1:]:
         number, institution, line, code = row.split()
         store.connection.execute(

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.keys import key_hash, new_key
-from cardoffers_cli.services import keys
-from cardoffers_cli.services.keys import ApiKey, find_key, get_key, list_keys
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.keys import questions as keys
+from cardoffers_cli.keys.questions import ApiKey, find_key, get_key, list_keys
+from cardoffers_cli.keys.rules import key_hash, new_key
 from tables import NOON, given, key_text, moment, select, uid
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 DAY = timedelta(days=1)
 

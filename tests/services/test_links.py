@@ -7,12 +7,12 @@ from uuid import UUID
 
 import pytest
 
-from cardoffers_cli.services.cardholders import find_cardholder
-from cardoffers_cli.services.links import ENDED, find_link, links_of
+from cardoffers_cli.offers.cardholders import find_cardholder
+from cardoffers_cli.offers.links import ENDED, find_link, links_of
 from tables import NOON, given, uid
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 ALDER = uid("alder")
 SECOND = timedelta(seconds=1)

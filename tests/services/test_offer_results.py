@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.services.offer_results import offer_results
+from cardoffers_cli.reports.offer_results import offer_results
 from tables import NOON, given, uid
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 OFFERS = """
     offer    cashback budget starts_at  expires_at
@@ -63,7 +63,7 @@ def seen(store: Store, **restricted: Any) -> list[tuple[Any, ...]]:
     recent = {
         row["offer_id"]: row["recent_amount"]
         for row in store.rows(
-            "services/offer_results:list",
+            "reports/offer_results:list",
             **{"institution_id": None, "to_at": None, **restricted},
             now=NOON,
             order="ends",

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.services.offers import offers_in_program, show_offer, standing
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.offers.questions import offers_in_program, show_offer, standing
 from tables import NOON, given, moment, uid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 ALDER = uid("alder")
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.services.overview import redemptions_by_day
+from cardoffers_cli.storage.overview import redemptions_by_day
 from tables import NOON, given
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 MIDNIGHT = NOON - timedelta(hours=12)
 TICK = timedelta(microseconds=1)

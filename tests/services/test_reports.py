@@ -9,11 +9,9 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.cursors import CursorInvalid
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.pipeline.settle import settle
-from cardoffers_cli.services.redemptions import reverse_redemption
-from cardoffers_cli.services.reports import (
+from cardoffers_cli.kernel.store.opening import scratch_store
+from cardoffers_cli.kernel.words.ids import CursorInvalid
+from cardoffers_cli.reports.questions import (
     By,
     Filters,
     count_redemptions,
@@ -24,7 +22,9 @@ from cardoffers_cli.services.reports import (
     unresolved,
     unresolved_totals,
 )
-from cardoffers_cli.store.opening import scratch_store
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.redemptions import reverse_redemption
+from cardoffers_cli.river.settle import settle
 from sizes import slow, tries
 from tables import NOON, given, put, uid
 from work import job, next_run, settings
@@ -32,7 +32,7 @@ from work import job, next_run, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 CATALOGUE = {
     "institutions": "institution languages\nalder en|es\nbrook es|en",

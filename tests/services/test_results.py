@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.services.merchant_results import merchant_results
-from cardoffers_cli.services.offer_results import offer_results
-from cardoffers_cli.services.redemptions import reverse_redemption
-from cardoffers_cli.services.reports import Filters, exported_redemptions
-from cardoffers_cli.store.opening import scratch_store
+from cardoffers_cli.kernel.store.opening import scratch_store
+from cardoffers_cli.reports.merchant_results import merchant_results
+from cardoffers_cli.reports.offer_results import offer_results
+from cardoffers_cli.reports.questions import Filters, exported_redemptions
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.redemptions import reverse_redemption
 from sizes import one_in, slow
 from tables import NOON, given, put, uid
 from work import job, settings
@@ -22,7 +22,7 @@ from work import job, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 MONTH = NOON - timedelta(days=30)
 OFFERS = """

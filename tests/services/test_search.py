@@ -8,12 +8,12 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.services.search import PurchaseFilter, search
+from cardoffers_cli.answers.search import PurchaseFilter, search
 from sizes import tries
 from tables import given, put, uid
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 LETTERS = r"aA0*?[].\^$%_"
 REFS = st.text(LETTERS, min_size=1, max_size=5)

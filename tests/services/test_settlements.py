@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.pipeline.settle import settle
-from cardoffers_cli.services.redemptions import reverse_redemption
-from cardoffers_cli.services.reports import Filters, exported_settlements, settlements
-from cardoffers_cli.services.settlements import due, find_settlement, list_settlements, owed
-from cardoffers_cli.store.opening import scratch_store
+from cardoffers_cli.kernel.store.opening import scratch_store
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.reports.questions import Filters, exported_settlements, settlements
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.redemptions import reverse_redemption
+from cardoffers_cli.river.settle import settle
+from cardoffers_cli.river.settlements import due, find_settlement, list_settlements, owed
 from tables import NOON, given, put, uid
 from work import job, next_run, settings
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 DAYS = [NOON + timedelta(days=number) for number in range(6)]
 CURRENCY = {"alder": "GBP", "brook": "JPY"}

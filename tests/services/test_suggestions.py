@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.merchant_weights import EVEN
-from cardoffers_cli.services.suggestions import compare
+from cardoffers_cli.merchants.merchant_weights import EVEN
+from cardoffers_cli.merchants.suggestions import compare
 from tables import given, put, rows_of, temporary
 from work import fresh_store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 NORMAL = {
     "SHELL NO 52457200013": "shell no",

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.river.decide import decide
-from cardoffers_cli.services.timelines import kind_of, timeline
+from cardoffers_cli.answers.timelines import kind_of, timeline
+from cardoffers_cli.river.decide import decide
 from tables import NOON, given, select, uid
 from work import job
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 @pytest.fixture

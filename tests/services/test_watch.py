@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.watching import Observation, figures_text, watch_meaning
-from cardoffers_cli.services.imports import record_import
-from cardoffers_cli.services.watch import (
+from cardoffers_cli.kernel.store.audits import offending
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.river.stored_imports import record_import
+from cardoffers_cli.watch.observations import Observation, figures_text, watch_meaning
+from cardoffers_cli.watch.questions import (
     accept_watch_finding,
     find_watch_finding,
     list_watch_findings,
@@ -19,7 +20,6 @@ from cardoffers_cli.services.watch import (
     record_findings,
     resolve_findings,
 )
-from cardoffers_cli.store.audits import offending
 from tables import NOON, given, select, uid
 from work import fresh_store, next_run
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 DAY = date(2026, 6, 1)
 ALDER, BROOK = uid("alder"), uid("brook")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.services.webhooks import EventHealth
+from cardoffers_cli.events.questions import EventHealth
 from tables import NOON, given, uid
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 EVENTS = """
     institution state     attempts took
@@ -54,7 +54,7 @@ def seen(store: Store, institution: str | None = None, hours: int = 0) -> list[t
     start = NOON + timedelta(hours=hours)
     owner = uid(institution) if institution else None
     window = {"from_at": start, "to_at": start + timedelta(hours=1)}
-    rows = store.records(EventHealth, "services/webhooks:health", institution_id=owner, **window)
+    rows = store.records(EventHealth, "events/questions:health", institution_id=owner, **window)
     return [tuple(row.values()) for row in rows]
 
 
@@ -78,5 +78,5 @@ def test_events_of_another_time_do_not_count(sent: Store, hours: int) -> None:
 
 def test_what_is_held_back_is_stopped(sent: Store) -> None:
     of = {"institution_id": uid("brook"), "is_held_back": True}
-    sent.execute("services/webhooks:hold_back", **of)
+    sent.execute("events/questions:hold_back", **of)
     assert [("brook", 1, 0, 0, 0, 1, 0, None, None, None, None)] == seen(sent, "brook")

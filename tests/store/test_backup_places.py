@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.store.backup_places import draft_in, drafts_left, known, left_in_known, note
-from cardoffers_cli.store.folder import make_folder
-from cardoffers_cli.store.layout import backups_path, log_path
+from cardoffers_cli.kernel.store.backup_places import (
+    draft_in,
+    drafts_left,
+    known,
+    left_in_known,
+    note,
+)
+from cardoffers_cli.kernel.store.folder import make_folder
+from cardoffers_cli.kernel.store.layout import backups_path, log_path
 
 if TYPE_CHECKING:
     from pathlib import Path

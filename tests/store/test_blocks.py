@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import StoreDamaged
-from cardoffers_cli.store.blocks import damaged_blocks
+from cardoffers_cli.kernel.store.blocks import damaged_blocks
+from cardoffers_cli.kernel.words.errors import StoreDamaged
 from work import job, new_store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 START = 3 * 4096
 BLOCK = 1 << 18

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
-from cardoffers_cli.store import copying
-from cardoffers_cli.store.layout import log_path, log_paths
-from cardoffers_cli.store.opening import connected
+from cardoffers_cli.kernel.store import copying
+from cardoffers_cli.kernel.store.layout import log_path, log_paths
+from cardoffers_cli.kernel.store.opening import connected
+from cardoffers_cli.kernel.words.errors import CardoffersError, StoreDamaged
 from sizes import one_in
 from tables import select
 from work import kept, new_store, settings, tell
@@ -15,7 +15,7 @@ from work import kept, new_store, settings, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

@@ -10,20 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, Refused, StoreBusy
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.jobs.river.compact import compact
-from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.status import status
-from cardoffers_cli.jobs.storage.backup import backup
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.jobs.storage.stores import accept_loss, info, init, migrate
-from cardoffers_cli.store import copying, identity, journal, opening
-from cardoffers_cli.store.folder import make_folder
-from cardoffers_cli.store.journal_file import last_line
-from cardoffers_cli.store.layout import (
+from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.kernel.store import copying, identity, journal, opening
+from cardoffers_cli.kernel.store.folder import make_folder
+from cardoffers_cli.kernel.store.journal_file import last_line
+from cardoffers_cli.kernel.store.layout import (
     draft_path,
     folder_of,
     journal_path,
@@ -31,9 +22,18 @@ from cardoffers_cli.store.layout import (
     lock_path,
     log_path,
 )
-from cardoffers_cli.store.lock import Lock, store_lock
-from cardoffers_cli.store.signing_secrets import write_secrets
-from cardoffers_cli.store.store import Store
+from cardoffers_cli.kernel.store.lock import Lock, store_lock
+from cardoffers_cli.kernel.store.runs import start_run
+from cardoffers_cli.kernel.store.signing_secrets import write_secrets
+from cardoffers_cli.kernel.store.store import Store
+from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, StoreBusy
+from cardoffers_cli.night.status import status
+from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.restore import restore
+from cardoffers_cli.storage.stores import accept_loss, info, init, migrate
 from sizes import one_in, slow
 from tables import NOON
 from work import job, kept, new_store
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
     Work = Callable[[Job], Any]
 

@@ -12,11 +12,11 @@ import duckdb
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from cardoffers_cli.store import instances
-from cardoffers_cli.store.instances import IN_MEMORY, connect
+from cardoffers_cli.kernel.store import instances
+from cardoffers_cli.kernel.store.instances import IN_MEMORY, connect
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.instances import Opened
+    from cardoffers_cli.kernel.store.instances import Opened
 
 CONFIG = {"threads": 1, "memory_limit": "60MB", "autoload_known_extensions": False}
 NUMBERS = "create table numbers as select range as number from range(3)"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.store.interning import intern_identifiers, intern_payers
+from cardoffers_cli.kernel.store.interning import intern_identifiers, intern_payers
 from tables import select, temporary, uid
 from work import fresh_store
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from cardoffers_cli.sql.binding import Table
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.store import Store
 
 ALDER, BROOK = sorted([uid("alder"), uid("brook")])
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.errors import Interrupted
+from cardoffers_cli.kernel.words.errors import Interrupted
 from complaints import complaints
 from grinding import LOOKING, grind
 from sizes import one_in
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 SOON_S = 0.1
 LATE_S = 60
 """Far less than what is endless takes, and far more than a busy machine may need."""
 
-REJECTS = "services/search:rejects"
+REJECTS = "answers/search:rejects"
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def of(ref: str) -> dict[str, Any]:
 
 
 def quick(store: Store) -> list[str]:
-    return [row["slug"] for row in store.rows("services/institutions:find", slug_or_id=None)]
+    return [row["slug"] for row in store.rows("kernel/store/institutions:find", slug_or_id=None)]
 
 
 def endless(store: Store) -> None:
@@ -84,7 +84,7 @@ def ended(running: Future[Any], store: Store) -> None:
         pytest.param(lambda store: store.execute(REJECTS, **of("free")), id="execute"),
         pytest.param(lambda store: store.frame(REJECTS, **of("free")), id="frame"),
         pytest.param(lambda store: [*store.pages(REJECTS, **of("free"))], id="pages"),
-        pytest.param(lambda store: store.gather("pipeline/stage:merchants", frames()), id="gather"),
+        pytest.param(lambda store: store.gather("river/stage:merchants", frames()), id="gather"),
     ],
 )
 @one_in(3)
@@ -114,7 +114,7 @@ def test_a_store_that_was_closed_is_not_interrupted(made: Job) -> None:
 def test_what_was_broken_off_in_a_transaction_is_not_kept(made: Job) -> None:
     def breaks_off(store: Store) -> None:
         with store.transaction():
-            store.execute("store/info:add_currencies", currencies=["XTS"], minor_units=[2])
+            store.execute("kernel/store/info:add_currencies", currencies=["XTS"], minor_units=[2])
             store.interrupt()
             quick(store)
 

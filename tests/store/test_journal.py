@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, Refused
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.jobs.storage.stores import accept_loss, init, lost_commits, migrate
-from cardoffers_cli.store import journal
-from cardoffers_cli.store.layout import folder_of, journal_path, kept_files
-from cardoffers_cli.store.migrations import newest_version
+from cardoffers_cli.kernel.store import journal
+from cardoffers_cli.kernel.store.layout import folder_of, journal_path, kept_files
+from cardoffers_cli.kernel.store.migrations import newest_version
+from cardoffers_cli.kernel.store.runs import start_run
+from cardoffers_cli.kernel.words.errors import CardoffersError, Refused
+from cardoffers_cli.storage.stores import accept_loss, init, lost_commits, migrate
 from sizes import one_in
 from tables import NOON, moment, read, select
 from work import job, new_store
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 RUNS = """
     kind     at
@@ -226,7 +226,7 @@ COMMITS = """
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from cardoffers_cli.jobs.context.runs import start_run
+from cardoffers_cli.kernel.store.runs import start_run
 from work import job
 made = job(Path(sys.argv[1]))
 with made.store() as store:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import StoreBusy
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.jobs.river.compact import compact
-from cardoffers_cli.jobs.storage.backup import backup
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.jobs.storage.stores import init, migrate
-from cardoffers_cli.store import layout
-from cardoffers_cli.store.layout import kept_files, kept_name, resolved
+from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.kernel.store import layout
+from cardoffers_cli.kernel.store.layout import kept_files, kept_name, resolved
+from cardoffers_cli.kernel.store.runs import start_run
+from cardoffers_cli.kernel.words.errors import StoreBusy
+from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.restore import restore
+from cardoffers_cli.storage.stores import init, migrate
 from sizes import one_in
 from tables import NOON
 from work import held, job, kept, new_store
@@ -28,7 +28,7 @@ from work import held, job, kept, new_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 NAME = "store.duckdb"
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import StoreBusy
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.store.folder import make_folder
-from cardoffers_cli.store.layout import lock_path, turn_path
-from cardoffers_cli.store.lock import store_lock
+from cardoffers_cli.kernel.store.folder import make_folder
+from cardoffers_cli.kernel.store.layout import lock_path, turn_path
+from cardoffers_cli.kernel.store.lock import store_lock
+from cardoffers_cli.kernel.words.errors import StoreBusy
+from cardoffers_cli.river.match_run import match_purchases
 from tables import NOON
 from work import job, new_store
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 HOLDER = """
 import sys, time
 from datetime import datetime
 from pathlib import Path
-from cardoffers_cli.store.lock import store_lock
+from cardoffers_cli.kernel.store.lock import store_lock
 shared = sys.argv[2] == "reader"
 since, command = datetime(2026, 6, 1, 12), f"a {sys.argv[2]}"
 with store_lock(Path(sys.argv[1]), command=command, since=since, wait_s=9, shared=shared):
@@ -43,7 +43,7 @@ SERVER = """
 import sys, time
 from datetime import datetime
 from pathlib import Path
-from cardoffers_cli.store.lock import store_lock
+from cardoffers_cli.kernel.store.lock import store_lock
 print("held", flush=True)
 since = datetime(2026, 6, 1, 12)
 while True:
@@ -56,8 +56,8 @@ GIVER = """
 import os, sys, time
 from datetime import datetime
 from pathlib import Path
-from cardoffers_cli.store.layout import lock_path
-from cardoffers_cli.store.lock import store_lock
+from cardoffers_cli.kernel.store.layout import lock_path
+from cardoffers_cli.kernel.store.lock import store_lock
 path, since = Path(sys.argv[1]), datetime(2026, 6, 1, 12)
 with store_lock(path, command="a server", since=since, wait_s=9, gives_way=True):
     print("held", flush=True)
@@ -153,7 +153,7 @@ def test_the_lock_of_a_killed_holder_is_free_at_once(quick: Job) -> None:
 
 def test_readers_do_not_block_each_other(quick: Job) -> None:
     with held(quick.path, by="reader"), quick.store(read_only=True) as store:
-        assert 0 == store.value("services/overview:due", now=NOON)
+        assert 0 == store.value("storage/overview:due", now=NOON)
 
 
 def test_a_reader_waits_for_a_writer_and_a_writer_for_readers(quick: Job) -> None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.store.memory import tables_changed, tables_read, tables_rewritten
+from cardoffers_cli.kernel.store.memory import tables_changed, tables_read, tables_rewritten
+from cardoffers_cli.kernel.store.runs import start_run
 from tables import NOON, uid
 from work import fresh_store
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
-NEWEST = "store/journal:newest"
+NEWEST = "kernel/store/journal:newest"
 ALDER = uid("alder")
-NUMBER = "services/cardholders:numbers"
+NUMBER = "offers/cardholders:numbers"
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def count(store: Store, *, grows: bool = False) -> int:
     """Return how many runs there are, remembered."""
     return store.memory.recall(
-        "runs", (NEWEST,), lambda: len(store.rows("store/journal:all_runs")), grows=grows
+        "runs", (NEWEST,), lambda: len(store.rows("kernel/store/journal:all_runs")), grows=grows
     )
 
 
@@ -45,7 +45,7 @@ def test_an_answer_is_remembered_until_a_table_of_it_is_changed(store: Store) ->
         store.memory.recall(name, (NEWEST,), lambda name=name: asked.append(name))
     assert ["one", "another"] == asked
     assert 0 == count(store)
-    store.execute("services/keys:use", key_id=ALDER, used_at=NOON)
+    store.execute("keys/questions:use", key_id=ALDER, used_at=NOON)
     store.connection.execute(
         "insert into runs values (9, uuid(), 'k', now()::timestamp, 'a', null)"
     )
@@ -58,7 +58,7 @@ def test_what_only_grows_outlasts_what_is_added(store: Store) -> None:
     assert 0 == count(store, grows=True)
     add_run(store)
     assert 0 == count(store, grows=True)
-    store.execute("jobs/context/runs:finish", run_no=1, counts="{}")
+    store.execute("kernel/store/runs:finish", run_no=1, counts="{}")
     assert 1 == count(store, grows=True)
 
 
@@ -92,7 +92,7 @@ def test_what_was_known_before_a_transaction_that_is_not_kept_is_known_after_it(
 
     def all_known() -> tuple[list[str], ...]:
         return (
-            known("keys", "services/keys:candidates"),
+            known("keys", "keys/questions:candidates"),
             known("holders", NUMBER, grows=True),
             known("runs", NEWEST),
             known("runs that grow", NEWEST, grows=True),
@@ -119,12 +119,17 @@ def test_memory_has_an_end(store: Store) -> None:
 @pytest.mark.parametrize(
     ("address", "read", "changed", "rewritten"),
     [
-        ("services/keys:candidates", {"api_keys"}, set(), set()),  # and the macro of their end
+        ("keys/questions:candidates", {"api_keys"}, set(), set()),  # and the macro of their end
         # approvals is a column there, with the name of a table: one too many does no harm
-        ("services/institutions:find", {"institutions", "currencies", "approvals"}, set(), set()),
+        (
+            "kernel/store/institutions:find",
+            {"institutions", "currencies", "approvals"},
+            set(),
+            set(),
+        ),
         (NUMBER, {"cardholders"}, set(), set()),
         (
-            "services/feed:program",
+            "offers/feed:program",
             {
                 "program_offers",
                 "offers",
@@ -139,12 +144,12 @@ def test_memory_has_an_end(store: Store) -> None:
             set(),
             set(),
         ),
-        ("services/feed:changes_at", {"program_offers", "offers"}, set(), set()),
-        ("services/feed:texts", {"offers", "offer_texts"}, set(), set()),
-        ("jobs/context/runs:write", {"runs"}, {"runs"}, set()),
-        ("jobs/context/runs:finish", {"runs"}, {"runs"}, {"runs"}),
-        ("services/feed:record", {"engagement"}, {"engagement"}, set()),
-        ("pipeline/judge:refuse", set(), set(), set()),  # of a temporary table
+        ("offers/feed:changes_at", {"program_offers", "offers"}, set(), set()),
+        ("offers/feed:texts", {"offers", "offer_texts"}, set(), set()),
+        ("kernel/store/runs:write", {"runs"}, {"runs"}, set()),
+        ("kernel/store/runs:finish", {"runs"}, {"runs"}, {"runs"}),
+        ("offers/feed:record", {"engagement"}, {"engagement"}, set()),
+        ("river/judge:refuse", set(), set(), set()),  # of a temporary table
     ],
 )
 def test_the_tables_of_a_statement_are_known(

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-import cardoffers_cli.sql as packaged
-from cardoffers_cli.domain.errors import CardoffersError, StoreVersion
-from cardoffers_cli.domain.money import MINOR_UNITS
-from cardoffers_cli.jobs.storage.backup import backup
-from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.jobs.storage.stores import info, init, migrate
-from cardoffers_cli.store import migrations
+import cardoffers_cli.kernel.store.statements as packaged
+from cardoffers_cli.kernel.store import migrations
+from cardoffers_cli.kernel.words.errors import CardoffersError, StoreVersion
+from cardoffers_cli.kernel.words.money import MINOR_UNITS
+from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.restore import restore
+from cardoffers_cli.storage.stores import info, init, migrate
 from tables import NOON, given, select, snapshot
 from work import found, job, new_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 COLUMN = "alter table merchants add column terminal varchar"
 FILLED = "update merchants set terminal = 'T' || merchant_no"

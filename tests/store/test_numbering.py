@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.store.interning import number_identifiers, number_payers
-from cardoffers_cli.store.numbering import next_number, numbered_up_to
+from cardoffers_cli.kernel.store.interning import number_identifiers, number_payers
+from cardoffers_cli.kernel.store.numbering import next_number, numbered_up_to
+from cardoffers_cli.kernel.store.runs import start_run
 from statements import statements_in
 from tables import NOON, given, select, uid
 from work import fresh_store
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
-RUN = "jobs/context/runs:next_no"
+RUN = "kernel/store/runs:next_no"
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_what_is_taken_back_is_given_again(store: Store, *, is_failure: bool) ->
 def test_rows_that_somebody_else_added_are_noticed(store: Store) -> None:
     assert 1 == next_number(store, RUN)
     run = {"run_id": uid("r"), "kind": "k", "as_of": NOON, "actor": "a", "counts": None}
-    store.execute("jobs/context/runs:write", run_no=7, **run)
+    store.execute("kernel/store/runs:write", run_no=7, **run)
     assert 8 == next_number(store, RUN)
     numbered_up_to(store, RUN, 8)
     assert 9 == next_number(store, RUN)

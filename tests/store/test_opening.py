@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, NoStore, Refused, StoreVersion
-from cardoffers_cli.jobs.storage.stores import accept_loss, init, lost_commits, migrate
-from cardoffers_cli.store.folder import make_folder
-from cardoffers_cli.store.layout import draft_path, journal_path, lock_path
-from cardoffers_cli.store.migrations import applied, newest_version
-from cardoffers_cli.store.store import guarded
+from cardoffers_cli.kernel.store.folder import make_folder
+from cardoffers_cli.kernel.store.layout import draft_path, journal_path, lock_path
+from cardoffers_cli.kernel.store.migrations import applied, newest_version
+from cardoffers_cli.kernel.store.store import guarded
+from cardoffers_cli.kernel.words.errors import CardoffersError, NoStore, Refused, StoreVersion
+from cardoffers_cli.storage.stores import accept_loss, init, lost_commits, migrate
 from commands import in_a_pipe
 from sizes import one_in
 from tables import select

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain import derived
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.services.explanations import explain
-from cardoffers_cli.store.references import purchases_of_refs
+from cardoffers_cli.answers.explanations import explain
+from cardoffers_cli.archive.export import export
+from cardoffers_cli.kernel.store.references import purchases_of_refs
+from cardoffers_cli.kernel.words import derived
 from hostile import LET_IN, REFUSED
 from tables import given, select, uid
 from work import file_of, found, taken, with_catalogue
@@ -18,7 +18,7 @@ from work import file_of, found, taken, with_catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 REFS = ["", "r-1", "R-1", "0" * 19, "é\u20ac😀", "x" * 4_000]
 

@@ -1,19 +1,19 @@
-"""The schema is told once: tables in `sql/schema.sql`, views and macros in `sql/views/`."""
+"""The schema is told once: tables in `kernel/store/schema.sql`, views and macros in `kernel/store/views/`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.sql import sql_folder, statements
-from cardoffers_cli.store.migrations import VIEWS
+from cardoffers_cli.archive.export import export
+from cardoffers_cli.kernel.store.migrations import VIEWS
+from cardoffers_cli.kernel.store.statements import sql_folder, statements
 from tables import select
 from work import file_of, found, taken, with_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 def test_every_file_of_views_is_made() -> None:

@@ -14,26 +14,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from cardoffers_cli.domain.errors import NoStore, StoreBusy
-from cardoffers_cli.jobs.context.runs import write_run
 from cardoffers_cli.store import holding as module
-from cardoffers_cli.store import journal
-from cardoffers_cli.store.layout import folder_of, log_path, turn_path
-from cardoffers_cli.store.shared import Holding
+
+from cardoffers_cli.kernel.store import journal
+from cardoffers_cli.kernel.store.layout import folder_of, log_path, turn_path
+from cardoffers_cli.kernel.store.runs import write_run
+from cardoffers_cli.kernel.store.shared import Holding
+from cardoffers_cli.kernel.words.errors import NoStore, StoreBusy
 from tables import NOON
 from work import job, new_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[2])
-from cardoffers_cli.store.shared import Holding
+from cardoffers_cli.kernel.store.shared import Holding
 from test_holding import write
 from work import job
 made, holding = job(sys.argv[1]), Holding()
@@ -59,7 +59,7 @@ def holding() -> Iterator[Holding]:
 def used(holding: Holding, made: Job, *, read_only: bool = False) -> Store:
     """Use a store once, and return it."""
     with holding.use(made.opening(read_only=read_only)) as store:
-        store.value("store/journal:newest")
+        store.value("kernel/store/journal:newest")
     return store
 
 
@@ -70,7 +70,7 @@ def write(store: Store) -> None:
 
 def runs(made: Job) -> int:
     with made.store() as store:
-        return len(store.rows("store/journal:all_runs"))
+        return len(store.rows("kernel/store/journal:all_runs"))
 
 
 @contextmanager
@@ -117,7 +117,7 @@ def test_who_wants_the_store_has_it_however_short_of_patience(
     with giving_way(holding):
         command = job(made.path, lock_wait_s=wait_s)
         with command.store(read_only=read_only) as store:
-            assert 1 == len(store.rows("store/journal:all_runs"))
+            assert 1 == len(store.rows("kernel/store/journal:all_runs"))
         assert not holding.is_open
     assert 1 == runs(made)
 

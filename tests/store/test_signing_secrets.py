@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, NoSpace
-from cardoffers_cli.jobs.catalogue.importing import export_catalogue
-from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret
-from cardoffers_cli.jobs.night.order import NightOptions
-from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.privacy.erase import reapply
-from cardoffers_cli.jobs.river.compact import compact
-from cardoffers_cli.jobs.river.export import export
-from cardoffers_cli.jobs.storage.backup import backup
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.jobs.storage.restore import restore
-from cardoffers_cli.jobs.storage.stores import init
-from cardoffers_cli.jobs.webhooks.deliver import resend, send
-from cardoffers_cli.store.layout import kept_files
-from cardoffers_cli.store.signing_secrets import (
+from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import export
+from cardoffers_cli.catalogue.importing import export_catalogue
+from cardoffers_cli.events.sending_deliver import resend, send
+from cardoffers_cli.events.subscriptions import rotate_secret
+from cardoffers_cli.kernel.store.layout import kept_files
+from cardoffers_cli.kernel.store.signing_secrets import (
     add_secrets,
     forget_others,
     missing,
     read_secrets,
     secrets_path,
 )
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.kernel.store.snapshot import snapshot_path
+from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace
+from cardoffers_cli.night.options import NightOptions
+from cardoffers_cli.night.run import run_night
+from cardoffers_cli.privacy.erase import reapply
+from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.restore import restore
+from cardoffers_cli.storage.stores import init
 from killing import killed_everywhere
 from outbox import events, goes_to, redemption
 from sizes import at_the_gate, one_in, slow
@@ -42,7 +42,7 @@ from work import found, job, new_store, once
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 URL = "https://hooks.alder.example/redemptions"
 OLD, NEXT = "whsec_" + "4fj2" * 10, "whsec_" + "kanarie" * 6
@@ -119,7 +119,7 @@ def test_a_secret_that_is_committed_is_shown_though_the_old_one_cannot_be_remove
         raise NoSpace
 
     with monkeypatch.context() as full:
-        full.setattr("cardoffers_cli.store.signing_secrets.forget_others", no_room)
+        full.setattr("cardoffers_cli.kernel.store.signing_secrets.forget_others", no_room)
         rotate_secret(made, "alder")
         third = rotate_secret(made, "alder")["signing_secret"]
     assert third in texts(made)
@@ -255,13 +255,13 @@ OURS = r"^secrets"
 
 ROTATE = """
 from work import job
-from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret
+from cardoffers_cli.events.subscriptions import rotate_secret
 def work(folder):
     rotate_secret(job(folder / "store.duckdb"), "alder")
 """
 RESTORE = """
 from work import job
-from cardoffers_cli.jobs.storage.restore import restore
+from cardoffers_cli.storage.restore import restore
 def work(folder):
     restore(job(folder / "store.duckdb"), folder / "b", accept_loss=True)
 """

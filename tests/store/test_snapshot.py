@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from cardoffers_cli.domain.errors import (
+from cardoffers_cli.kernel.store.layout import draft_path, snapshot_path
+from cardoffers_cli.kernel.store.lock import store_lock
+from cardoffers_cli.kernel.store.snapshot import open_snapshot, taken_at, withdraw
+from cardoffers_cli.kernel.words.errors import (
     CardoffersError,
     NoSpace,
     NoStore,
     StoreDamaged,
     StoreVersion,
 )
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.store.layout import draft_path, snapshot_path
-from cardoffers_cli.store.lock import store_lock
-from cardoffers_cli.store.snapshot import open_snapshot, taken_at, withdraw
+from cardoffers_cli.storage.publish import publish
 from tables import NOON, select
 from tables import snapshot as rows_of
 from work import job, kept, new_store, settings, tell
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture

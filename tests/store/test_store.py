@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, NoSpace
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.pipeline.redeem import find_all_held
-from cardoffers_cli.store.store import guarded
+from cardoffers_cli.kernel.store.store import guarded
+from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.redeem import find_all_held
 from disks import small_disk
 from sizes import slow
 from tables import given, select, snapshot
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.kernel.store.store import Store
 
 
 @pytest.fixture
@@ -30,26 +30,28 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def test_rows_are_dictionaries_and_values_are_exact(store: Store) -> None:
     given(store, "institutions", "institution currency\nalder CLF\nbrook JPY")
-    rows = store.rows("services/institutions:find", slug_or_id=None)
+    rows = store.rows("kernel/store/institutions:find", slug_or_id=None)
     assert [("alder", 4), ("brook", 0)] == [(row["slug"], row["minor_unit"]) for row in rows]
-    assert "alder" == store.row("services/institutions:find", slug_or_id="alder")["slug"]
-    assert store.row("services/institutions:find", slug_or_id="elm") is None
-    assert store.value("services/institutions:find", slug_or_id="elm") is None
+    assert "alder" == store.row("kernel/store/institutions:find", slug_or_id="alder")["slug"]
+    assert store.row("kernel/store/institutions:find", slug_or_id="elm") is None
+    assert store.value("kernel/store/institutions:find", slug_or_id="elm") is None
 
 
 def test_a_frame_comes_out_with_and_without_parameters(store: Store) -> None:
     given(store, "institutions", "institution\nalder\nbrook")
-    assert ["alder", "brook"] == store.frame("jobs/completions:institutions")["value"].to_list()
-    found = store.frame("services/institutions:find", slug_or_id="brook")
+    assert ["alder", "brook"] == store.frame("kernel/cli/completions:institutions")[
+        "value"
+    ].to_list()
+    found = store.frame("kernel/store/institutions:find", slug_or_id="brook")
     assert ["brook"] == found["slug"].to_list()
 
 
 def test_a_frame_goes_in_and_is_forgotten(store: Store) -> None:
     columns = ("purchase_no", "offer_no", "run_no", "outcome")
     frame = pl.DataFrame([range(2)] * 4, schema=columns)
-    assert 2 == store.load("pipeline/redeem:fetched_outcomes", frame)
+    assert 2 == store.load("river/redeem:fetched_outcomes", frame)
     with pytest.raises(CardoffersError):
-        store.execute("pipeline/redeem:fetched_outcomes")
+        store.execute("river/redeem:fetched_outcomes")
 
 
 def test_a_transaction_keeps_all_or_nothing(store: Store) -> None:
@@ -81,7 +83,7 @@ def test_temporary_tables_go_with_the_transaction_that_made_them(store: Store, k
         held = find_all_held(store, 2)
     assert [] == select(store, left)
     with store.transaction(), pytest.raises(LookupError, match="a run that is over"):
-        store.make("pipeline/redeem:reserved", held.this_run)
+        store.make("river/redeem:reserved", held.this_run)
 
 
 def test_a_frame_that_waits_holds_its_own_text_only(store: Store) -> None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from cardoffers_cli.domain.errors import StoreDamaged
-from cardoffers_cli.jobs.context.runs import start_run
-from cardoffers_cli.jobs.storage.doctor import doctor
-from cardoffers_cli.jobs.storage.recover import recover
-from cardoffers_cli.store.torn_blocks import mend
+from cardoffers_cli.kernel.store.runs import start_run
+from cardoffers_cli.kernel.store.torn_blocks import mend
+from cardoffers_cli.kernel.words.errors import StoreDamaged
+from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.recover import recover
 from sizes import FULL, one_in, slow
 from tables import NOON
 from work import job, kept, new_store
@@ -23,7 +23,7 @@ from work import job, kept, new_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 BLOCK, PAGE = 262_144, 4096
 SEEDS = range(100 if FULL else 4)

@@ -18,11 +18,11 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreBusy
-from cardoffers_cli.sql import statements
-from cardoffers_cli.store import usage_file, usage_journal
-from cardoffers_cli.store.layout import folder_of, kept_files, usage_logs, usage_path
-from cardoffers_cli.store.usage_journal import Entries, UsageJournal, Use
+from cardoffers_cli.kernel.store import usage_file, usage_journal
+from cardoffers_cli.kernel.store.layout import folder_of, kept_files, usage_logs, usage_path
+from cardoffers_cli.kernel.store.statements import statements
+from cardoffers_cli.kernel.store.usage_journal import Entries, UsageJournal, Use
+from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace, StoreBusy
 from disks import fill, small_disk
 from sizes import FULL, tries
 from tables import NOON, uid
@@ -115,7 +115,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
-from cardoffers_cli.store.usage_journal import UsageJournal
+from cardoffers_cli.kernel.store.usage_journal import UsageJournal
 with UsageJournal(Path(sys.argv[1])) as usage:
     now = datetime.fromisoformat(sys.argv[3])
     print(sum(usage.take_turn(UUID(sys.argv[2]), now) is None for _ in range(30)))
@@ -477,7 +477,7 @@ def test_what_fails_half_way_leaves_nothing(usage: UsageJournal) -> None:
 def test_every_statement_binds() -> None:
     connection = sqlite3.connect(":memory:")
     connection.create_function("seal", -1, usage_file.seal, deterministic=True)
-    for name, sql in statements("store/usage_journal").items():
+    for name, sql in statements("kernel/store/usage_journal").items():
         values = dict.fromkeys(PARAMETER.findall(sql))
         if not name.startswith(("make_", "index_")):
             connection.execute(f"explain {sql}", values)

@@ -8,7 +8,7 @@ from complaints import complaints
 from hostile import hostile_store
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @pytest.fixture(scope="session")

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.color import Color
 
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.tui import inquiry
-from cardoffers_cli.tui.app import Browser
-from cardoffers_cli.tui.inquiry import Inquiry
-from cardoffers_cli.tui.panels import SearchBox
+from cardoffers_cli.answers.browse import inquiry
+from cardoffers_cli.answers.browse.app import Browser
+from cardoffers_cli.answers.browse.inquiry import Inquiry
+from cardoffers_cli.answers.browse.panels import SearchBox
+from cardoffers_cli.storage.publish import publish
 from commands import cardoffers
 from complaints import ANN, complaints
 from grinding import DERIVING, ENDLESS, LOOKING, grind
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 WIDE, NARROW = (120, 40), (60, 20)
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import Interrupted
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.tui import inquiry
-from cardoffers_cli.tui.inquiry import Asking, Inquiry
+from cardoffers_cli.answers.browse import inquiry
+from cardoffers_cli.answers.browse.inquiry import Asking, Inquiry
+from cardoffers_cli.kernel.words.errors import Interrupted
+from cardoffers_cli.storage.publish import publish
 from complaints import complaints
 from grinding import DERIVING, ENDLESS, grind
 from sizes import one_in, slow
@@ -22,7 +22,7 @@ from work import held, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 LATE_S = 60
 

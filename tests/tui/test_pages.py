@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.row_kinds import REFUNDS
-from cardoffers_cli.jobs.refunds.apply import apply_refunds
-from cardoffers_cli.jobs.refunds.linking import RefundLink, link_refund
-from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.services.suggestions import Suggestion
-from cardoffers_cli.tui import pages, summaries
-from cardoffers_cli.tui.inquiry import AnsweredFrom, Inquiry
-from cardoffers_cli.tui.lines import Line, broken
+from cardoffers_cli.answers.browse import pages, summaries
+from cardoffers_cli.answers.browse.inquiry import AnsweredFrom, Inquiry
+from cardoffers_cli.answers.browse.lines import Line, broken
+from cardoffers_cli.kernel.words.row_kinds import REFUNDS
+from cardoffers_cli.merchants.suggestions import Suggestion
+from cardoffers_cli.refunds.apply import apply_refunds
+from cardoffers_cli.refunds.linking import RefundLink, link_refund
+from cardoffers_cli.river.imports import ImportOptions, import_file
+from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.storage.publish import publish
 from discovering import unknown_world
 from tables import NOON
 from work import file_of, held, new_store, once, taken, tell
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 def asking(made: Job) -> Inquiry:
@@ -83,7 +83,7 @@ def test_a_row_without_a_reference_is_told(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_is_said(made: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cardoffers_cli.tui.inquiry.LIMIT", 2)
+    monkeypatch.setattr("cardoffers_cli.answers.browse.inquiry.LIMIT", 2)
     assert [
         "2 found as a reference among 14 purchases, 1 rejected row, 2 duplicates.",
         "There are more than are shown: add a day, an amount or a state.",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.tui.panels import LOOKING, SEARCHING
+from cardoffers_cli.answers.browse.panels import LOOKING, SEARCHING
 from screens import seen
 from sizes import slow
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
 
 
 @slow

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.services.search import PurchaseFilter
-from cardoffers_cli.tui.queries import attempts
+from cardoffers_cli.answers.browse.queries import attempts
+from cardoffers_cli.answers.search import PurchaseFilter
+from cardoffers_cli.kernel.words.errors import UsageError
 from complaints import ANN
 
 TODAY = date(2026, 9, 6)

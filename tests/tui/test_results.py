@@ -13,7 +13,7 @@ from screens import browse, held_to, seen
 from sizes import one_in, slow
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.kernel.store.job import Job
     from screens import Person
 
 WIDE, NARROW = (120, 40), (60, 20)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser import browser
-from cardoffers_cli.files.pack.building import PageCheck
+from cardoffers_cli.intake.pack.building import PageCheck
 from packs import NO_NAMES, Opened, built, package, ready
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from browser import shown
 from cardoffers_cli import __version__
-from cardoffers_cli.files.schemas.formats import rules_digest
+from cardoffers_cli.intake.schemas.formats import rules_digest
 from languages import with_spanish
 from packs import HEADER, READY_MS, ROW, TAKEN, TRANSACTIONS, Opened, built
 from sizes import at_the_gate

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.pack.building import BuiltInLayout, PageCheck
 from commands import in_a_pipe
 from mutated import file_of_rows
 from packs import (

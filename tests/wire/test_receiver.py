@@ -10,10 +10,10 @@ from warnings import catch_warnings, simplefilter
 
 import pytest
 
-from cardoffers_cli.domain.errors import NetworkFailure
-from cardoffers_cli.domain.signing import signature_headers
-from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
-from cardoffers_cli.wire.sender import AttemptLimits
+from cardoffers_cli.events.receiver import Behaviour, Received, Receiver
+from cardoffers_cli.kernel.net.sender import AttemptLimits
+from cardoffers_cli.kernel.words.errors import NetworkFailure
+from cardoffers_cli.kernel.words.signing import signature_headers
 from post import EVENT, SECRET, delivery, post, real_clock, send
 from sizes import slow
 

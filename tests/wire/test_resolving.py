@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.wire.receiver import Receiver
-from cardoffers_cli.wire.resolving import AddressRefused, CheckedResolver, open_socket
-from cardoffers_cli.wire.sender import AttemptLimits
+from cardoffers_cli.events.receiver import Receiver
+from cardoffers_cli.kernel.net.resolving import AddressRefused, CheckedResolver, open_socket
+from cardoffers_cli.kernel.net.sender import AttemptLimits
 from post import DEADLINE_S, delivery, post, real_clock, send
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.wire.receiver import Behaviour, Receiver
-from cardoffers_cli.wire.sender import AttemptLimits, Delivery, Outcome, send_all
+from cardoffers_cli.events.receiver import Behaviour, Receiver
+from cardoffers_cli.kernel.net.sender import AttemptLimits, Delivery, Outcome, send_all
+from cardoffers_cli.kernel.words.errors import NotFound
 from post import DEADLINE_S, EVENT, SECRET, delivery, post, real_clock, send
 from strangers import Reader, Writer, answers, head, listening, request, says, status
 

@@ -22,7 +22,7 @@ MEMORY = 32 * 1024 * 1024
 SENDER = """
 import json, resource, sys, time
 from datetime import UTC, datetime
-from cardoffers_cli.wire.sender import AttemptLimits, Delivery, send_all
+from cardoffers_cli.kernel.net.sender import AttemptLimits, Delivery, send_all
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

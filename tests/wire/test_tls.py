@@ -14,8 +14,8 @@ from warnings import catch_warnings, simplefilter
 import pytest
 import trustme
 
-from cardoffers_cli.domain.errors import ConfigurationError
-from cardoffers_cli.wire.receiver import Receiver, server_tls
+from cardoffers_cli.events.receiver import Receiver, server_tls
+from cardoffers_cli.kernel.words.errors import ConfigurationError
 from post import SECRET, post, real_clock
 from sizes import slow
 from strangers import Reader, Writer, head, listening

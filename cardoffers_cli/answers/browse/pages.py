@@ -1,0 +1,272 @@
+"""What is told of one finding: at a glance, why, its timeline, and the cardholder's answer.
+
+Whatever came from outside is cut where it is endless, and its control characters are visible.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.answers.browse.lines import EMPTY, Line, Tone, named, words
+from cardoffers_cli.answers.headlines import place
+from cardoffers_cli.credits.rules import document_text, meaning_of
+from cardoffers_cli.kernel.sheets.sheets import cell_text
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.money import money_text, quantize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from cardoffers_cli.answers.browse.inquiry import Case, FoundOne
+    from cardoffers_cli.answers.explanations import Evaluation, ExplainedRefund
+    from cardoffers_cli.answers.timelines import ExpectedEvent, TimelineEvent
+    from cardoffers_cli.answers.why import Why
+    from cardoffers_cli.merchants.suggestions import Suggestion
+    from cardoffers_cli.river.outcomes import Check
+
+    Row = Mapping[str, Any]
+
+
+def glance(case: Case) -> Iterator[Line]:
+    """Say in three lines what it is, what became of the money, and of the webhook."""
+    row, found = case.row, case.why
+    if case.ref is None or found is None:
+        yield Line(_unnamed(row), "strong", indent=2)
+        return
+    yield Line(f"{named(case.ref)}  {_bought(found)}", "strong", indent=2)
+    yield Line(f"Money    {_money(case.redemption)}", indent=9)
+    yield Line(f"Webhook  {_webhook(case.redemption)}", indent=9)
+
+
+def why_page(case: Case) -> Iterator[Line]:
+    """Tell why it redeemed or not: checks, what came back, other offers, what was not taken."""
+    found = case.why
+    if found is None:
+        yield from _without_ref(case.row)
+        return
+    yield Line(found.headline, "strong")
+    yield from _section(f"Every check of {named(found.offer_id)}", _checks(found))
+    yield from _section("Credited, closed and paid", _trail(found))
+    yield from _section("What came back", _refunds(found))
+    yield from _section("The other offers", _other_offers(found))
+    yield from _section("Rejected rows", _rejects(found))
+    yield from _section("Came again", _repeats(found))
+
+
+def _section(title: str, told: Iterable[Line]) -> Iterator[Line]:
+    """Yield what is told below a title; nothing where nothing is."""
+    if lines := list(told):
+        yield from (EMPTY, Line(title, "title"), *lines)
+
+
+def timeline_page(case: Case) -> Iterator[Line]:
+    """Tell everything that happened, with the time between, and what is expected next."""
+    found = case.timeline
+    if found is None:
+        yield from _without_ref(case.row)
+        return
+    for event in found.events:
+        yield Line(_event(event), indent=31)
+    yield EMPTY
+    if not found.expected:
+        yield Line("Nothing more is expected.")
+        return
+    yield Line("Expected next", "title")
+    for each in found.expected:
+        yield Line(_expected(each), indent=2)
+
+
+def answer_page(case: Case, locale: str | None) -> Iterator[Line]:
+    """Tell what the cardholder may be told."""
+    found = case.answer(locale)
+    if found is None:
+        yield Line("There is no one purchase to answer for.")
+        return
+    yield Line(found.answer)
+
+
+def merchants_page(suggested: Sequence[Suggestion]) -> Iterator[Line]:
+    """Tell which known merchants unknown identifiers may be of, and how to answer."""
+    yield Line("Unknown merchants that may be known", "title")
+    if not suggested:
+        yield Line("None: no known merchant is likelier than not.")
+        return
+    for each in suggested:
+        yield EMPTY
+        name, identifier = named(each.merchant_name), named(each.merchant_identifier)
+        yield Line(
+            f"{each.probability:.0%}  {named(each.merchant_descriptor)} may be {name}", "strong", 5
+        )
+        yield Line(
+            f"     {counted(each.purchases, 'purchase')}, {money_text(each.amount, each.currency)};"
+            f" {counted(each.links, 'link')} to its offers; {each.leading_characters} leading"
+            " characters as its own",
+            indent=5,
+        )
+        merchant = quote(name if name == each.merchant_name else str(each.merchant_id))
+        yield Line(
+            f'     cardoffers merchant accept {quote(identifier)} {merchant} --reason "…"', indent=7
+        )
+    yield EMPTY
+    yield Line("Nothing here answers: type the command in a shell, or answer them one by one with")
+    yield Line("`cardoffers merchant suggest --review`; what a match would pay is shown there too.")
+
+
+def _unnamed(row: FoundOne) -> str:
+    if "id" in row:
+        return f"{row['kind'].capitalize()} {row['id']}"
+    return f"A row without a reference: {place({'file_kind': None, **row})}"
+
+
+def _without_ref(row: FoundOne) -> Iterator[Line]:
+    if "id" in row:
+        yield Line(
+            f"A {row['kind']} may be of many purchases: the timeline tells of them together."
+        )
+        return
+    yield Line(f"It was rejected ({words(row.get('code') or 'unknown')}), and kept no reference.")
+    yield Line(f"It came in {place({'file_kind': None, **row})}.")
+
+
+def _bought(found: Why) -> str:
+    purchase = found.purchase
+    if purchase is None:
+        return words(found.status)
+    who = purchase.cardholder_token_masked
+    return f"{format_minute(purchase.transacted_at)}  cardholder {who}"
+
+
+def _money(redemption: Row | None) -> str:
+    if redemption is None:
+        return "none"
+    currency, state = redemption["currency"], redemption["status"]
+    payout, funded, commission = (
+        quantize(redemption[name], currency)
+        for name in ("institution_payout_amount", "merchant_funded_amount", "commission_amount")
+    )
+    moment = redemption["settles_at" if state == "pending" else f"{state}_at"]
+    when = f"{'until ' if state == 'pending' else ''}{format_minute(moment)}"
+    return f"{currency} {payout} {state} {when} (merchant {funded}, commission {commission})"
+
+
+def _webhook(redemption: Row | None) -> str:
+    if redemption is None or redemption["webhook_state"] is None:
+        return "none"
+    state, count = redemption["webhook_state"], redemption["webhook_attempts"]
+    tried = "1 attempt" if count == 1 else f"{count} attempts"
+    next_at = redemption["webhook_next_attempt_at"]
+    due = state in {"due", "failed"} and next_at
+    return f"{state}, {tried}{f', next at {format_minute(next_at)}' if due else ''}"
+
+
+_MARKS: dict[bool | None, tuple[str, Tone]] = {
+    True: ("yes", "plain"),
+    False: ("NO", "strong"),
+    None: ("-", "faint"),
+}
+"""How a check stands out: held, failed, or never reached."""
+
+
+def _checks(found: Why) -> Iterator[Line]:
+    for each in found.checks:
+        mark, tone = _MARKS[each.ok]
+        text = f"{mark:<5}{words(each.check):<12} {named(each.detail)}"
+        missed = _difference(each) if each.ok is False else ""
+        yield Line(f"{text}{missed}", tone, indent=18)
+
+
+def _difference(check: Check | Evaluation) -> str:
+    """Say what a failed check expected, and what was there."""
+    if check.actual is None:
+        return ""
+    return f" (expected {_value(check.expected)}, was {_value(check.actual)})"
+
+
+def _value(value: Any) -> str:
+    return format_minute(value) if isinstance(value, datetime) else cell_text(value)
+
+
+def _other_offers(found: Why) -> Iterator[Line]:
+    for each in found.evaluations:
+        if each.offer_id != found.offer_id:
+            told = f"{named(each.offer_id)}  {words(each.outcome)}{_difference(each)}"
+            yield Line(told, indent=2)
+
+
+def _trail(found: Why) -> Iterator[Line]:
+    """Tell what became of the money: credited or not, what it stands on, what the bank said."""
+    credit = found.credit
+    if credit is not None:
+        amount = money_text(credit.credited_amount, credit.currency)
+        last = f", last at {format_minute(credit.credited_at)}" if credit.credited_at else ""
+        row = f" ({named(credit.credit_ref)})" if credit.credit_ref else ""
+        yield Line(f"credited {amount}{last}{row}", indent=2)
+        yield Line(f"  {meaning_of(credit.verdict, credit.credit_days).says}", indent=2)
+    for each in found.documents or ():
+        amount = money_text(each.amount, each.currency)
+        yield Line(f"{named(document_text(each))}, {amount}", indent=2)
+
+
+def _refunds(found: Why) -> Iterator[Line]:
+    """Tell what came back of a purchase, as `why` does, or how far a refund is."""
+    for each in found.refunds or ():
+        what = f"{each.kind} of {money_text(each.amount, each.currency)}"
+        yield Line(f"{named(each.refund_ref)}  {format_minute(each.refunded_at)}  {what}", indent=2)
+        yield Line(f"  {_became(each)}", indent=2)
+
+
+def _became(refund: ExplainedRefund) -> str:
+    """Say the state of a refund, who linked it, what is left of its purchase, and what moved."""
+    parts = [words(refund.state)]
+    if refund.outcome:
+        parts.append(words(refund.outcome))
+    if refund.how:
+        parts.append(f"by {named(refund.actor)}" if refund.how == "person" else words(refund.how))
+    if refund.purchase_amount is not None and refund.net_after is not None:
+        left, whole = (
+            money_text(each, refund.currency) for each in (refund.net_after, refund.purchase_amount)
+        )
+        parts.append(f"{left} of {whole} left")
+    if refund.outcome == "reversed" and refund.institution_payout_amount is not None:
+        back = money_text(refund.institution_payout_amount, refund.currency)
+        parts.append(f"{back} of cashback taken back")
+    return ", ".join(parts)
+
+
+def _rejects(found: Why) -> Iterator[Line]:
+    for each in found.rejects:
+        column = f"{each.column}: " if each.column else ""
+        yield Line(f"{place(each)}: {column}the {each.message} ({each.code})", indent=2)
+        yield Line(f"  To fix it: {each.fix}.", indent=2)
+
+
+def _repeats(found: Why) -> Iterator[Line]:
+    for each in found.duplicates:
+        content = "other content" if each.conflict else "the same content"
+        yield Line(f"{place(each)}, {format_minute(each.imported_at)}, {content}", indent=2)
+
+
+def _event(event: TimelineEvent) -> str:
+    detail = event.detail or ""
+    if event.event == "decided":
+        detail = words(detail)
+    parts = [named(detail)] if detail else []
+    if event.amount is not None and event.currency:
+        parts.append(money_text(event.amount, event.currency))
+    if event.times > 1:
+        parts.append(f"{event.times:,} times")
+    if event.gap:
+        parts.append(f"{event.gap} later")
+    if event.actor:
+        parts.append(f"by {named(event.actor)}")
+    return f"{event.happened_at:%Y-%m-%d %H:%M}  {event.event:<12} {', '.join(parts)}"
+
+
+def _expected(each: ExpectedEvent) -> str:
+    when = f" at {format_minute(each.at)}" if each.at else ""
+    late = ", overdue" if each.overdue else ""
+    many = f", {each.times:,} times" if each.times > 1 else ""
+    return f"{each.event}{when}{late}{many}: {each.by}"

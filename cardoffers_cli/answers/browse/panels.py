@@ -1,0 +1,221 @@
+"""The parts of the screen: its look and its keys, lines, lists to choose from, and dialogs.
+
+The look is the terminal's own colours and one accent, so that it is right on dark and on light. The
+highlighted line of a list has a mark, for whoever sees no colour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.theme import BUILTIN_THEMES, Theme
+from textual.widgets import Footer, Input, OptionList, Static
+
+from cardoffers_cli.answers.browse.lines import EMPTY, Line, broken, pair
+from cardoffers_cli.answers.browse.summaries import examples
+from cardoffers_cli.kernel.words.visible import shortened, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from textual import events
+    from textual.app import ComposeResult
+
+_LOOKS = {"plain": "", "title": "bold $accent", "strong": "bold", "faint": "dim"}
+
+
+def content(lines: Iterable[Line], width: int) -> Content:
+    """Return lines as they look, broken at a width; nothing in them is read as markup."""
+    return Content("\n").join(
+        Content.styled(line.text, _LOOKS[line.tone]) for line in broken(lines, max(width, 20))
+    )
+
+
+class Lines(Static):
+    """Lines of text, broken anew when the width changes."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  textual's name
+        super().__init__(id=id, markup=False)
+        self._told: Sequence[Line] = ()
+
+    def show(self, lines: Iterable[Line]) -> None:
+        """Show other lines."""
+        self._told = tuple(replace(line, text=visible(line.text)) for line in lines)
+        self._draw()
+
+    @property
+    def text(self) -> str:
+        """The words, unbroken, to be pasted elsewhere."""
+        return "\n".join(line.text for line in self._told)
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Break the lines where the width is now."""
+        self._draw()
+
+    def _draw(self) -> None:
+        self.update(content(self._told, self.size.width or self.app.size.width))
+
+
+class Dialog(ModalScreen[str | None]):
+    """A whole screen before the other, until Escape."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Back", key_display="Esc"),
+        Binding("ctrl+q", "app.quit", "Leave", key_display="^q"),
+    ]
+
+
+class ReadingPage(Dialog):
+    """Lines to read."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark,m", "dismiss", show=False)]
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        super().__init__()
+        self._told = tuple(lines)
+
+    def compose(self) -> ComposeResult:
+        """Lay out the page."""
+        lines = Lines()
+        with VerticalScroll():
+            yield lines
+        yield Footer(compact=True)
+        lines.show(self._told)
+
+
+def help_page(keys: Iterable[tuple[str, str]]) -> Iterator[Line]:
+    """Tell what can be typed, and every key."""
+    yield from examples()
+    yield EMPTY
+    yield Line("Keys", "title")
+    yield from (pair(key, meaning, 10) for key, meaning in keys)
+    yield EMPTY
+    yield Line("Nothing here changes anything. The store is open only while a question is")
+    yield Line("answered; while somebody else holds it, the snapshot is read, and says so.")
+
+
+class Chooser(Dialog):
+    """Which institution to look at."""
+
+    def __init__(self, slugs: Sequence[str]) -> None:
+        super().__init__()
+        self._slugs = slugs
+
+    def compose(self) -> ComposeResult:
+        """Lay out the page."""
+        with VerticalScroll(can_focus=False):
+            yield Static("Which institution?", markup=False)
+            yield Choices()
+        yield Footer(compact=True)
+
+    def on_mount(self) -> None:
+        """Offer the institutions."""
+        self.query_one(Choices).offer(map(shortened, self._slugs))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Close with the one that was chosen."""
+        self.dismiss(self._slugs[event.option_index])
+
+
+MARK = "▸ "
+
+
+class Choices(OptionList):
+    """Lines of text, one of them highlighted; nothing in them is read as markup."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's name
+        super().__init__(id=id, markup=False, compact=True)
+        self._texts: list[Content] = []
+
+    def offer(self, lines: Iterable[str]) -> None:
+        """Offer other lines, the first of them highlighted."""
+        self._texts = []  # whatever is marked meanwhile is not there any more
+        self.clear_options()
+        self._texts = [Content(line) for line in lines]
+        self.add_options(self._texts)
+        self.highlighted = 0 if self._texts else None
+
+    def rewrite(self, lines: Iterable[str]) -> None:
+        """Write the same choices in other words, and leave the highlight where it is."""
+        self._texts = [Content(line) for line in lines]
+        self._mark()
+
+    def watch_highlighted(self, highlighted: int | None) -> None:
+        """Move the mark along."""
+        self._mark()
+        super().watch_highlighted(highlighted)
+
+    def _mark(self) -> None:
+        for position, text in enumerate(self._texts):
+            mark = MARK if position == self.highlighted else " " * len(MARK)
+            self.replace_option_prompt_at_index(position, mark + text)
+
+
+def calm(*, has_colour: bool) -> Theme:
+    """Return the terminal's own colours with one accent, or with none."""
+    ansi = BUILTIN_THEMES["ansi-dark"]
+    accent = "ansi_cyan" if has_colour else "ansi_default"
+    cursor = "ansi_black" if has_colour else "ansi_default"
+    plain = {name: "ansi_default" for name in ansi.variables if not name.endswith("style")}
+    return replace(
+        ansi,
+        name="calm",
+        primary=accent,
+        secondary=accent,
+        accent=accent,
+        warning=accent,
+        error=accent,
+        success=accent,
+        variables={
+            **ansi.variables,
+            **plain,
+            "block-cursor-background": accent,
+            "block-cursor-foreground": cursor,
+            "scrollbar": accent,
+            "scrollbar-hover": accent,
+            "scrollbar-active": accent,
+            "scrollbar-background": "ansi_default",
+            "scrollbar-background-hover": "ansi_default",
+            "scrollbar-background-active": "ansi_default",
+        },
+    )
+
+
+SEARCHING = (
+    Binding("enter", "submit", "Search", key_display="⏎"),
+    Binding("down", "app.focus('results')", "To the list", key_display="↓"),
+    Binding("escape", "app.stop", "Stop waiting", key_display="Esc"),
+    Binding("f1", "app.help", "Help", key_display="F1"),
+)
+"""The keys of the search box, where letters are letters."""
+
+LOOKING = (
+    Binding("slash,escape", "app.search", "Search", key_display="/"),
+    Binding("question_mark,f1", "app.help", "Help", key_display="?"),
+    Binding("w", "app.tab('why')", "Why", tooltip="Why it redeemed, or did not"),
+    Binding("t", "app.tab('timeline')", "Timeline", tooltip="Everything that happened"),
+    Binding("a", "app.tab('answer')", "Answer", tooltip="What the cardholder may be told"),
+    Binding("c", "app.copy", "Copy", tooltip="Copy what the tab shows"),
+    Binding("l", "app.language", "Language", tooltip="The answer in the next language"),
+    Binding("i", "app.institution", "Inst.", tooltip="Another institution"),
+    Binding("m", "app.merchants", "Merchants", show=False),
+    Binding("q", "app.quit", "Leave", show=False),
+)
+"""The keys of what was found."""
+
+
+class SearchBox(Input):
+    """Where a person types what is looked for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*SEARCHING]
+
+
+class Findings(Vertical):
+    """What was found and the one looked at; letters are commands here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*LOOKING]

@@ -1,0 +1,199 @@
+"""`cardoffers why`: why a purchase did, or did not, redeem."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
+from cardoffers_cli.kernel.cli.options import AllInstitutions, AskedInstitution, argument, option
+from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, columns_of
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean
+from cardoffers_cli.kernel.words.sentences import listed
+
+if TYPE_CHECKING:
+    from cardoffers_cli.answers.why import DecidedNow, ListedWhy, PlainAnswer, Why
+
+
+PLAIN = (Column("transaction_ref"), Column("status"), Column("locale"), Column("answer"))
+LISTS = {
+    "documents": "Closed on",
+    "refunds": "Refunds",
+    "rejects": "Rejected rows",
+    "duplicates": "Came again",
+    "withdrawn": "Taken back with its file",
+}
+"""What is told of where there is any."""
+_FIELDS = {
+    "purchase": "Purchase",
+    "merchant_known": "Its merchant is known",
+    "redemption": "Redemption",
+    "credit": "Credited",
+}
+
+
+def why(
+    ctx: typer.Context,
+    ref: Annotated[str | None, argument("[REF]", "The transaction reference.")] = None,
+    *,
+    institution: AskedInstitution = None,
+    everywhere: AllInstitutions = False,
+    now: Annotated[
+        bool, option("Also decide it again, as things are now; keeps nothing.", "--now")
+    ] = False,
+    plain: Annotated[
+        bool, option("Answer the cardholder: nothing internal, to paste.", "--plain")
+    ] = False,
+    locale: Annotated[
+        str | None, option("Of --plain: en, es or pt-BR [the institution's first].")
+    ] = None,
+    file: Annotated[
+        str | None, option("Many references, one a line.", "--file", metavar="FILE")
+    ] = None,
+) -> None:
+    """Tell why a purchase did, or did not, redeem, with every check that was made."""
+    from cardoffers_cli.answers.why import ListedWhy
+
+    context = CommandContext.of(ctx)
+    context.writes({}, reads=[file] if file else [])
+    refs = _refs(ref, file, now=now, plain=plain, locale=locale)
+    owner = context.institution(institution, everywhere=everywhere)
+    if plain:
+        _show_plain(context, refs, owner, locale, is_list=file is not None, everywhere=everywhere)
+    elif file is not None:
+        from cardoffers_cli.answers.why import why_each
+
+        found = why_each(refs, owner, context.job, everywhere=everywhere)
+        context.show(found, Sheet.of(ListedWhy, "why", found), **_ending(found))
+    else:
+        _show_one(context, refs[0], owner, now=now, everywhere=everywhere)
+
+
+def _refs(
+    ref: str | None, file: str | None, *, now: bool, plain: bool, locale: str | None
+) -> list[str]:
+
+    if (ref is None) == (file is None):
+        raise UsageError(
+            "Name one reference, or a file of them.",
+            hint="Write `cardoffers why REF -i INST`, or --file FILE with one reference a line.",
+        )
+    if now and (plain or file is not None):
+        raise UsageError(
+            "--now looks at one purchase, for staff.", hint="Leave out --plain and --file."
+        )
+    if locale and not plain:
+        raise UsageError("--locale is the language of --plain.", hint="Add --plain.")
+    if file is None:
+        return [ref or ""]
+    from cardoffers_cli.merchants.lists import read_list
+
+    return read_list(file)
+
+
+def _show_one(
+    context: CommandContext, ref: str, institution: str | None, *, now: bool, everywhere: bool
+) -> None:
+    from cardoffers_cli.answers.why import why as explain
+
+    found = explain(ref, institution, context.job, now=now, everywhere=everywhere)
+    context.show(found, *_blocks(found))
+    if found.status == "not_received":
+        of = None if everywhere else found.institution
+        _not_received(ref, of, found.near, found.received_from)
+
+
+def _show_plain(
+    context: CommandContext,
+    refs: Sequence[str],
+    institution: str | None,
+    locale: str | None,
+    *,
+    is_list: bool,
+    everywhere: bool,
+) -> None:
+    from cardoffers_cli.answers.why import plain_answers
+
+    found = plain_answers(refs, institution, context.job, locale=locale, everywhere=everywhere)
+    sheet = Sheet("answers", PLAIN, found)
+    if is_list:
+        context.show(found, sheet, **_ending(found))
+        return
+    if context.options.format is None and context.output is None:
+        context.say(found[0].answer)
+    else:
+        context.show(found[0], sheet)
+    if found[0].status == "not_received":
+        _not_received(refs[0], institution, [], [])
+
+
+def _ending(found: "Sequence[ListedWhy] | Sequence[PlainAnswer]") -> Mapping[str, Any]:
+    unknown = sum(each.status == "not_received" for each in found)
+    why = f"Never received: {unknown:,} of {counted(len(found), 'reference')}." if unknown else ""
+    return {"exit_code": WITH_FINDINGS if unknown else 0, "why": why}
+
+
+def _not_received(
+    ref: str, institution: str | None, near: Sequence[str], others: Sequence[str]
+) -> NoReturn:
+    hint = "`cardoffers find` looks by day, amount, merchant or card."
+    message = f"Nothing with the reference {ref!r} was received"
+    if others:
+        message += f" from {institution}; {listed(others)} sent it"
+        hint = f"`cardoffers why {quote(ref)} -i {others[0]}` tells why."
+    raise NotFound(
+        f"{message}.",
+        code="not_received",
+        hint=hint if others else did_you_mean(near) or hint,
+        near=list(near),
+        received_from=list(others),
+    )
+
+
+def _blocks(found: "Why") -> Iterator[Block]:
+    from cardoffers_cli.answers.explanations import Evaluation
+    from cardoffers_cli.answers.why import ListedWhy
+    from cardoffers_cli.river.outcomes import Check
+
+    yield Sheet.of(ListedWhy, "why", [found])
+    if found.checks:
+        title = f"Every check of {found.offer_id}"
+        yield Sheet.of(Check, "checks", found.checks, title=title)
+    yield from _terms(found)
+    others = [
+        {**each, "version": each.terms.version}
+        for each in found.evaluations
+        if each.offer_id != found.offer_id
+    ]
+    if others:
+        columns = (*columns_of(Evaluation), Column("version", kind="integer", gives_way=1))
+        yield Sheet("offers", columns, others, title="The other offers")
+    for name, title in _FIELDS.items():
+        if fields := found.get(name):
+            yield Sheet.of_fields(name, fields, title)
+    for name, title in LISTS.items():
+        if rows := found.get(name):
+            yield Sheet.of(type(rows[0]), name, rows, title=title)
+    if found.now:
+        yield from _now(found.now)
+
+
+def _terms(found: "Why") -> Iterator[Block]:
+    """Name the version of the nearest offer's terms, with its figures."""
+    for each in found.evaluations:
+        if each.offer_id == found.offer_id:
+            terms = {**each.terms, "since": each.terms.since or "the beginning"}
+            yield Sheet.of_fields("terms", terms, f"The terms of {found.offer_id} at the purchase")
+
+
+def _now(again: "DecidedNow") -> Iterator[Block]:
+    from cardoffers_cli.river.outcomes import Check
+
+    fields = {name: again[name] for name in ("status", "reason", "headline", "offer_id")}
+    fields["differs"] = ", ".join(again.differs) or "nothing"
+    yield Sheet.of_fields("now", fields, "If it were decided now")
+    if again.checks:
+        yield Sheet.of(Check, "checks_now", again.checks, title="Every check, now")

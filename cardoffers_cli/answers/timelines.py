@@ -1,0 +1,167 @@
+"""Timelines: everything that happened to a purchase, from any id that leads to it.
+
+A ref, also of a refund or a credited row, or the id of a redemption (which is also that of its
+webhook), of a ledger entry, settlement, import or call, link, or transaction. Settlements and
+imports are of many purchases; what happened to them together stands in one row. What is missing
+shows as the time between two events.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from cardoffers_cli.kernel.store.references import purchases_of_refs
+from cardoffers_cli.kernel.words.moments import format_length
+from cardoffers_cli.kernel.words.records import Record, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime, timedelta
+
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+
+_WAYS = ("known_by_id", "known_by_refund", "known_by_credit", "known_by_line")
+"""Where what is written down is looked for, when it is no reference, the quickest first."""
+
+_DERIVED = ("link", "transaction")
+"""What has its id made of what it is, and never written down: every one there is must be made."""
+
+_DERIVED_VERSION = 8
+"""RFC 9562: ids that are drawn are of version 4."""
+
+_OF_MANY = {"settlement", "import"}
+
+
+class TimelineEvent(Record, sheet="happened_at gap event detail amount currency times actor"):
+    """What happened at a moment, so many `times` at once, with the time since the event before.
+
+    `amount` is of them together. `gap_s` are seconds, and `gap` the same for the eye.
+    """
+
+    happened_at: datetime
+    event: str
+    detail: str | None
+    actor: str | None = shown(gives_way=1)
+    currency: str | None = shown(gives_way=4)
+    amount: Amount | None = shown(gives_way=3)
+    times: int = shown(gives_way=5)
+    gap_s: int | None
+    gap: str | None = shown(gives_way=2)
+
+
+class ExpectedEvent(Record):
+    """What is expected next, so many `times`, from when, and the command that does it."""
+
+    event: str
+    at: datetime | None
+    overdue: bool
+    times: int
+    by: str
+
+
+class Timeline(Record):
+    """What happened to that which an id is of, the earliest first, and what is expected next."""
+
+    id: str
+    kind: str
+    institution: str
+    as_of: datetime
+    events: list[TimelineEvent]
+    expected: list[ExpectedEvent]
+
+
+def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
+    """Return what an institution has under an id, or None.
+
+    One of ref (of a purchase, or of rows that were not accepted), refund, credit, redemption,
+    entry, settlement, import, link, transaction. Looking for the last two takes seconds where there
+    are millions, and what it finds is kept for `timeline`, in the same opening of the store.
+    """
+    if purchases_of_refs(store, [id_], institution_id):
+        return "ref"
+    for way in _WAYS:
+        kind: str | None = store.value(
+            f"answers/timelines:{way}", institution_id=institution_id, id=id_
+        )
+        if kind:
+            return kind
+    beginning = _beginning(id_)
+    if beginning is None:
+        return None
+    of = {"institution_id": institution_id, "id": id_, "beginning": beginning}
+    kinds = _derived(store, institution_id)
+    return next((kind for kind in kinds if store.execute(_following(kind), **of)), None)
+
+
+def timeline(
+    store: Store, institution_id: UUID, id_: str, kind: str, now: datetime, *, institution: str
+) -> Timeline:
+    """Return the timeline of an id, which is of a `kind` at the institution of an id and a slug."""
+    of = {"institution_id": institution_id, "id": id_}
+    single = {"is_single": kind not in _OF_MANY}
+    if kind == "ref":
+        numbers = purchases_of_refs(store, [id_], institution_id)
+        store.execute(_following(kind), purchase_nos=numbers)
+    elif kind not in _DERIVED:
+        store.execute(_following(kind), **of)
+    store.execute("answers/timelines:refs", **of, **single)
+    store.execute("answers/timelines:refunds_followed", **of, **single)
+    store.execute("answers/timelines:credits_followed", **of, **single)
+    store.execute("answers/timelines:links_followed", **of, **single)
+    (waits,) = store.rows("answers/timelines:waiting", institution_id=institution_id)
+    return Timeline(
+        id=id_,
+        kind=kind,
+        institution=institution,
+        as_of=now,
+        events=[*_events(store, {**of, **single})],
+        expected=[*_expected(waits, now)],
+    )
+
+
+def _following(kind: str) -> str:
+    return f"answers/timelines:follow_{kind}"
+
+
+def _derived(store: Store, institution_id: UUID) -> Iterator[str]:
+    """Yield what may be known by a derived id; that of a purchase is told to calls only."""
+    yield "link"
+    if store.value("answers/timelines:takes_calls", institution_id=institution_id):
+        yield "transaction"
+
+
+def _beginning(id_: str) -> str | None:
+    """Return the digits before the version of an id that is derived; None for any other."""
+    try:
+        named = UUID(id_)
+    except ValueError:
+        return None
+    return named.hex[:12] if named.version == _DERIVED_VERSION else None
+
+
+def _events(store: Store, of: dict[str, object]) -> Iterator[TimelineEvent]:
+    before: datetime | None = None
+    for row in store.rows("answers/timelines:events", **of):
+        gap: timedelta | None = row["happened_at"] - before if before else None
+        before = row["happened_at"]
+        seconds = None if gap is None else int(gap.total_seconds())
+        shown = format_length(gap) if gap else None
+        yield TimelineEvent.of({**row, "gap_s": seconds, "gap": shown})
+
+
+def _expected(waits: Mapping[str, Any], now: datetime) -> Iterator[ExpectedEvent]:
+    steps = (
+        ("to_match", "decided", None, "cardoffers match"),
+        ("unresolved", "merchant known", None, "cardoffers catalog import, then cardoffers match"),
+        ("to_apply", "refund applied", None, "cardoffers refund apply"),
+        ("to_settle", "settled", waits["settles_at"], "cardoffers settle"),
+        ("to_deduct", "deducted", None, "cardoffers settle"),
+        ("to_send", "delivered", waits["sends_at"], "cardoffers webhook send"),
+        ("exhausted", "delivered", None, "cardoffers webhook retry"),
+    )
+    for count, event, at, how in steps:
+        if times := waits[count]:
+            overdue = at is not None and at <= now
+            yield ExpectedEvent(event=event, at=at, overdue=overdue, times=times, by=how)

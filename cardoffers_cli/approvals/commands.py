@@ -1,0 +1,94 @@
+"""`cardoffers approve`: what waits for a second person, and the answer."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from cardoffers_cli.kernel.cli import options
+from cardoffers_cli.kernel.cli.commands import group
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.options import argument, option
+from cardoffers_cli.kernel.cli.show import Sheet
+from cardoffers_cli.kernel.words.approvals import ACTIONS
+
+app = group("What waits for a second person: list, show, give, refuse.")
+
+
+ApprovalId = Annotated[
+    str, argument("ID", "The request: its id, the beginning of that, or latest.")
+]
+StateFilter = Annotated[
+    Literal["pending", "given", "refused", "expired", "used"] | None,
+    option("Only in this state."),
+]
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: options.AnyInstitution = None,
+    state: StateFilter = None,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
+) -> None:
+    """List what was asked for, by whom, and how far it is, the newest first."""
+    from cardoffers_cli.approvals.questions import Approval
+    from cardoffers_cli.approvals.work import list_approvals
+
+    context = CommandContext.of(ctx)
+    most = None if all_rows else limit + 1
+    found = list_approvals(context.job, institution, state=state, limit=most)
+    shown = found if all_rows else found[:limit]
+    if len(shown) < len(found):
+        context.note(f"There are more than {limit}: --limit or --all shows them.")
+    context.show(shown, Sheet.of(Approval, "approvals", shown, is_list=True))
+
+
+@app.command("show")
+def show_(ctx: typer.Context, approval_id: ApprovalId) -> None:
+    """Show a request with all that is to be approved, its answer and its use."""
+    from cardoffers_cli.approvals.work import show_approval
+
+    context = CommandContext.of(ctx)
+    context.show(show_approval(context.job, approval_id))
+
+
+@app.command()
+def give(
+    ctx: typer.Context,
+    approval_id: ApprovalId,
+    *,
+    reason: Annotated[str | None, option("Why; kept with the answer.")] = None,
+    yes: options.Yes = False,
+    dry_run: options.DryRun = False,
+) -> None:
+    """Approve what somebody else asked for: the same command goes through once. This is final."""
+    from cardoffers_cli.approvals import work as approvals
+
+    context = CommandContext.of(ctx)
+    if not dry_run:
+        known = approvals.show_approval(context.job, approval_id)
+        details = "; ".join(f"{name}: {value}" for name, value in known.details.items())
+        about = f"{ACTIONS[known.action].title}: {known.institution}, {known.subject} ({details})."
+        context.ask(f"{about} {known.maker} asked for it. Approve it?", yes=yes)
+        approval_id = str(known.approval_id)
+    done = approvals.give(context.job, approval_id, reason=reason, dry_run=dry_run)
+    if not dry_run:
+        context.note(f"Next: {done.maker} types the same command again.")
+    context.show(done)
+
+
+@app.command()
+def refuse(
+    ctx: typer.Context,
+    approval_id: ApprovalId,
+    *,
+    reason: Annotated[str, option("Why; whoever asked is told.")],
+    dry_run: options.DryRun = False,
+) -> None:
+    """Refuse what was asked for, or take back what one asked for oneself. This is final."""
+    from cardoffers_cli.approvals import work as approvals
+
+    context = CommandContext.of(ctx)
+    context.show(approvals.refuse(context.job, approval_id, reason, dry_run=dry_run))

@@ -1,0 +1,176 @@
+"""Approvals in the store: find requests, write one, its answer and its use (rules.md#four-eyes).
+
+The caller asks as of a moment, by which requests expire.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal
+
+from cardoffers_cli.kernel.words.approvals import LASTS, approval_id
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.kernel.words.records import Record, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+
+ApprovalState = Literal["pending", "given", "refused", "expired", "used"]
+Answer = Literal["given", "refused"]
+
+
+class ApprovalRequest(Record):
+    """What an approval is asked for, by whom and until when.
+
+    `number` counts the requests of the institution that are alike, which is of one `digest`.
+    """
+
+    approval_id: UUID
+    institution_id: UUID
+    institution: str = shown(gives_way=2)
+    number: int
+    action: str
+    subject: str
+    amount: Amount | None = shown(gives_way=1)
+    currency: str | None = shown(gives_way=1)
+    details: Mapping[str, Any]
+    digest: str
+    maker: str = shown("asked by")
+    requested_at: datetime = shown("asked at", gives_way=4)
+    expires_at: datetime = shown("until", gives_way=3)
+
+
+class Approval(
+    ApprovalRequest,
+    sheet="* -institution_id -number -details -digest -answer -answered_at -used_by -used_at",
+):
+    """A request that is in the store: how far it is, its answer, and its use."""
+
+    state: str
+    answer: str | None
+    answered_by: str | None = shown("answered by", gives_way=5)
+    answered_at: datetime | None
+    reason: str | None = shown(gives_way=6)
+    used_by: str | None
+    used_at: datetime | None
+
+
+POLICY = ("approvals", "approval_limit")
+"""The settings of an institution that are about approvals (rules.md#four-eyes)."""
+
+
+class PolicyChange(Record):
+    """A setting that is about approvals, with its value before and after, as text."""
+
+    field: str
+    old_value: str | None
+    new_value: str | None
+
+
+def list_approvals(
+    store: Store,
+    moment: datetime,
+    *,
+    institution_id: UUID | None = None,
+    state: ApprovalState | None = None,
+    limit: int | None = None,
+) -> list[Approval]:
+    """Return the requests of an institution, or of all, the newest first."""
+    return _known(store, moment, institution_id=institution_id, state=state, limit=limit)
+
+
+def find_approval(store: Store, moment: datetime, approval: str) -> Approval:
+    """Return one request by its id; raise `NotFound`."""
+    found = _known(store, moment, approval_id=approval)
+    if not found:
+        raise NotFound(
+            "There is no request for an approval with this id.",
+            code="approval_not_found",
+            hint="`cardoffers approve list` shows them with their ids.",
+        )
+    return found[0]
+
+
+def newest_alike(
+    store: Store, moment: datetime, institution_id: UUID, digest: str
+) -> Approval | None:
+    """Return the newest request of an institution for just this, if there is any."""
+    found = _known(store, moment, institution_id=institution_id, digest=digest, limit=1)
+    return found[0] if found else None
+
+
+def newest_of(
+    store: Store, moment: datetime, institution_id: UUID, action: str, subject: str
+) -> Approval | None:
+    """Return the newest request for an action on a subject that was given, or else that waits."""
+    of = {"institution_id": institution_id, "action": action, "subject": subject}
+    known = [
+        each for state in ("given", "pending") for each in _known(store, moment, **of, state=state)
+    ]
+    return known[0] if known else None
+
+
+def next_request(
+    known: Approval | None, *, institution_id: UUID, digest: str, now: datetime, **asked: Any
+) -> ApprovalRequest:
+    """Return the request that follows the newest one that is alike."""
+    number = known.number + 1 if known else 1
+    return ApprovalRequest(
+        approval_id=approval_id(institution_id, digest, number),
+        institution_id=institution_id,
+        number=number,
+        digest=digest,
+        requested_at=now,
+        expires_at=now + LASTS,
+        **asked,
+    )
+
+
+def ask(store: Store, request: ApprovalRequest, details: str) -> None:
+    """Write a request, with its details as JSON; one that is there already is not written again."""
+    columns = {name: value for name, value in request.items() if name != "institution"}
+    store.execute("approvals/questions:ask", **{**columns, "details": details})
+
+
+def policy_changes(before: Mapping[str, Any], values: Mapping[str, Any]) -> list[PolicyChange]:
+    """Return what new values of some of `POLICY` change."""
+    return [
+        PolicyChange(field=name, old_value=_text(before[name]), new_value=_text(value))
+        for name, value in values.items()
+        if value != before[name]
+    ]
+
+
+def change_policy(
+    store: Store,
+    institution_id: UUID,
+    slug: str,
+    policy: Mapping[str, Any],
+    changes: Sequence[PolicyChange],
+    **by: Any,
+) -> None:
+    """Write all of `POLICY`, and audit the changes; `by` has run_no, now and actor."""
+    of = {"institution_id": institution_id}
+    store.execute("approvals/questions:policy", **of, **policy)
+    for each in changes:
+        store.execute("institutions/changes:keep_setting", **of, **by, **each, slug=slug)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _known(store: Store, moment: datetime, **asked: Any) -> list[Approval]:
+    names = ("institution_id", "state", "digest", "approval_id", "action", "subject", "limit")
+    bounds = dict.fromkeys(names)
+    rows = store.rows("approvals/questions:known", moment=moment, **{**bounds, **asked})
+    return [
+        Approval.of({**row, "details": json.loads(row["details"], parse_float=Decimal)})
+        for row in rows
+    ]

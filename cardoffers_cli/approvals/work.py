@@ -1,0 +1,142 @@
+"""Approvals: list what was asked for, show one, give or refuse it (rules.md#four-eyes).
+
+Whoever asked cannot give it. That somebody tried is in the security log, as all else is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.approvals import questions as approvals
+from cardoffers_cli.approvals.questions import Approval
+from cardoffers_cli.kernel.identifiers import whole_id
+from cardoffers_cli.kernel.store.approval_requests import approval_moment, log_approval
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.reading import reading
+from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.words.approvals import may_be_one
+from cardoffers_cli.kernel.words.errors import Refused, UsageError
+from cardoffers_cli.kernel.words.moments import format_minute
+
+if TYPE_CHECKING:
+    from cardoffers_cli.approvals.questions import Answer, ApprovalState
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+
+
+class AnsweredApproval(Approval):
+    """A request with the answer that it was given."""
+
+    dry_run: bool
+
+
+def list_approvals(
+    job: Job,
+    institution: str | None = None,
+    *,
+    state: ApprovalState | None = None,
+    limit: int | None = None,
+) -> list[Approval]:
+    """Return the requests of one institution or of all, the newest first."""
+    with reading(job) as source:
+        store = source.store
+        owner = find_institution(store, institution).id if institution else None
+        moment = approval_moment(store, job.now)
+        return approvals.list_approvals(
+            store, moment, institution_id=owner, state=state, limit=limit
+        )
+
+
+def show_approval(job: Job, approval: str) -> Approval:
+    """Return one request; raise `NotFound`."""
+    with reading(job) as source:
+        return _find(source.store, job, approval)
+
+
+def give(
+    job: Job, approval: str, *, reason: str | None = None, dry_run: bool = False
+) -> AnsweredApproval:
+    """Approve what was asked for; raise `Refused` where it is the maker who would.
+
+    Raises `Refused` too for a request that was answered or has expired.
+    """
+    return _answer(job, approval, "given", reason, dry_run=dry_run)
+
+
+def refuse(job: Job, approval: str, reason: str, *, dry_run: bool = False) -> AnsweredApproval:
+    """Refuse what was asked for, which the maker may too; raises as `give` does."""
+    if not reason.strip():
+        raise UsageError(
+            "A refusal needs a reason.", hint='Say why: --reason "the amount is wrong".'
+        )
+    return _answer(job, approval, "refused", reason.strip(), dry_run=dry_run)
+
+
+def _answer(
+    job: Job, approval: str, answer: Answer, reason: str | None, *, dry_run: bool
+) -> AnsweredApproval:
+    """Answer in one transaction; that the maker tried to is kept, though it is refused."""
+    with job.store() as store:
+        with store.transaction(keep=not dry_run):
+            known = _find(store, job, approval)
+            _check_pending(known)
+            moment = approval_moment(store, job.now)
+            is_maker = answer == "given" and may_be_one(known.maker, job.actor)
+            with run_record(store, kind=f"approval_{answer}", now=job.now, actor=job.actor) as run:
+                run.counts["approval_id"] = known.approval_id
+                if is_maker:
+                    run.counts["answered"] = False
+                    event = "approval_denied_to_maker"
+                    log_approval(store, event, known, now=moment, actor=job.actor, is_once=False)
+                else:
+                    actor, event = job.actor, f"approval_{answer}"
+                    store.execute(
+                        "approvals/questions:answer",
+                        approval_id=known.approval_id,
+                        institution_id=known.institution_id,
+                        answer=answer,
+                        answered_by=actor,
+                        answered_at=moment,
+                        reason=reason,
+                    )
+                    log_approval(store, event, known, now=moment, actor=actor, reason=reason)
+            after = _find(store, job, str(known.approval_id))
+        if is_maker:
+            raise _own(known, job.actor, "" if dry_run else " The attempt is in the security log.")
+    return AnsweredApproval(**after, dry_run=dry_run)
+
+
+def _find(store: Store, job: Job, approval: str) -> Approval:
+    moment = approval_moment(store, job.now)
+    return approvals.find_approval(store, moment, whole_id(store, "approval", approval))
+
+
+def _check_pending(known: Approval) -> None:
+    """Raise `Refused` for a request that was answered, or that nobody answered in time."""
+    if known.answer is not None and known.answered_at is not None:
+        raise Refused(
+            f"This was {known.answer} already, by {known.answered_by} at"
+            f" {format_minute(known.answered_at)}.",
+            code="approval_answered",
+            hint="Nothing was changed; an answer is final.",
+        )
+    if known.state == "expired":
+        raise Refused(
+            f"The request expired at {format_minute(known.expires_at)}.",
+            code="approval_expired",
+            hint=f"{known.maker} types the command again, which asks for it again.",
+        )
+
+
+def _own(known: Approval, actor: str, kept: str) -> Refused:
+    """Say why somebody cannot approve: they asked for it, or may be who did; and what is kept."""
+    if known.maker == actor:
+        said = f"{actor} asked for this, and cannot approve it."
+    else:
+        said = f"{actor} may be who asked for this ({known.maker}), and cannot approve it."
+    return Refused(
+        said,
+        code="approval_own",
+        hint="Let a second person approve it; `cardoffers help approvals` says who counts as one."
+        f"{kept}",
+    )

@@ -1,0 +1,69 @@
+"""Plans on DuckDB: each SELECT becomes a temporary table, in the order of the file.
+
+Where a plan is handed tables of few rows, which are defined and not made, its own are defined too:
+the statement that reads the last of them computes them all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import duckdb
+
+    from cardoffers_cli.archive.plan import Made
+    from cardoffers_cli.kernel.store.binding import Bound, Table, TempTables
+
+
+class DuckEngine:
+    """Runs plans on one DuckDB connection, whose tables and views they read.
+
+    Its temporary tables are those of the connection (`tables`), and go when they do. Their names
+    come from the packaged files and a counter, never from data.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, tables: TempTables) -> None:
+        self._connection = connection
+        self._tables = tables
+
+    def define(self, plan: str, *tables: Table) -> Made:
+        """Name every SELECT of `river/plan/<plan>.sql`, without computing it."""
+        return self._each(plan, tables, self._view)
+
+    def run(self, plan: str, *tables: Table) -> Made:
+        """Compute every table of `river/plan/<plan>.sql`."""
+        return self._each(plan, tables, self._table)
+
+    def drop(self, *tables: Table) -> None:
+        """Drop tables that nobody reads any more; what was defined by them is computed first."""
+        for reader in self._tables.readers(tables):
+            self._tables.compute(self._connection, reader)
+        if dropping := self._tables.dropping(tables):
+            self._connection.execute(dropping)
+        self._tables.forget(tables)
+
+    def count(self, table: Table) -> int:
+        """Return the number of rows of a table."""
+        if not self._tables.is_made(table):
+            return self._tables.compute(self._connection, table)
+        rows = self._connection.table(table.identifier).count("*").fetchall()
+        return int(rows[0][0])
+
+    def _each(
+        self, plan: str, tables: Sequence[Table], make: Callable[[Table, Bound], None]
+    ) -> Made:
+        if self._tables.are_few(tables):
+            make = self._define
+        return self._tables.each_select(plan, tables, make)
+
+    def _define(self, _made: Table, bound: Bound) -> None:
+        self._tables.defines(bound)
+
+    def _table(self, made: Table, bound: Bound) -> None:
+        self._connection.execute(f"create temp table {made.identifier} as {bound.sql}")
+
+    def _view(self, made: Table, bound: Bound) -> None:
+        self._tables.is_view(made)
+        self._connection.execute(f"create temp view {made.identifier} as {bound.sql}")

@@ -1,0 +1,138 @@
+"""Which files are expected of institutions, and which came (watch.md#files-that-are-expected)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.arrivals.expectations import CATCH_UP, FileCalendar, ReceivedFile
+from cardoffers_cli.arrivals.schedules import holidays_text, parse_expectation, parse_holidays
+from cardoffers_cli.kernel.words.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import date, datetime
+    from uuid import UUID
+
+    from cardoffers_cli.arrivals.schedules import Expectation
+    from cardoffers_cli.kernel.store.store import Store
+
+
+class StoredCalendar(Record):
+    """What is expected of an institution from `set_at` on: texts of a line each."""
+
+    institution_id: UUID
+    institution: str
+    set_at: datetime
+    expects: str
+    holidays: str
+
+
+class NightFileRow(Record):
+    """A file that came, as `ReceivedFile` has it."""
+
+    name: str
+    received_at: datetime
+    import_id: str | None
+    fault: str | None
+
+
+class CalendarChange(Record):
+    """What was expected, or the holidays, before and after, as both are shown."""
+
+    field: str
+    old_value: str | None
+    new_value: str | None
+
+
+def kept_calendars(
+    store: Store, institution_id: UUID | None = None
+) -> dict[UUID, tuple[str, list[FileCalendar]]]:
+    """Return slug and calendars, the oldest first, of an institution or of each that has any."""
+    rows = store.records(
+        StoredCalendar, "arrivals/calendars:calendars", institution_id=institution_id
+    )
+    found: dict[UUID, tuple[str, list[FileCalendar]]] = {}
+    for row in rows:
+        found.setdefault(row.institution_id, (row.institution, []))[1].append(_calendar(row))
+    return found
+
+
+def newest_calendar(store: Store, institution_id: UUID) -> FileCalendar | None:
+    """Return what is expected of an institution now, if anything ever was."""
+    found = kept_calendars(store, institution_id)
+    return found[institution_id][1][-1] if found else None
+
+
+def keep_calendar(
+    store: Store,
+    institution_id: UUID,
+    slug: str,
+    *,
+    expects: Sequence[Expectation] | None,
+    holidays: Mapping[date, str] | None,
+    run_no: int,
+    now: datetime,
+    actor: str,
+) -> list[CalendarChange]:
+    """Expect other files from now on, and audit that; return each change. None keeps what is."""
+    before = newest_calendar(store, institution_id) or FileCalendar(set_at=now, holidays={})
+    after = FileCalendar(
+        set_at=now,
+        expects=before.expects if expects is None else tuple(dict.fromkeys(expects)),
+        holidays=before.holidays if holidays is None else holidays,
+    )
+    changes = _changes(before, after)
+    if changes:
+        store.execute(
+            "arrivals/calendars:keep",
+            institution_id=institution_id,
+            now=now,
+            run_no=run_no,
+            expects="\n".join(each.text for each in after.expects),
+            holidays=holidays_text(after.holidays),
+        )
+    by = {"institution_id": institution_id, "run_no": run_no, "now": now, "actor": actor}
+    for each in changes:
+        store.execute("institutions/changes:keep_setting", **each, **by, slug=slug)
+    return changes
+
+
+def came_files(
+    store: Store, institution_id: UUID, calendars: Sequence[FileCalendar]
+) -> list[ReceivedFile]:
+    """Return the files that came of an institution since something was expected of it."""
+    rows = store.records(
+        NightFileRow,
+        "arrivals/calendars:came",
+        institution_id=institution_id,
+        from_at=calendars[0].set_at - CATCH_UP,
+    )
+    return [ReceivedFile(**row) for row in rows]
+
+
+def _calendar(row: StoredCalendar) -> FileCalendar:
+    return FileCalendar(
+        set_at=row.set_at,
+        expects=tuple(map(parse_expectation, row.expects.splitlines())),
+        holidays=parse_holidays(row.holidays, "holidays") if row.holidays else {},
+    )
+
+
+def calendar_texts(calendar: FileCalendar) -> dict[str, str]:
+    """Return what is expected, and how many holidays there are, for people; empty for none."""
+    days = sorted(calendar.holidays)
+    shown = f"{len(days)}, {days[0]} to {days[-1]}" if days else ""
+    return {"expects": "; ".join(each.text for each in calendar.expects), "holidays": shown}
+
+
+def _changes(before: FileCalendar, after: FileCalendar) -> list[CalendarChange]:
+    old, new = calendar_texts(before), calendar_texts(after)
+    same = {
+        "expects": before.expects == after.expects,
+        "holidays": before.holidays == after.holidays,
+    }
+    return [
+        CalendarChange(field=field, old_value=old[field] or None, new_value=new[field] or None)
+        for field in old
+        if not same[field]
+    ]

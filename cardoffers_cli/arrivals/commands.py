@@ -1,0 +1,31 @@
+"""`cardoffers arrivals`: which expected files came, and which did not."""
+
+from typing import Any
+
+import typer
+
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.options import AnyInstitution, From, To
+from cardoffers_cli.kernel.cli.show import Sheet
+
+
+def arrivals(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    from_at: From = None,
+    to_at: To = None,
+) -> None:
+    """Show which expected files came in time, late or not at all, and what is expected next."""
+    from cardoffers_cli.arrivals.work import Arrival
+    from cardoffers_cli.arrivals.work import arrivals as look
+
+    context = CommandContext.of(ctx)
+    asked: dict[str, Any] = {"from_at": from_at, "to_at": to_at}
+    found = look(context.job, institution, **asked)
+    if not found:
+        context.note(
+            "No file was expected then. `cardoffers institution set INST --expects "
+            "'*.csv by 01:00 Europe/London on weekdays'` says what is."
+        )
+    context.show(found, Sheet.of(Arrival, "arrivals", found))

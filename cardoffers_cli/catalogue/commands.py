@@ -1,0 +1,122 @@
+"""`cardoffers catalog`: who takes part, offers, links and engagement, in and out."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cardoffers_cli.kernel.cli import show
+from cardoffers_cli.kernel.cli.commands import group
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.options import DryRun, argument, option
+from cardoffers_cli.kernel.words.counting import counted
+
+if TYPE_CHECKING:
+    from cardoffers_cli.catalogue.importing import CatalogueImport
+
+app = group("Bring the catalogue in, and write it out again.")
+
+_SHOWN = 5
+"""Messages of a code that a screen shows."""
+
+WRITTEN = (show.Column("file"), show.Column("rows", kind="integer"))
+
+
+@app.command("import")
+def import_(
+    ctx: typer.Context,
+    path: Annotated[Path, argument("DIR|FILE", "Catalogue files, or one.")],
+    *,
+    errors: Annotated[
+        Path | None, option("Write every finding, one a line, as CSV.", metavar="FILE")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Import the files of a catalogue, in the order of their references."""
+    from cardoffers_cli.catalogue.importing import import_catalogue
+
+    context = CommandContext.of(ctx)
+    context.writes({"--errors": errors}, reads=[*path.iterdir()] if path.is_dir() else [path])
+    with context.progress("Rows read") as progress:
+        result = import_catalogue(
+            context.job, path, dry_run=dry_run, errors=errors, advance=progress.advance
+        )
+    for note in _notes(result):
+        context.note(note)
+    why = "\n".join(
+        f"{each.file}: {counted(each.rejected, 'row')} rejected."
+        for each in result.files
+        if each.rejected
+    )
+    context.show(result, *file_sheets(result), exit_code=3 if result.rejected else 0, why=why)
+
+
+@app.command("export")
+def export(
+    ctx: typer.Context,
+    folder: Annotated[Path, argument("DIR", "Where to write; made if missing.")],
+    *,
+    form: Annotated[Literal["csv", "json"], option("The form of the files.", "--as")] = "csv",
+    links: Annotated[
+        Literal["masked"] | None, option("Write links too, their tokens masked [left out].")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Write every catalogue file in the form that import reads; files of the same names go."""
+    from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+    from cardoffers_cli.catalogue.importing import export_catalogue
+
+    context = CommandContext.of(ctx)
+    kinds = (*KINDS, "links_masked")
+    context.writes({f"{kind}.{form}": folder / f"{kind}.{form}" for kind in kinds})
+    options: Mapping[str, Any] = {"suffix": form, "masked_links": links is not None}
+    written = export_catalogue(context.job, folder, **options, dry_run=dry_run)
+    if links is None:
+        context.note("Links are left out: full tokens do not leave the store (--links masked).")
+    context.show(written, show.Sheet("files", WRITTEN, written))
+
+
+def _notes(result: "CatalogueImport") -> Iterator[str]:
+    """Say what changed offers mean for purchases that wait, and for what is spent."""
+    for file in result.files:
+        for finding in file.findings:
+            if finding.code == "budget_below_spent":
+                yield from (f"{file.file}: {message}." for message in finding.messages)
+        if file.waiting_purchases:
+            concerned = counted(file.waiting_purchases, "purchase")
+            yield f"{file.file}: its changes concern {concerned} that wait for a match."
+
+
+@app.command()
+def template(
+    ctx: typer.Context,
+    folder: Annotated[Path, argument("DIR", "Where to write; made if missing.")],
+    *,
+    dry_run: DryRun = False,
+) -> None:
+    """Write a template of every catalogue file, with one line each, and of a transaction file."""
+    from cardoffers_cli.catalogue.example import make_templates
+
+    context = CommandContext.of(ctx)
+    written = make_templates(folder, dry_run=dry_run)
+    context.show(written, show.Sheet("files", WRITTEN, written))
+
+
+def file_sheets(result: "CatalogueImport") -> list[show.Sheet]:
+    """Return what an import of a catalogue came to, file by file, and its findings."""
+    from cardoffers_cli.catalogue.importing import CatalogueFinding, FileImport
+
+    found = [
+        {"file": file.file, **finding, "message": "; ".join(finding.messages[:_SHOWN])}
+        for file in result.files
+        for finding in file.findings
+    ]
+    sheets = [show.Sheet.of(FileImport, "files", result.files)]
+    columns = (
+        show.Column("file"),
+        *show.columns_of(CatalogueFinding),
+        show.Column("message"),
+        *show.columns_of(CatalogueFinding, "fix"),
+    )
+    return [*sheets, show.Sheet("findings", columns, found)] if found else sheets

@@ -1,0 +1,47 @@
+"""Example: a store that begins with a program of one offer, and templates to make one's own of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.catalogue.importing import CatalogueImport, import_catalogue
+from cardoffers_cli.catalogue.writing import write_templates
+from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.storage.stores import InitResult, init
+
+if TYPE_CHECKING:
+    from cardoffers_cli.kernel.store.job import Job
+
+
+class ExampleStore(InitResult):
+    """A new store with the example: what the import of its files told, None of a dry run."""
+
+    example: CatalogueImport | None
+
+
+class Template(Record):
+    """A file of the catalogue with a line to change."""
+
+    file: str
+    rows: int
+    dry_run: bool
+
+
+def init_with_example(job: Job, *, dry_run: bool = False) -> ExampleStore:
+    """Make a new store with the example in it; raises `Refused` where a file is already."""
+    made = init(job, dry_run=dry_run)
+    if dry_run:
+        return ExampleStore(**made, example=None)
+    with TemporaryDirectory(prefix="cardoffers-example-") as folder:
+        write_templates(Path(folder))
+        return ExampleStore(**made, example=import_catalogue(job, Path(folder)))
+
+
+def make_templates(folder: Path, *, dry_run: bool = False) -> list[Template]:
+    """Write a template of every file into a folder; return their names. Raises `Refused`."""
+    return [
+        Template(file=path.name, rows=1, dry_run=dry_run)
+        for path in write_templates(folder, dry_run=dry_run)
+    ]

@@ -1,0 +1,210 @@
+"""Find and read catalogue files: what is well formed comes as typed rows, the rest as findings.
+
+Which kind a file is says its name, else its columns. Reading goes page by page, so that a file of
+links may be of any length. A row is judged by itself here; what it points to is looked up later.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.catalogue.catalogue_kinds import KINDS, CellRule, Kind
+from cardoffers_cli.intake.headers import Names
+from cardoffers_cli.intake.paging import RecordFile
+from cardoffers_cli.intake.sources import open_source
+from cardoffers_cli.intake.tables import pages
+from cardoffers_cli.kernel.words.addresses import check_url
+from cardoffers_cli.kernel.words.errors import FileUnusable, NotFound, UsageError
+from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES, make_finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cardoffers_cli.kernel.words.findings import Finding
+
+_NAME = re.compile(r"(?P<kind>.+?)\.(?:csv|json|jsonl|ndjson)(?:\.gz)?", re.IGNORECASE)
+_WORD = re.compile(rb"[A-Za-z_-]+")
+_FINDINGS = {
+    "line": pl.UInt64,
+    "column": pl.String,
+    "code": pl.String,
+    "level": pl.String,
+    "message": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class CataloguePage:
+    """One stretch of a file: its well-formed rows, typed, and what is wrong with others.
+
+    `rows` has `line` and the kind's columns; `findings` has line, column, code, level, message.
+    """
+
+    rows: pl.DataFrame
+    findings: pl.DataFrame
+
+
+class CatalogueFile:
+    """A catalogue file of a known kind; `received` is complete when the pages are exhausted.
+
+    `allow_insecure` is what `check_url` asks of webhooks' URLs.
+    """
+
+    def __init__(self, source: str, kind: Kind, *, allow_insecure: bool = False) -> None:
+        self.source = source
+        self.kind = kind
+        self.received = 0
+        self._allow_insecure = allow_insecure
+
+    @property
+    def name(self) -> str:
+        """The name of the file, without its folder."""
+        return Path(self.source).name
+
+    def pages(self) -> Iterator[CataloguePage]:
+        """Read the file; the last page holds no rows, but the findings about the whole file."""
+        try:
+            yield from self._pages()
+        except FileUnusable as error:
+            raise error.of(self.name) from None
+
+    def _pages(self) -> Iterator[CataloguePage]:
+        names = Names(known=self.kind.names, required=self.kind.required)
+        with open_source(self.source) as opened:
+            file = RecordFile(opened, names, list_key=self.kind.name)
+            for texts, broken in pages(file, self.kind.names):
+                rows, findings = _judge(texts, self.kind)
+                refused = _urls_refused(rows, allow_insecure=self._allow_insecure)
+                yield CataloguePage(
+                    rows.filter(~pl.col("line").is_in(refused["line"].implode())),
+                    pl.concat([_as_frame(broken), findings, refused]),
+                )
+            self.received = file.received
+            about_file = [*file.header_findings]
+            if not file.received:
+                about_file.append(make_finding("rows_missing", "the file has no rows"))
+            yield CataloguePage(rows.clear(), _as_frame(about_file))
+
+
+def read_row(kind: Kind, cells: Mapping[str, str | None]) -> CataloguePage:
+    """Judge one row that came by another way than a file, as if it stood on line 1 of one."""
+    schema = {"line": pl.UInt64, **dict.fromkeys(kind.names, pl.String)}
+    values = {"line": 1, **{name: cells.get(name) or None for name in kind.names}}
+    return CataloguePage(*_judge(pl.DataFrame([values], schema=schema), kind))
+
+
+def catalogue_files(path: Path, *, allow_insecure: bool = False) -> list[CatalogueFile]:
+    """Return the catalogue files at a path, in order of import.
+
+    A folder may hold any of them, and other files, which are left alone. Raises `NotFound` where
+    there is none, and `FileUnusable` where two are of one kind or the kind of a file is unknown.
+    """
+    if not path.is_dir():
+        name = _kind_by_name(path) or _kind_by_columns(path)
+        return _in_order([(name, path)], allow_insecure=allow_insecure)
+    found = [(kind, file) for file in sorted(path.iterdir()) if (kind := _kind_by_name(file))]
+    if not found:
+        raise NotFound(
+            f"There is no catalogue file in {path}.",
+            code="catalogue_missing",
+            hint=f"Names are those of the kinds: {', '.join(KINDS)}, as .csv, .json or .jsonl.",
+        )
+    kinds = [kind for kind, _ in found]
+    if twice := [kind for kind in kinds if kinds.count(kind) > 1]:
+        raise FileUnusable(
+            f"The folder holds {twice[0]} more than once.",
+            code="catalogue_file_twice",
+            hint="Keep one of the files, or import them one by one.",
+        )
+    return _in_order(found, allow_insecure=allow_insecure)
+
+
+def _in_order(found: Sequence[tuple[str, Path]], *, allow_insecure: bool) -> list[CatalogueFile]:
+    by_kind = dict(found)
+    return [
+        CatalogueFile(str(by_kind[name]), KINDS[name], allow_insecure=allow_insecure)
+        for name in KINDS
+        if name in by_kind
+    ]
+
+
+def _kind_by_name(path: Path) -> str | None:
+    match = _NAME.fullmatch(path.name)
+    kind = match["kind"].lower() if match else None
+    return kind if kind in KINDS else None
+
+
+def _kind_by_columns(path: Path) -> str:
+    with open_source(str(path)) as opened:
+        head = opened.head().lstrip()
+    # a CSV header, or the fields of a first JSON object
+    start = head.partition(b"}")[0] if head.startswith((b"{", b"[")) else head.splitlines()[0]
+    words = {word.decode() for word in _WORD.findall(start)}
+    fitting = [kind for kind in KINDS.values() if words.issuperset(kind.required)]
+    if not fitting:
+        raise FileUnusable(
+            f"{path} is no catalogue file: neither its name nor its columns say which kind.",
+            code="catalogue_kind_unknown",
+            hint=f"Name the file after its kind: {', '.join(KINDS)}.",
+        )
+    return max(fitting, key=lambda kind: len(words.intersection(kind.names))).name
+
+
+def _judge(texts: pl.DataFrame, kind: Kind) -> tuple[pl.DataFrame, pl.DataFrame]:
+    filled = texts.with_columns(
+        pl.col(column.name).fill_null(column.default) for column in kind.columns if column.default
+    )
+    # `mistyped` is what the rules of tokens ask of JSON; tables have turned every value to text.
+    cells = filled.with_columns(
+        pl.lit(None, pl.String).alias("mistyped"), *(column.value for column in kind.columns)
+    )
+    findings = _findings(cells, kind.rules)
+    well_formed = cells.filter(~pl.col("line").is_in(findings["line"].implode()))
+    values = [pl.col(f"read:{name}").alias(name) for name in kind.names]
+    return well_formed.select("line", *values), findings
+
+
+def _urls_refused(rows: pl.DataFrame, *, allow_insecure: bool) -> pl.DataFrame:
+    """Return a finding for every webhook_url that `cardoffers webhook set` would refuse."""
+    found = []
+    if "webhook_url" in rows.columns:
+        given = rows.select("line", "webhook_url").drop_nulls()
+        for line, url in given.iter_rows():
+            try:
+                check_url(url, allow_insecure=allow_insecure)
+            except UsageError as refusal:
+                text = f"{refusal.message} {refusal.hint}"
+                found.append((line, "webhook_url", "webhook_url_refused", "error", text))
+    return pl.DataFrame(found, schema=_FINDINGS, orient="row")
+
+
+def _findings(cells: pl.DataFrame, rules: Sequence[CellRule]) -> pl.DataFrame:
+    """Return one row per finding; of the rules that one cell breaks the first speaks."""
+    broken = cells.select(
+        rule.broken.fill_null(value=False).alias(str(number)) for number, rule in enumerate(rules)
+    )
+    found = broken.select(pl.all().any()).row(0)
+    frames = [
+        cells.filter(broken[str(number)]).select(
+            "line",
+            column=pl.lit(rule.column),
+            code=pl.lit(rule.code),
+            level=pl.lit(CATALOGUE_CODES[rule.code].level),
+            message=pl.lit(rule.message),
+        )
+        for number, rule in enumerate(rules)
+        if found[number]
+    ]
+    return pl.concat([pl.DataFrame(schema=_FINDINGS), *frames]).unique(
+        ["line", "column"], keep="first", maintain_order=True
+    )
+
+
+def _as_frame(findings: Sequence[Finding]) -> pl.DataFrame:
+    rows = [(each.line, each.column, each.code, each.level, each.message) for each in findings]
+    return pl.DataFrame(rows, schema=_FINDINGS, orient="row")

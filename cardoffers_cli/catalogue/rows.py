@@ -1,0 +1,259 @@
+"""Single rows of the catalogue, by hand: they go the way of a catalogue file's.
+
+So there is one set of rules, one audit log, and one way of writing; what is data in a file ends a
+command here. What is made is new: to change it, set it or import it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from cardoffers_cli.catalogue import questions as catalogue
+from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+from cardoffers_cli.catalogue.files import read_row
+from cardoffers_cli.catalogue.importing import take
+from cardoffers_cli.catalogue.questions import FieldChange
+from cardoffers_cli.kernel.identifiers import whole_id
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.runs import Run, run_record
+from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES
+from cardoffers_cli.kernel.words.moments import format_moment
+from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.records import Record, if_any
+from cardoffers_cli.merchants.questions import IdentifiedMerchant, Merchant, NamedMerchant
+from cardoffers_cli.offers import questions as offers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+
+Cells = dict[str, str | None]
+
+
+class ChangedMerchant(Merchant):
+    """A merchant that was made, or given an identifier."""
+
+    dry_run: bool
+
+
+class ChangedTerms(ChangedMerchant):
+    """A merchant as it is now, and what was changed."""
+
+    changes: Sequence[catalogue.FieldChange]
+
+
+def write_row(
+    store: Store, kind: str, cells: Mapping[str, str | None], run: Run
+) -> list[catalogue.FieldChange]:
+    """Judge one row and write it, in the caller's transaction; return what it changed.
+
+    Raises `UsageError` for a value of the wrong form, `Refused` for a row that does not fit others.
+    """
+    page = read_row(KINDS[kind], cells)
+    if page.findings.height:
+        raise _refusal(UsageError, page.findings)
+    findings, changes = (
+        store.make("catalogue/questions:findings"),
+        store.make("catalogue/questions:changes"),
+    )
+    take(store, kind, iter([page.rows]), run, findings=findings, changes=changes)
+    found = store.frame("catalogue/questions:report", findings, kind=kind)
+    if found.height:
+        raise _refusal(Refused, found)
+    subject = kind.removesuffix("s")
+    catalogue.audit(store, changes, subject, **run.by)
+    return store.records(FieldChange, "catalogue/questions:list_changes", changes)
+
+
+def add_merchant(
+    job: Job,
+    cells: Cells,
+    *,
+    merchant_id: str | None = None,
+    identifier: Cells | None = None,
+    dry_run: bool = False,
+) -> ChangedMerchant:
+    """Make a merchant of the `cells` of its row, with an identifier if one is given; return both.
+
+    A second one of a name is made with an id only, so that running it again makes no two.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        check_is_new(store, cells["name"] or "", merchant_id)
+        wanted = merchant_id or str(uuid4())
+        with run_record(store, kind="merchant_add", now=job.now, actor=job.actor) as run:
+            write_row(store, "merchants", {**cells, "merchant_id": wanted}, run)
+            if identifier:
+                _identify(store, wanted, identifier, run)
+            run.counts["merchant_id"] = wanted
+        return _changed(store, wanted, dry_run=dry_run)
+
+
+def identify_merchant(
+    job: Job, merchant: str, identifier: Cells, *, dry_run: bool = False
+) -> ChangedMerchant:
+    """Give a merchant one more identifier, by which purchases of it are known; return it."""
+    with job.store() as store, store.transaction(keep=not dry_run):
+        found = find_merchant(store, merchant)
+        with run_record(store, kind="merchant_identify", now=job.now, actor=job.actor) as run:
+            _identify(store, str(found.merchant_id), identifier, run)
+            run.counts["merchant_id"] = found.merchant_id
+        return _changed(store, str(found.merchant_id), dry_run=dry_run)
+
+
+def set_merchant(job: Job, merchant: str, cells: Cells, *, dry_run: bool = False) -> ChangedTerms:
+    """Change what is given of a merchant; return it with each change.
+
+    Raises `NotFound`, and as `write_row` does.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        found = find_merchant(store, merchant)
+        with run_record(store, kind="merchant_set", now=job.now, actor=job.actor) as run:
+            named = {**found, "merchant_id": str(found.merchant_id)}
+            row = {name: named[name] for name in ("merchant_id", "name", "category")}
+            changes = write_row(store, "merchants", {**row, **cells}, run)
+            run.counts["changed"] = len(changes)
+        after = _changed(store, str(found.merchant_id), dry_run=dry_run)
+    return ChangedTerms(**after, changes=changes)
+
+
+class CreatedOffer(Record):
+    """The row of an offer, as text, and its place in the program of an institution."""
+
+    offer_id: str
+    title_en: str | None = if_any()
+    description_en: str | None = if_any()
+    min_spend: str | None = if_any()
+    cashback_amount: str | None = if_any()
+    commission_rate: str | None = if_any()
+    budget_amount: str | None = if_any()
+    starts_at: str
+    expires_at: str | None = if_any()
+    segments: str | None = if_any()
+    max_redemptions_per_cardholder: str | None = if_any()
+    merchant_id: str
+    currency: str
+    merchant_name: str
+    institution: str
+    position: int
+    dry_run: bool
+
+
+def create_offer(
+    job: Job, institution: str, merchant: str, cells: Cells, *, dry_run: bool = False
+) -> CreatedOffer:
+    """Make an offer of a merchant, at the end of an institution's program; return its row.
+
+    Its currency is the institution's. Without `starts_at` it starts now.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution)
+        known = find_merchant(store, merchant)
+        offer_id = cells["offer_id"] or ""
+        if offers.is_known(store, offer_id):
+            raise Refused(
+                f"There is an offer {offer_id} already.",
+                code="offer_exists",
+                hint=f"`cardoffers offer show {offer_id}` shows it; `cardoffers catalog import` "
+                "changes it.",
+            )
+        row: Cells = {
+            **cells,
+            "merchant_id": str(known.merchant_id),
+            "currency": owner.currency,
+            "starts_at": cells.get("starts_at") or format_moment(job.now),
+        }
+        with run_record(store, kind="offer_create", now=job.now, actor=job.actor) as run:
+            write_row(store, "offers", row, run)
+            position = offers.next_position(store, owner.id)
+            place = {"institution": owner.slug, "offer_id": offer_id, "position": str(position)}
+            write_row(store, "program_offers", place, run)
+            run.counts["offer_id"] = offer_id
+    return CreatedOffer.part(
+        row,
+        merchant_name=known.name,
+        institution=owner.slug,
+        position=position,
+        dry_run=dry_run,
+    )
+
+
+def list_merchants(job: Job) -> list[Merchant]:
+    """Return every merchant with its identifiers, by name."""
+    with job.store(read_only=True) as store:
+        return store.records(Merchant, "merchants/questions:list")
+
+
+def find_merchant(store: Store, given: str) -> NamedMerchant:
+    """Return the merchant of an id, of its beginning, of a name, or the latest one.
+
+    Raises `NotFound`, and `UsageError` where several have the name.
+    """
+    named = store.records(NamedMerchant, "merchants/questions:of_name", name=given)
+    if len(named) > 1:
+        ids = ", ".join(str(each.merchant_id) for each in named)
+        raise UsageError(
+            f"More than one merchant is called {given}.",
+            code="merchant_ambiguous",
+            hint=f"Name it by its id: {ids}.",
+        )
+    found = (
+        named[0]
+        if named
+        else store.record(
+            Merchant, "merchants/questions:find", merchant_id=whole_id(store, "merchant", given)
+        )
+    )
+    if found is None:
+        names = [row.name for row in store.records(Merchant, "merchants/questions:list")]
+        raise NotFound(
+            f"There is no merchant {given!r}.",
+            code="merchant_not_found",
+            hint=did_you_mean(nearest(given, names)) or "`cardoffers merchant list` shows them.",
+        )
+    return found
+
+
+def _changed(store: Store, merchant_id: str, *, dry_run: bool) -> ChangedMerchant:
+    made = store.record(Merchant, "merchants/questions:find", merchant_id=merchant_id)
+    return ChangedMerchant.of({**(made or {}), "dry_run": dry_run})
+
+
+def check_is_new(store: Store, name: str, merchant_id: str | None) -> None:
+    """Raise `Refused` merchant_exists for a merchant of that id, or without an id of that name."""
+    if merchant_id and store.record(Merchant, "merchants/questions:find", merchant_id=merchant_id):
+        raise Refused(
+            f"There is a merchant {merchant_id} already.",
+            code="merchant_exists",
+            hint="Leave --id out for a new one; `cardoffers catalog import` changes one.",
+        )
+    if not merchant_id and store.records(NamedMerchant, "merchants/questions:of_name", name=name):
+        raise Refused(
+            f"There is a merchant called {name} already.",
+            code="merchant_exists",
+            hint="`cardoffers merchant identify` gives it one more identifier; another merchant of "
+            "that name needs an --id.",
+        )
+
+
+def _identify(store: Store, merchant_id: str, identifier: Cells, run: Run) -> None:
+    of = store.record(IdentifiedMerchant, "merchants/questions:of_identifier", **identifier)
+    if of and str(of.merchant_id) != merchant_id:
+        raise Refused(
+            f"{identifier['merchant_identifier']} is an identifier of {of.name} already.",
+            code="identifier_exists",
+            hint="`cardoffers catalog import` moves an identifier from one merchant to another.",
+        )
+    write_row(store, "merchant_identifiers", {**identifier, "merchant_id": merchant_id}, run)
+
+
+def _refusal(error: type[CardoffersError], findings: pl.DataFrame) -> CardoffersError:
+    """Make an error of the first finding."""
+    code = CATALOGUE_CODES[findings["code"][0]]
+    message = str(findings["message"][0])
+    return error(f"{message[0].upper()}{message[1:]}.", code=code.code, hint=code.advice)

@@ -1,0 +1,117 @@
+"""Take a catalogue file whose rows are staged whole, so that a key that comes twice is seen in it.
+
+A file is staged, its rows are checked, those found wrong are deleted, what the store says of the
+others is laid beside them, and what differs is written, with every change of a column. Statements
+on any kind have one name, those on a single kind begin with its name. To add a kind, add its
+statements, and its columns in `catalogue/catalogue.txt`.
+
+An institution without institution_id keeps the one its slug is known under; a new slug gets one. An
+empty webhook_url or require_marker keeps what is set, and so do empty terms of payment.
+
+A version of an offer counts from the clock of the import, or from `effective_at`, which dates a
+correction back: the newest version known at a purchase is the one it is judged by (rules.md#terms),
+so a correction also takes the place of what was imported between. It cannot lie in the future, as
+the feed shows the newest terms at once. `effective_at` alone, on an offer that stays as it is,
+dates its newest version back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.kernel.store.interning import intern_identifiers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+    from uuid import UUID
+
+    import polars as pl
+
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.store import Store
+
+_OF_ANY_KIND = {"load", "refuse", "compare"}
+
+
+def take(
+    store: Store,
+    kind: str,
+    pages: Iterable[pl.DataFrame],
+    *tables: Table,
+    run_no: int,
+    now: datetime,
+    new_id: Callable[[], UUID],
+) -> tuple[int, int]:
+    """Write the rows of one file; return how many are new and how many changed.
+
+    `tables` are those of findings and changes. Identifiers are new that got their first owner.
+    """
+    file, is_offers = _StagedFile(store, kind, *tables), kind == "offers"
+    file.stage(pages)
+    file.run("check", **({"now": now} if is_offers else {}))
+    file.run("refuse", kind=kind)
+    if kind == "institutions":
+        file.run("keep")
+        for row in store.rows(
+            "catalogue/taking:institutions_without_id", file.tables["staged_rows"]
+        ):
+            file.run("give_id", slug=row["slug"], institution_id=new_id())
+    elif kind == "merchants":
+        file.run("keep")
+    elif kind == "merchant_identifiers":
+        intern_identifiers(store, file.make("stage_identifiers"))
+    elif is_offers:
+        file.run("warn")
+    file.make("known")
+    file.run("compare")
+    if is_offers:
+        file.run("compare_times")
+    changed, new = file.run("update"), file.run("insert")
+    if is_offers:
+        file.make("stage_texts")
+        file.run("update_texts")
+        file.run("insert_texts")
+        file.run("version", run_no=run_no, now=now)
+    file.drop()
+    return new, changed
+
+
+def concerned(store: Store, resolutions: Table, run_no: int) -> int:
+    """Count the purchases of `resolutions` that the changed offers of a run concern."""
+    return int(store.value("catalogue/taking:offers_concerned", resolutions, run_no=run_no))
+
+
+class _StagedFile:
+    """The temporary tables of one file, by name; a statement is handed those that it declares."""
+
+    def __init__(self, store: Store, kind: str, *given: Table) -> None:
+        self.tables = {table.name: table for table in given}
+        self._store, self._kind, self._given = store, kind, given
+
+    def stage(self, pages: Iterable[pl.DataFrame]) -> None:
+        for page in pages:
+            if "staged_rows" in self.tables:
+                address, tables = self._called("load")
+                self._store.load(address, page, *tables)
+            else:
+                self.make("stage", frame=page)
+
+    def run(self, step: str, **parameters: Any) -> int:
+        address, tables = self._called(step)
+        return self._store.execute(address, *tables, **parameters)
+
+    def make(self, step: str, frame: pl.DataFrame | None = None) -> Table:
+        address, tables = self._called(step)
+        made = self._store.make(address, *tables, frame=frame)
+        self.tables[made.name] = made
+        return made
+
+    def drop(self) -> None:
+        self._store.drop(*(table for table in self.tables.values() if table not in self._given))
+
+    def _called(self, step: str) -> tuple[str, list[Table]]:
+        """Return the address of a statement, and the tables that it declares."""
+        name = step if step in _OF_ANY_KIND else f"{self._kind}_{step}"
+        address = f"catalogue/taking:{name}"
+        return address, self._store.declared_by(address, self.tables)

@@ -1,0 +1,150 @@
+"""Write catalogue files in the format of import, templates of them, and the findings of an import.
+
+The files are not guarded against spreadsheet formulas: a guard would change names that start with a
+hyphen, and an export is there to be imported again. The report is. Templates are the examples of
+`catalogue.txt`: somebody fills them in, and `cardoffers init --example` begins with them.
+"""
+
+from __future__ import annotations
+
+import csv
+from decimal import Decimal
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from cardoffers_cli.catalogue import forms
+from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+from cardoffers_cli.kernel.disk.lasting import make_folder
+from cardoffers_cli.kernel.sheets.exports import replacing, write_frame
+from cardoffers_cli.kernel.words import json_text
+from cardoffers_cli.kernel.words.errors import Refused
+from cardoffers_cli.kernel.words.money import AMOUNT_SCALE, MINOR_UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_REPORT = ("line", "transaction_ref", "column", "code", "level", "message", "file")
+
+
+def write_catalogue(path: Path, kind: str, rows: pl.DataFrame, *, mode: int) -> None:
+    """Write rows of one kind as CSV or, where the path ends in `.json`, as a JSON array."""
+    texts = rows.select(_text(name, dtype) for name, dtype in rows.schema.items())
+    with replacing(path, mode=mode) as out:
+        if path.suffix == ".json":
+            items = (_typed(row, kind) for row in texts.iter_rows(named=True))
+            out.writelines(piece.encode() for piece in json_text.pieces(items, indent=1))
+            out.write(b"\n")
+        else:
+            write_frame(texts, out)
+
+
+def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]], *, mode: int) -> None:
+    """Write the findings of each file, in line order, as CSV.
+
+    The columns are those of the report on a transaction file, whose reference stays empty, and the
+    name of the file.
+    """
+    frames = [
+        frame.rename({"field": "column"}).with_columns(
+            transaction_ref=pl.lit(None, pl.String), file=pl.lit(name)
+        )
+        for name, frame in findings
+    ]
+    empty = pl.DataFrame(schema={**dict.fromkeys(_REPORT, pl.String), "line": pl.UInt64})
+    with replacing(path, mode=mode) as out:
+        report = pl.concat([empty, *(frame.select(_REPORT) for frame in frames)])
+        write_frame(report.with_columns(_guarded(pl.col(pl.String))), out)
+
+
+def _guarded(text: pl.Expr) -> pl.Expr:
+    """Keep a spreadsheet from reading text as a formula, as `sheets.guard` does."""
+    is_formula = text.str.contains(r"^[=+\-@\t\r]")
+    return pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).name.keep()
+
+
+def _text(name: str, dtype: pl.DataType) -> pl.Expr:
+    """Return the column as the text that import reads back."""
+    column = pl.col(name)
+    if dtype == forms.RATE:
+        return column.cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
+    if isinstance(dtype, pl.Decimal):
+        return _amount(column)
+    if isinstance(dtype, pl.Datetime):
+        return column.dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").str.replace(
+            ".000000Z", "Z", literal=True
+        )
+    return column.cast(pl.String)
+
+
+def _amount(column: pl.Expr) -> pl.Expr:
+    """Cut an amount's text to the decimals of its currency; it holds zeros beyond them."""
+    text = column.cast(pl.String)
+    unit = pl.col("currency").replace_strict(MINOR_UNITS, return_dtype=pl.Int64)
+    return text.str.head(text.str.len_bytes() - (AMOUNT_SCALE - unit)).str.strip_chars_end(".")
+
+
+def _typed(row: dict[str, str | None], kind: str) -> Mapping[str, Any]:
+    """Give a row's numbers and flags the types they have in JSON; leave out what is empty."""
+    kinds = {column.name: column.form.json for column in KINDS[kind].columns}
+    return {name: _value(text, kinds[name]) for name, text in row.items() if text is not None}
+
+
+def _value(text: str, json: str) -> Any:
+    match json:
+        case "number":
+            return Decimal(text)
+        case "flag":
+            return text == "true"
+        case _:
+            return text
+
+
+EXAMPLES = {name: kind.example for name, kind in KINDS.items()}
+"""One row of each kind of catalogue file; columns that are left out are empty."""
+
+PURCHASE = {
+    "cardholder_token": EXAMPLES["links"]["cardholder_token"],
+    "card_token": EXAMPLES["links"]["card_token"],
+    "card_acceptor_id": EXAMPLES["merchant_identifiers"]["merchant_identifier"],
+    "amount": "12.40",
+    "transaction_ref": "example-0001",
+    "transacted_at": "2026-01-03T12:30:00Z",
+}
+"""A purchase that redeems the offer."""
+
+TRANSACTIONS = "transactions"
+
+
+def templates() -> dict[str, str]:
+    """Return the text of every template by the name of its file."""
+    files = {f"{name}.csv": _csv(list(kind.names), EXAMPLES[name]) for name, kind in KINDS.items()}
+    return {**files, f"{TRANSACTIONS}.csv": _csv(list(PURCHASE), PURCHASE)}
+
+
+def write_templates(folder: Path, *, dry_run: bool = False) -> list[Path]:
+    """Write the templates into a folder; return their paths. Raises `Refused` where one is."""
+    paths = {folder / name: text for name, text in templates().items()}
+    for path in paths:
+        if path.exists():
+            raise Refused(
+                f"There is a file already at {path}.",
+                code="file_exists",
+                hint="Name another folder: a template is never written over something else.",
+            )
+    if not dry_run:
+        make_folder(folder)
+        for path, text in paths.items():
+            with replacing(path) as out:
+                out.write(text.encode())
+    return list(paths)
+
+
+def _csv(names: list[str], row: dict[str, str]) -> str:
+    out = StringIO()
+    writer = csv.DictWriter(out, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerow(row)
+    return out.getvalue()

@@ -1,0 +1,77 @@
+"""`cardoffers credit`: what institutions say that they credited to their cardholders."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cardoffers_cli.kernel.cli import options
+from cardoffers_cli.kernel.cli.commands import group
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.options import argument, option
+from cardoffers_cli.kernel.cli.show import Block, Sheet, Text
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.river.commands import import_credits
+
+if TYPE_CHECKING:
+    from cardoffers_cli.credits.work import CreditDetails
+
+app = group("What was credited to cardholders: take it in, look at it.")
+app.command("import")(import_credits)
+
+StatusFilter = Annotated[
+    Literal["credited", "failed", "reversed"] | None, option("Only with this status.")
+]
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: options.AskedInstitution = None,
+    status: StatusFilter = None,
+    from_at: options.From = None,
+    to_at: options.To = None,
+    all_institutions: options.AllInstitutions = False,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
+    raw: options.Raw = False,
+) -> None:
+    """List what was credited, as it was sent, the newest first."""
+    from cardoffers_cli.credits.work import ListedCredit, credit_rows
+
+    context = CommandContext.of(ctx)
+    most = options.Extent(limit=limit, all_rows=all_rows).most
+    span: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}  # which are times by now
+    rows, found = credit_rows(
+        context.job, institution, status=status, limit=most, everywhere=all_institutions, **span
+    )
+    context.show(rows, Sheet.of(ListedCredit, "credits", rows), raw=raw)
+    if found > len(rows):
+        context.note(f"There are {counted(found, 'credited row')}: --all for every one.")
+
+
+@app.command("show")
+def show_(
+    ctx: typer.Context,
+    credit_ref: Annotated[str, argument("CREDIT_REF", "The institution's own name of the row.")],
+    *,
+    institution: options.AskedInstitution = None,
+) -> None:
+    """Show a credited row: what was sent, and what is owed for the redemption that it is of."""
+    from cardoffers_cli.credits.work import show_credit
+
+    context = CommandContext.of(ctx)
+    found = show_credit(context.job, institution, credit_ref)
+    context.show(found, *_shown(found))
+
+
+def _shown(found: "CreditDetails") -> Iterator[Block]:
+    from cardoffers_cli.credits.credits import Credit
+
+    fields = {name: value for name, value in found.items() if name != "others"}
+    yield Sheet.of_fields("credit", fields)
+    if found.owed_redemption_id is None:
+        yield Text([f"{found.institution} has no redemption of what it names."])
+    if found.others:
+        yield Sheet.of(Credit, "others", found.others, title="Also credited for this redemption")

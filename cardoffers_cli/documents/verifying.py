@@ -1,0 +1,208 @@
+"""Verify statements and invoices: what each says again of the ledger, and of the one before it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.documents import closing, invoices, invoicing
+from cardoffers_cli.documents.invoices import InvoiceDraft
+from cardoffers_cli.documents.questions import (
+    Statement,
+    csv_lines,
+    find_statement,
+    list_statements,
+    stated_sums,
+)
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.words.money import money_text
+from cardoffers_cli.kernel.words.periods import Period
+from cardoffers_cli.kernel.words.records import Record, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cardoffers_cli.documents.invoices import Invoice
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+
+_ALL = 1_000_000
+
+
+class VerifiedInvoice(Record):
+    """An invoice or credit note that was held against the ledger, as a `VerifiedStatement`."""
+
+    number: str
+    merchant_name: str = shown("merchant")
+    period: str
+    ok: bool
+    differences: Sequence[str]
+    sha256: str | None
+
+
+class VerifiedStatement(Record):
+    """A statement that was held against the ledger: `differences` are sentences, none if it is ok.
+
+    `sha256` is the digest of its file as it would be written now.
+    """
+
+    number: str
+    institution: str
+    period: str
+    ok: bool
+    differences: Sequence[str]
+    sha256: str
+
+
+def verify(
+    job: Job, number: str | None = None, institution: str | None = None
+) -> list[VerifiedStatement]:
+    """Verify one statement, those of an institution, or all; raise `NotFound`."""
+    with job.store(read_only=True) as store:
+        wanted = find_statement(store, number) if number else None
+        owner = find_institution(store, institution).id if institution else None
+        of = wanted.institution_id if wanted else owner
+        found = list_statements(store, institution_id=of, limit=_ALL)
+        found.sort(key=lambda each: (each.institution, each.from_at))
+        pairs = [
+            (before, each)
+            for _, of_one in groupby(found, key=lambda each: each.institution)
+            for before, each in _pairs([*of_one])
+            if wanted is None or each.number == wanted.number
+        ]
+        return [_verified(store, each, before) for before, each in pairs]
+
+
+def _pairs(found: Sequence[Statement]) -> Iterator[tuple[Statement | None, Statement]]:
+    """Yield each statement with the one before it."""
+    return zip([None, *found[:-1]], found, strict=True)
+
+
+def _verified(store: Store, statement: Statement, before: Statement | None) -> VerifiedStatement:
+    lines = csv_lines(store, statement.institution_id, statement.statement_no)
+    sha256 = closing.STATEMENT.digest(
+        {**statement, "from": statement.from_at, "to": statement.to_at}, lines
+    )
+    differences = [
+        *_of_sums(store, statement),
+        *_of_chain(statement, before),
+        *(["its file would have another digest"] if sha256 != statement.sha256 else []),
+    ]
+    return VerifiedStatement(
+        number=statement.number,
+        institution=statement.institution,
+        period=str(Period(statement.from_at)),
+        ok=not differences,
+        differences=differences,
+        sha256=sha256,
+    )
+
+
+def _of_sums(store: Store, statement: Statement) -> Iterator[str]:
+    """Yield what differs between the statement and its lines in the ledger."""
+    sums = stated_sums(store, statement)
+    for name in ("entry_count", "adjustment_count"):
+        if sums[name] != statement[name]:
+            yield f"{name} is {statement[name]}, and {sums[name]} in the ledger"
+    for name in ("entries", "adjustments"):
+        if sums[name] != statement[name]:
+            said, is_there = (money_text(each[name], each.currency) for each in (statement, sums))
+            yield f"{name} are {said}, and {is_there} in the ledger"
+    balance = statement.carried_in + statement.entries + statement.adjustments
+    if (statement.payable, statement.carried_out) != (
+        max(balance, Decimal()),
+        min(balance, Decimal()),
+    ):
+        yield "what is payable and carried out is not the sum of the rest"
+
+
+def _of_chain(statement: Statement, before: Statement | None) -> Iterator[str]:
+    """Yield what differs between the statement and the one before it."""
+    carried = before.carried_out if before else Decimal(0)
+    if statement.carried_in != carried:
+        yield f"carried_in is {statement.carried_in}, and {carried} was carried out before it"
+    if statement.previous_number != (before.number if before else None):
+        yield "it names another statement as the one before it"
+    if statement.previous_sha256 != (before.sha256 if before else None):
+        yield "the digest of the one before it is another by now"
+    if before is not None and statement.from_at != before.to_at:
+        yield "its period does not begin where the one before it ends"
+    is_first = before is None or before.year != statement.year
+    if statement.place != (1 if is_first or before is None else before.place + 1):
+        yield "its number does not follow the one before it"
+
+
+# Invoices
+
+
+def verify_invoices(job: Job, number: str | None = None) -> list[VerifiedInvoice]:
+    """Verify one invoice or credit note, or all, in the order of the numbers; raise `NotFound`.
+
+    The lines of a period are read once for all that is of it.
+    """
+    with job.store(read_only=True) as store:
+        wanted = invoices.find_invoice(store, number) if number else None
+        every = sorted(invoices.list_invoices(store), key=lambda each: each.invoice_no)
+        before: dict[str, Invoice] = {}
+        found = []
+        for period_no, of_period in groupby(every, key=lambda each: each.period_no):
+            is_asked = wanted is None or wanted.period_no == period_no
+            now = _now(store, [*of_period]) if is_asked else {}
+            for each in (row for row in every if row.period_no == period_no):
+                if wanted is None or wanted.number == each.number:
+                    found.append(_verified_invoice(each, before.get(each.series), now))
+                before[each.series] = each
+    return found
+
+
+Now = dict[tuple[Any, ...], tuple[int, Decimal, str]]
+"""The lines, the amount and the digest that invoices have by now, by merchant and the like."""
+
+
+def _now(store: Store, of_period: Sequence[Invoice]) -> Now:
+    """Compute the invoices of a period again, from the ledger."""
+    known = {_told_by(each): each for each in of_period}
+    drafts = store.records(
+        InvoiceDraft, "documents/invoices:drafts", period_no=of_period[0].period_no
+    )
+    lines = invoices.csv_lines(store, of_period[0].period_no)
+    now: Now = {}
+    for draft, (key, of_draft) in zip(drafts, lines, strict=True):
+        invoice = known.get(key)
+        told = {**invoice, "from": invoice.from_at, "to": invoice.to_at} if invoice else None
+        sha256 = invoicing.INVOICE.digest(told, of_draft) if told else ""
+        now[key] = draft.line_count, draft.amount, sha256
+    return now
+
+
+def _told_by(invoice: Invoice) -> tuple[Any, ...]:
+    return invoice.merchant_id, invoice.currency, invoice.amended_period_no
+
+
+def _verified_invoice(invoice: Invoice, before: Invoice | None, now: Now) -> VerifiedInvoice:
+    line_count, amount, sha256 = now.get(_told_by(invoice), (0, Decimal(0), None))
+    differences = []
+    if (line_count, amount) != (invoice.line_count, invoice.amount):
+        said, is_there = (money_text(each, invoice.currency) for each in (invoice.amount, amount))
+        differences.append(
+            f"it has {invoice.line_count} lines of {said}, and {line_count} of {is_there} in the "
+            "ledger"
+        )
+    if sha256 != invoice.sha256:
+        differences.append("its file would have another digest")
+    if invoice.previous_number != (before.number if before else None):
+        differences.append("it names another number as the one before it")
+    if invoice.previous_sha256 != (before.sha256 if before else None):
+        differences.append("the digest of the one before it is another by now")
+    is_first = before is None or before.year != invoice.year
+    if invoice.place != (1 if is_first or before is None else before.place + 1):
+        differences.append("its number does not follow the one before it")
+    return VerifiedInvoice(
+        number=invoice.number,
+        merchant_name=invoice.merchant_name,
+        period=str(Period(invoice.from_at)),
+        ok=not differences,
+        differences=differences,
+        sha256=sha256,
+    )

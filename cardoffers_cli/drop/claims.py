@@ -1,0 +1,252 @@
+"""Claim a file out of the folder of an institution, so that nobody else can exchange it any more.
+
+A claim is one rename into a folder of this service, and then a look at what was moved: if that is
+not what was found before, it goes back. Who has the file open can still write to it; so it is read
+from a copy (`drop/safe_copies.py`), and whatever is written later shows against that
+(`file_changes.py`).
+
+On another disk a file cannot be renamed. There it gets a hidden name in its folder, is copied, and
+is removed when the night is done with it; if it changed meanwhile it gets its name back, and is
+taken again.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.drop.drop import MANIFEST, MARKER, marker_names
+from cardoffers_cli.drop.manifests import MANIFEST_BYTES
+from cardoffers_cli.drop.safe_copies import FileChangedError, blocks, changed, refused
+from cardoffers_cli.kernel.disk.folders import NotPlain, OpenFolder, is_plain, numbered, stamp_of
+from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from cardoffers_cli.intake.sources import Limits
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileClaim:
+    """A file that is to be taken: where it lies, what it was, and its name in `taken/`."""
+
+    drop: Path
+    institution: str
+    name: str
+    stamp: str
+    as_name: str
+
+    @property
+    def hidden(self) -> str:
+        """The name in its own folder of a file that is on another disk, while it is taken."""
+        return f".{self.as_name}.taken"
+
+    @contextmanager
+    def origin(self) -> Iterator[OpenFolder]:
+        """Open the folder that it lies in; raise `FileChangedError` where there is none."""
+        try:
+            with OpenFolder.open(self.drop) as root:
+                folder = root.folder(self.institution)
+        except OSError:
+            raise FileChangedError(code="gone") from None
+        with folder:
+            yield folder
+
+    def take(self, taken: OpenFolder, limits: Limits) -> None:
+        """Move the markers of the file, then itself, into `taken/`; done again it goes on.
+
+        Raises `FileChangedError`, and `FileUnusable` where it cannot be moved.
+        """
+        if taken.look(self.as_name) is not None:
+            return
+        with self.origin() as origin:
+            try:
+                self._take(origin, taken, limits)
+                taken.sync()
+                origin.sync()
+            except (FileChangedError, FileUnusable):
+                self._return(origin, taken)
+                raise
+            except OSError as error:
+                raise _unmovable(error) from None
+
+    def _take(self, origin: OpenFolder, taken: OpenFolder, limits: Limits) -> None:
+        if origin.look(self.hidden) is not None:
+            self._fetch(origin, taken)
+            return
+        found = origin.look(self.name)
+        if found is None:
+            raise FileChangedError(code="gone")
+        if not self._is_it(found, origin):
+            raise changed()
+        for name in marker_names(self.name):
+            _take_marker(origin, name, taken, self.as_name)
+        try:
+            origin.move(self.name, taken, self.as_name)
+        except FileNotFoundError:
+            raise FileChangedError(code="gone") from None
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise _unmovable(error) from None
+            limits.check_stored(found.st_size)
+            self._hide(origin)
+            self._fetch(origin, taken)
+            return
+        after = taken.look(self.as_name)
+        if after is None or not self._is_it(after, origin):
+            _put_back(taken, self.as_name, origin, self.name)
+            raise changed()
+
+    def _is_it(self, found: os.stat_result, origin: OpenFolder) -> bool:
+        return is_plain(found, origin.owner) and stamp_of(found) == self.stamp
+
+    def _hide(self, origin: OpenFolder) -> None:
+        try:
+            origin.move(self.name, origin, self.hidden)
+        except FileNotFoundError:
+            raise FileChangedError(code="gone") from None
+        except OSError as error:
+            raise _unmovable(error) from None
+
+    def _fetch(self, origin: OpenFolder, taken: OpenFolder) -> None:
+        """Copy a file that has its hidden name from its disk into `taken/`."""
+        try:
+            with origin.plain_file(self.hidden) as opened:
+                draft = _draft(opened, taken, self.as_name)
+                is_same = self._is_it(os.fstat(opened), origin)
+        except (NotPlain, FileNotFoundError, BlockingIOError):
+            is_same = False
+        except FileUnusable:
+            _put_back(origin, self.hidden, origin, self.name)
+            raise
+        if is_same:
+            taken.move(draft, taken, self.as_name)
+            return
+        _put_back(origin, self.hidden, origin, self.name)
+        raise changed()
+
+    def stamp_in(self, taken: OpenFolder) -> str:
+        """Return the stamp that it has in `taken/` if nobody has written to it since it was found.
+
+        A copy from another disk is another file, of the same size and time.
+        """
+        found = taken.look(self.as_name)
+        return f"{self.stamp.rpartition(':')[0]}:{found.st_ino if found else 0}"
+
+    def release(self) -> None:
+        """Remove what was copied from another disk, unless it has changed meanwhile.
+
+        Then it gets its name back, and the next look finds it.
+        """
+        with suppress(FileChangedError, FileUnusable, OSError), self.origin() as origin:
+            found = origin.look(self.hidden)
+            if found is None:
+                return
+            if self._is_it(found, origin):
+                os.unlink(self.hidden, dir_fd=origin.descriptor)
+            else:
+                _put_back(origin, self.hidden, origin, self.name)
+
+    def give_back(self, taken: OpenFolder) -> None:
+        """Put a file that cannot be taken after all, and its markers, back where they lay."""
+        with self.origin() as origin:
+            try:
+                is_copied = origin.look(self.hidden) is not None
+            except OSError as error:
+                raise _unmovable(error) from None
+            if is_copied:
+                os.unlink(self.as_name, dir_fd=taken.descriptor)
+                _put_back(origin, self.hidden, origin, self.name)
+            self._return(origin, taken)
+
+    def _return(self, origin: OpenFolder, taken: OpenFolder) -> None:
+        """Put what is in `taken/` of it back; raises `FileUnusable`."""
+        for end in _ends(taken, self.as_name):
+            _put_back(taken, self.as_name + end, origin, self.name + end)
+
+
+def put_away(taken: OpenFolder, as_name: str, to: OpenFolder, name: str) -> None:
+    """Move the markers of a file from `taken/`, then itself, to where it has a free name."""
+    for end in _ends(taken, as_name):
+        taken.move(as_name + end, to, name + end)
+    to.sync()
+    taken.sync()
+
+
+def _ends(taken: OpenFolder, as_name: str) -> list[str]:
+    """Return what the names of a file and its markers in `taken/` end in, the file's own last."""
+    names = [entry.name for entry in taken.entries()]
+    ends = [name.removeprefix(as_name) for name in names if name.startswith(f"{as_name}.")]
+    return [*ends, ""] if as_name in names else ends
+
+
+def _take_marker(origin: OpenFolder, name: str, taken: OpenFolder, as_name: str) -> None:
+    """Move a marker beside its file; one that is none stays, and so does one that cannot go."""
+    end = MANIFEST if name.endswith(MANIFEST) else MARKER
+    found = origin.look(name)
+    if found is None or not is_plain(found, origin.owner):
+        return
+    if taken.look(as_name + end) is not None:  # the file has two of a kind
+        end = f".2{end}"
+    try:
+        origin.move(name, taken, as_name + end)
+    except OSError as error:
+        if error.errno == errno.EXDEV:
+            _fetch_marker(origin, name, taken, as_name + end)
+        return
+    after = taken.look(as_name + end)
+    if after is None or not is_plain(after, origin.owner):
+        _put_back(taken, as_name + end, origin, name)
+
+
+def _fetch_marker(origin: OpenFolder, name: str, taken: OpenFolder, as_name: str) -> None:
+    with origin.plain_file(name) as opened:
+        draft = _draft(opened, taken, as_name, most=MANIFEST_BYTES)
+    taken.move(draft, taken, as_name)
+    os.unlink(name, dir_fd=origin.descriptor)
+
+
+def _draft(opened: int, taken: OpenFolder, as_name: str, most: int | None = None) -> str:
+    """Copy an opened file into `taken/`, with its time, under a name that a crash may leave."""
+    draft, found = f".{as_name}.{os.getpid()}.part", os.fstat(opened)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    made = os.open(draft, flags, 0o600, dir_fd=taken.descriptor)
+    with os.fdopen(made, "wb") as out:
+        out.writelines(blocks(opened, most or found.st_size))
+        out.flush()
+        os.fsync(out.fileno())
+        os.utime(out.fileno(), ns=(found.st_atime_ns, found.st_mtime_ns))
+    return draft
+
+
+def _put_back(source: OpenFolder, name: str, to: OpenFolder, as_name: str) -> None:
+    """Give something back under its name, or a number in it where that is in use by now."""
+    try:
+        candidate = next(each for each in numbered(as_name) if to.look(each) is None)
+        try:
+            source.move(name, to, candidate)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _copy_back(source, name, to, candidate)
+    except OSError as error:
+        raise refused(error, "file_exchanged", "put back, and was exchanged meanwhile") from None
+
+
+def _copy_back(source: OpenFolder, name: str, to: OpenFolder, as_name: str) -> None:
+    """Give a marker back to another disk; it was copied from there, and is small."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with source.plain_file(name) as opened:
+        made = os.open(as_name, flags, 0o644, dir_fd=to.descriptor)
+        with os.fdopen(made, "wb") as out:
+            out.writelines(blocks(opened, MANIFEST_BYTES))
+    os.unlink(name, dir_fd=source.descriptor)
+
+
+def _unmovable(error: OSError) -> CardoffersError:
+    return refused(error, "file_unmovable", "moved out of its folder")

@@ -1,0 +1,143 @@
+"""Look again at a file that was taken: whether it still is what was read.
+
+Whoever had the file open when it was taken may go on writing to it, where it is kept now. So its
+bytes are held against the size and the digest of what was read. What stands behind those is told by
+its lines, which are the ones that nobody read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.intake.sources import Limits, Source
+from cardoffers_cli.kernel.disk.folders import OpenFolder, stamp_of
+from cardoffers_cli.kernel.words.errors import FileUnusable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BLOCK = 1 << 20
+_MOST_MORE = 1 << 30
+"""Of a file that grew by more, only its size is told: whoever writes to it may go on for ever."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileChange:
+    """A taken file as it is now; `what` is same, grew or changed.
+
+    `stamp` tells this state from a later one, `sha256` is of its bytes as stored where they were
+    read to their end. The lines are those behind what was read; `is_cut` says that of the first of
+    them a part was read.
+    """
+
+    what: str
+    stamp: str
+    sha256: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+    is_cut: bool = False
+
+    @property
+    def mark(self) -> str:
+        """What somebody accepts who accepts this state."""
+        return self.sha256 or self.stamp
+
+
+def later_stamp(path: Path) -> str | None:
+    """Return what tells the state of a file from any other; None where there is no such file."""
+    with suppress(OSError):
+        return _stamp(path.stat(follow_symlinks=False))
+    return None
+
+
+def look_later(path: Path, taken_bytes: int, taken_sha256: str) -> FileChange | None:
+    """Hold a kept file against what was read of it; None where it is not there any more."""
+    try:
+        with OpenFolder.open(path.parent) as folder, folder.plain_file(path.name) as opened:
+            return _held_against(opened, taken_bytes, taken_sha256)
+    except FileNotFoundError:
+        return None
+    except OSError:  # it is no plain file any more, or may not be read
+        return FileChange(what="changed", stamp=later_stamp(path) or "")
+
+
+def content_sha256(path: Path, taken_bytes: int) -> str | None:
+    """Return the SHA-256 by which an import of a kept file would be known; None where it has none.
+
+    None too where it grew by more than is read of it, before or while it is read.
+    """
+    with suppress(OSError, FileUnusable):
+        with OpenFolder.open(path.parent) as folder, folder.plain_file(path.name) as opened:
+            file = os.fdopen(os.dup(opened), "rb")
+
+        def check_size() -> None:
+            limits.check_stored(os.fstat(file.fileno()).st_size)
+
+        limits = Limits(
+            stored_bytes=taken_bytes + _MOST_MORE,
+            unpacked_bytes=64 << 30,
+            ratio=200,
+            check_time=check_size,  # before each reading: whoever writes to it may go on for ever
+        )
+        with Source(path.name, file, limits) as source:
+            for _ in source.blocks():
+                pass
+            return source.sha256
+    return None
+
+
+def _held_against(opened: int, taken_bytes: int, taken_sha256: str) -> FileChange:
+    found = os.fstat(opened)
+    more = found.st_size - taken_bytes
+    read = _Pass()
+    read.to(opened, min(found.st_size, taken_bytes))
+    is_begun_so = more >= 0 and read.digest.hexdigest() == taken_sha256
+    first_line, is_cut = read.lines + 1, read.is_in_line
+    if not is_begun_so or more > _MOST_MORE:
+        return FileChange(what="grew" if is_begun_so else "changed", stamp=_stamp(found))
+    read.to(opened, found.st_size)
+    return FileChange(
+        what="grew" if more else "same",
+        stamp=_stamp(found),
+        sha256=read.digest.hexdigest(),
+        first_line=first_line,
+        last_line=read.lines + read.is_in_line,
+        is_cut=is_cut,
+    )
+
+
+class _Pass:
+    """One reading of a file from its beginning: digest, complete lines, and how far it is."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+        self.lines = 0
+        self.is_in_line = False
+        self._at = 0
+        self._last = b""
+
+    def to(self, opened: int, end: int) -> None:
+        """Read on, up to an offset."""
+        while self._at < end:
+            block = os.pread(opened, min(_BLOCK, end - self._at), self._at)
+            if not block:
+                return
+            self._at += len(block)
+            self.digest.update(block)
+            self._count(block)
+
+    def _count(self, block: bytes) -> None:
+        """Count line ends as an editor does; a CR and an LF that follow one another are one."""
+        self.lines += block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
+        self.lines -= self._last == b"\r" and block.startswith(b"\n")
+        self._last = block[-1:]
+        self.is_in_line = self._last not in {b"\n", b"\r"}
+
+
+def _stamp(found: os.stat_result) -> str:
+    """Return a stamp that nobody who writes to the file can keep: the kernel sets its last part."""
+    return f"{stamp_of(found)}:{found.st_ctime_ns}"

@@ -1,0 +1,199 @@
+"""A receiver of our own: verifies what it is sent, keeps it, and misbehaves on request.
+
+It is what the demo, `webhook listen` and the tests post to. It runs in a thread, on a port of this
+machine, for the length of a `with` block.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Self
+
+from aiohttp import web
+
+from cardoffers_cli.kernel.words.errors import ConfigurationError, NetworkFailure
+from cardoffers_cli.kernel.words.signing import check_signature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+_LONGEST_BODY = 1024 * 1024
+_PATIENCE_S = 1.0
+"""Seconds beyond their delay that requests in flight get to end when the receiver stops."""
+_SETTLING_S = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class Behaviour:
+    """How a receiver answers: the first `fail` requests, or all, with `status`; else 200."""
+
+    status: int | None = None
+    fail: int = 0
+    delay_s: float = 0
+
+    def status_of(self, number: int) -> int:
+        """Return the status for the request of this number, counted from 1."""
+        if self.fail:
+            return (self.status or 500) if number <= self.fail else 200
+        return self.status or 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Received:
+    """One request, what its signature lacks (codes of `signing.RULES`), and the answer."""
+
+    number: int
+    at: datetime
+    path: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    faults: list[str]
+    status: int
+
+
+class Receiver:
+    """Listens while its `with` block runs; `received` holds all that came, oldest first.
+
+    Without secrets nothing is verified; with them, what does not verify is answered 401. `clock`
+    is the real one, naive UTC. `on_received` is called from the receiver's thread.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], datetime],
+        secrets: Sequence[str] = (),
+        behaviour: Behaviour | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+        on_received: Callable[[Received], None] | None = None,
+    ) -> None:
+        self.received: list[Received] = []
+        self._clock = clock
+        self._secrets = secrets
+        self._behaviour = behaviour or Behaviour()
+        self._host = host
+        self._port = port
+        self._tls = tls
+        self._on_received = on_received or (lambda _: None)
+        self._stop = asyncio.Event()
+        self._started: Future[int] = Future()
+        self._thread = Thread(target=self._run, name="receiver", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The URL to post to."""
+        return f"{'https' if self._tls else 'http'}://{self._host}:{self._port}/"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            self._port = self._started.result()
+        except OSError as error:
+            raise NetworkFailure(
+                f"Cannot listen on {self._host}, port {self._port}: {error.strerror}.",
+                code="cannot_listen",
+                hint="Name another one with --port; 0 takes any that is free.",
+            ) from None
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except OSError as error:
+            self._started.set_exception(error)
+
+    async def _serve(self) -> None:
+        app = web.Application(client_max_size=_LONGEST_BODY)
+        app.router.add_post("/{path:.*}", self._answer)
+        runner = web.AppRunner(
+            app,
+            access_log=None,
+            handler_cancellation=True,  # nobody waits for who has left
+            shutdown_timeout=self._behaviour.delay_s + _PATIENCE_S,
+        )
+        await runner.setup()
+        try:
+            self._loop = asyncio.get_running_loop()
+            protocol: Any = runner.server  # there is one, once it is set up
+            server = await self._loop.create_server(protocol, self._host, self._port, ssl=self._tls)
+            self._started.set_result(server.sockets[0].getsockname()[1])
+            await self._stop.wait()
+            await self._accept_no_more(server)
+        finally:
+            await _end(runner)
+
+    async def _accept_no_more(self, server: asyncio.Server) -> None:
+        """Let what was accepted just now get to its handler, which closes it; then close the port.
+
+        A server of asyncio that is closed in between loses the connection, and leaves it open.
+        """
+        for listener in server.sockets:
+            self._loop.remove_reader(listener.fileno())
+        await asyncio.sleep(_SETTLING_S)
+        server.close()
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        body = await request.read()
+        received = self._take(request, body)
+        self._on_received(received)
+        await asyncio.sleep(self._behaviour.delay_s)
+        return web.Response(status=received.status)
+
+    def _take(self, request: web.Request, body: bytes) -> Received:
+        at = self._clock()
+        number = len(self.received) + 1
+        faults = self._faults(body, request.headers, at) if self._secrets else []
+        status = 401 if faults else self._behaviour.status_of(number)
+        received = Received(
+            number=number,
+            at=at,
+            path=request.path,
+            headers=dict(request.headers),
+            body=body,
+            faults=faults,
+            status=status,
+        )
+        self.received.append(received)
+        return received
+
+    def _faults(self, body: bytes, headers: Mapping[str, str], at: datetime) -> list[str]:
+        now_s = int(at.replace(tzinfo=UTC).timestamp())
+        return check_signature(body, headers, self._secrets, now_s)
+
+
+async def _end(runner: web.AppRunner) -> None:
+    """Close every connection, also one whose client stays and does not answer the end of TLS.
+
+    Closing it is to wait for that answer, and when the loop ends it would be open still.
+    """
+    transports = [each.transport for each in runner.server.connections] if runner.server else []
+    await runner.cleanup()
+    for transport in transports:
+        if transport is not None:
+            transport.abort()
+
+
+def server_tls(certificate: Path) -> ssl.SSLContext:
+    """Return the context of a server, from a PEM file that holds its certificate and its key."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(certificate)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The certificate {certificate} cannot be used: {error.strerror or error}.",
+            code="certificate_unusable",
+            hint="Name a PEM file that holds the certificate, its chain and its key.",
+        ) from None
+    return context

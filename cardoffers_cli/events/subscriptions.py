@@ -1,0 +1,248 @@
+"""The webhook of an institution: its URL, its events, and the secret that signs them.
+
+A secret is text that nobody can guess, shown when it is made and never again: in the report, or in
+a new file of its owner's. The store has its hash; its text stays in the store's folder, which
+has it before the store names it, and loses it after the store does. Setting a webhook again, with
+the same URL or another, keeps the secret.
+
+An institution that sets its webhook for the first time may have events from before: those that wait
+are sent too, or held back, as is said (`past`); held back if nothing is said. It can be said again
+at any time. Nothing but this stops the events of an institution, whatever its receiver answers
+(rules.md#first-webhook). It is sent the kinds of events that it wants (`kernel/words/events.toml`),
+those of redemptions at first. What happened before it wanted a kind becomes events where it wants
+all.
+"""
+
+from __future__ import annotations
+
+import secrets
+import string
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from cardoffers_cli.events import questions as webhooks
+from cardoffers_cli.institutions.work import change_institution
+from cardoffers_cli.kernel.disk.private import new_private_file
+from cardoffers_cli.kernel.store import security_log, signing_secrets
+from cardoffers_cli.kernel.store.institutions import Institution, find_institution
+from cardoffers_cli.kernel.store.reading import reading
+from cardoffers_cli.kernel.store.runs import finish_run, start_run
+from cardoffers_cli.kernel.words.addresses import check_url
+from cardoffers_cli.kernel.words.errors import NoSpace, Refused, UsageError
+from cardoffers_cli.kernel.words.events import ANNOUNCEMENT, WORDS, events_of
+from cardoffers_cli.kernel.words.records import Record, if_any
+from cardoffers_cli.kernel.words.signing import secret_sha256
+from cardoffers_cli.river.publish import publish
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+
+_LETTERS = string.digits + string.ascii_letters
+_LENGTH = 43
+"""Letters of base62 that hold as much chance as 32 bytes."""
+
+
+class NewSecret(Record):
+    """A signing secret as it is shown, this once, or the file that holds it."""
+
+    signing_secret: str | None = if_any()
+    signing_secret_file: str | None = if_any()
+
+
+class WebhookSet(Record):
+    """A webhook as it was set: what it is sent, what waits for it, from when, a new secret."""
+
+    webhook_url: str
+    events: tuple[str, ...]
+    changed: bool
+    past_events: int
+    from_: str | None
+    signing_secret: str | None = if_any()
+    signing_secret_file: str | None = if_any()
+    dry_run: bool | None = if_any()
+
+
+class SecretRotated(Record):
+    """What became of a webhook whose secret was rotated; of a dry run there is no new one."""
+
+    webhook_url: str | None
+    activate_at: datetime
+    signing_secret: str | None = if_any()
+    signing_secret_file: str | None = if_any()
+    dry_run: bool
+
+
+def past_events(job: Job, institution: str) -> int:
+    """Return how many events wait for an institution's first webhook; 0 where it has one.
+
+    Raises `NotFound`.
+    """
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        if webhooks.has_secret(source.store, owner.id):
+            return 0
+        return webhooks.waiting_events(source.store, owner.id)
+
+
+def set_webhook(
+    job: Job,
+    institution: str,
+    url: str | None = None,
+    *,
+    events: Sequence[str] | None = None,
+    past: str | None = None,
+    secret_file: Path | None = None,
+    dry_run: bool = False,
+) -> WebhookSet:
+    """Set the webhook of an institution; return it, and the signing secret if it is new.
+
+    `events` are words of `kernel/words/events.toml`; they, and the URL, stay as they are where
+    None. `past` is `all` to send those of before and those that wait, `now` to hold these back,
+    None for `now` the first time and else for as it was. Raises `NotFound`, and `UsageError` for a
+    URL to which nothing may be sent, none where there is none yet, and unknown events.
+    """
+    wanted = None if events is None else _wanted(events)
+    with _changing(job, dry_run=dry_run) as (store, kept):
+        owner = find_institution(store, institution)
+        url = url or owner.webhook_url
+        if url is None:
+            raise UsageError(
+                f"{owner.slug} has no webhook yet, and no --url says where it is.",
+                hint=f"`cardoffers webhook set -i {owner.slug} --url URL` sets it.",
+            )
+        check_url(url, allow_insecure=job.settings.allow_insecure_webhooks)
+        run = start_run(store, kind="webhook_set", now=job.now, actor=job.actor)
+        is_changed = bool(change_institution(store, owner, {"webhook_url": url}, run))
+        if wanted and wanted != owner.webhook_events:
+            before = owner.webhook_events
+            webhooks.set_events(store, owner.id, owner.slug, before=before, after=wanted, **run.by)
+            is_changed = True
+        is_first = not webhooks.has_secret(store, owner.id)
+        said = past or ("now" if is_first else None)
+        words = (wanted or owner.webhook_events).split(",")
+        for kind in events_of(words) if said == "all" else ():
+            if not kind.only_new:
+                publish(store, kind.what, institution_id=owner.id)
+        report = WebhookSet(
+            webhook_url=url,
+            events=tuple(words),
+            changed=is_changed,
+            past_events=webhooks.waiting_events(store, owner.id),
+            from_=said,
+        )
+        if said is not None:
+            how = {"institution_id": owner.id, "is_held_back": said == "now"}
+            store.execute("events/questions:hold_back", **how)
+        _log(store, job, owner, "webhook_set", report)
+        if is_first and not dry_run:
+            secret = _new_secret(store, job, owner, kept, secret_file, activate_at=job.now)
+            report = replace(report, **secret)
+        finish_run(store, run, {"changed": report.changed})
+    return replace(report, dry_run=dry_run)
+
+
+def rotate_secret(
+    job: Job,
+    institution: str,
+    *,
+    activate_at: datetime | None = None,
+    secret_file: Path | None = None,
+    dry_run: bool = False,
+) -> SecretRotated:
+    """Make a new signing secret; until it is active the one before signs. Return it, this once.
+
+    Raises `NotFound`, `Refused` where there is no secret yet, `UsageError` for a past moment.
+    """
+    active_at = activate_at or job.now
+    if active_at < job.now:
+        raise UsageError(
+            "The new secret cannot have been active before it was made.",
+            hint="Give a time to come, or leave --activate-at out.",
+        )
+    with _changing(job, dry_run=dry_run) as (store, kept):
+        owner = find_institution(store, institution)
+        if not webhooks.has_secret(store, owner.id):
+            raise Refused(
+                f"{owner.slug} has no signing secret to rotate.",
+                code="webhook_missing",
+                hint=f"Set its webhook with `cardoffers webhook set -i {owner.slug} --url URL`.",
+            )
+        run = start_run(store, kind="webhook_rotate_secret", now=job.now, actor=job.actor)
+        _log(store, job, owner, "webhook_secret_rotated", {"activate_at": active_at})
+        secret = NewSecret()
+        if not dry_run:
+            secret = _new_secret(store, job, owner, kept, secret_file, activate_at=active_at)
+        finish_run(store, run, {"activate_at": active_at})
+    return SecretRotated(
+        webhook_url=owner.webhook_url, activate_at=active_at, **secret, dry_run=dry_run
+    )
+
+
+@contextmanager
+def _changing(job: Job, *, dry_run: bool) -> Iterator[tuple[Store, ExitStack]]:
+    """Open the store for a change; what is on the stack is undone where that fails.
+
+    Once a new secret is committed, the texts of those that it follows go; where that cannot be, as
+    on a full disk, the next change removes them: the new one still has to be shown.
+    """
+    with job.store() as store:
+        before = signing_secrets.named_in(store)
+        with ExitStack() as kept, store.transaction(keep=not dry_run):
+            yield store, kept
+        after = signing_secrets.named_in(store)
+        if after != before:
+            with suppress(NoSpace, OSError):
+                signing_secrets.forget_others(job.path, after)
+
+
+def _new_secret(
+    store: Store,
+    job: Job,
+    owner: Institution,
+    kept: ExitStack,
+    file: Path | None,
+    *,
+    activate_at: datetime,
+) -> NewSecret:
+    """Make and keep a secret; return it as it is shown, or the file that holds it."""
+    secret = "whsec_" + "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+    if file is not None:
+        kept.enter_context(new_private_file(file, f"{secret}\n"))
+    signing_secrets.add_secrets(job.path, [secret])
+    named = secret_sha256(secret)
+    webhooks.set_secret(store, owner.id, named, now=job.now, activate_at=activate_at)
+    if file is None:
+        return NewSecret(signing_secret=secret)
+    return NewSecret(signing_secret_file=str(file))
+
+
+def _wanted(events: Sequence[str]) -> str:
+    """Return kinds of events in their order, as they are stored."""
+    try:
+        return ",".join(each.word for each in events_of(events))
+    except ValueError:
+        raise UsageError(
+            f"The events of a webhook cannot be {', '.join(filter(None, events)) or 'none'}.",
+            hint=f"Give --events {ANNOUNCEMENT.word}, or it with some of {', '.join(WORDS)}.",
+        ) from None
+
+
+def _log(
+    store: Store, job: Job, owner: Institution, event: str, details: Mapping[str, Any]
+) -> None:
+    security_log.append(
+        store,
+        event,
+        event_id=uuid4(),
+        now=job.now,
+        actor=job.actor,
+        institution_id=owner.id,
+        details=details,
+    )

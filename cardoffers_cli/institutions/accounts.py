@@ -1,0 +1,80 @@
+"""The account that an institution is paid to (rules.md#accounts): changed by its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.institutions.accounts_accounts import BankAccount, find_account, keep_account
+from cardoffers_cli.institutions.logging_changes import log_changes
+from cardoffers_cli.kernel.store.approval_requests import require_approval
+from cardoffers_cli.kernel.words.bank_accounts import parse_account, plain_name
+from cardoffers_cli.kernel.words.errors import UsageError
+
+if TYPE_CHECKING:
+    from cardoffers_cli.catalogue.questions import FieldChange
+    from cardoffers_cli.kernel.store.institutions import Institution
+    from cardoffers_cli.kernel.store.runs import Run
+    from cardoffers_cli.kernel.store.store import Store
+
+NONE = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountOptions:
+    """An account as it was given, NONE to have none, or None to keep it; and whose it is."""
+
+    account: str | None
+    holder: str | None
+
+
+def change_account(
+    store: Store, institution: Institution, given: AccountOptions, run: Run, *, dry_run: bool
+) -> tuple[list[FieldChange], str | None]:
+    """Change the account, and write that into both logs; return each change, masked.
+
+    And the state of the approval that this needs where they are on. Without a holder it is the
+    institution's. Raises `UsageError` for an account that cannot be right, and where there is a
+    holder alone, and `ApprovalNeeded`.
+    """
+    before = find_account(store, institution.id)
+    now = _wanted(given, before, institution)
+    if now == before:
+        return [], None
+    approval = require_approval(
+        store,
+        run,
+        institution,
+        action="account_set",
+        subject=now.masked if now else NONE,
+        details={
+            name: [getattr(before, name, None), getattr(now, name, None)]
+            for name in ("account", "holder")
+        },
+        dry_run=dry_run,
+    )
+    changed = keep_account(store, institution.id, institution.slug, now, **run.by)
+    return log_changes(store, "account_changed", institution, changed, run), approval
+
+
+def _wanted(
+    given: AccountOptions, before: BankAccount | None, institution: Institution
+) -> BankAccount | None:
+    if given.account == NONE:
+        return None
+    kept = before.account if before else None
+    account = parse_account(given.account).text if given.account else kept
+    holder = given.holder or (before.holder if before else institution.name)
+    if account is None:
+        raise UsageError(
+            "There is a holder, and no account.",
+            code="account_missing",
+            hint="Add --account IBAN/BIC or --account ROUTING/NUMBER.",
+        )
+    if not plain_name(holder).strip("."):
+        raise UsageError(
+            "The holder has no letter that every bank takes.",
+            code="account_holder_invalid",
+            hint="Write the name in Latin letters, as the bank has it.",
+        )
+    return BankAccount(account=account, holder=holder.strip())

@@ -1,0 +1,338 @@
+"""List institutions, show one, make one, and change its settings.
+
+A change goes the way of a catalogue row: the present values with the new ones among them are judged
+by the rules of `institutions` files, compared, written and audited. So there is one set of rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from cardoffers_cli.approvals.questions import POLICY, change_policy, policy_changes
+from cardoffers_cli.arrivals.calendars import calendar_texts, newest_calendar
+from cardoffers_cli.arrivals.calendars_expectations import CalendarOptions, change_calendar
+from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+from cardoffers_cli.catalogue.questions import FieldChange
+from cardoffers_cli.catalogue.rows import write_row
+from cardoffers_cli.institutions.accounts import AccountOptions, change_account
+from cardoffers_cli.institutions.accounts_accounts import find_account
+from cardoffers_cli.institutions.logging_changes import log_changes
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.layouts_profiles import keep_profile
+from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
+from cardoffers_cli.kernel.store.card_numbers import LengthsChange, change_lengths
+from cardoffers_cli.kernel.store.institutions import (
+    Institution,
+    change_hold_short,
+    change_sharers,
+    find_institution,
+    is_known,
+    list_institutions,
+)
+from cardoffers_cli.kernel.store.reading import reading
+from cardoffers_cli.kernel.store.runs import Run, run_record
+from cardoffers_cli.kernel.words.card_forms import declared_lengths, lengths_text, read_lengths
+from cardoffers_cli.kernel.words.errors import Refused, UsageError
+from cardoffers_cli.kernel.words.money import quantize
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
+from cardoffers_cli.privacy.holds_holds import change_hold, shown_hold
+from cardoffers_cli.refunds.questions import SETTINGS, change_settings
+from cardoffers_cli.watch.abuse import keep_look
+from cardoffers_cli.watch.questions import change_watch, is_watched
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+
+_KIND = "institutions"
+
+
+class InstitutionDetails(
+    Record,
+    sheet="* approvals approval_limit webhook_events credit_days -minor_unit -tax_id -tax_note"
+    " -numbers -account -account_holder -watch -expects -holidays -legal_hold -shares_tokens_with",
+):
+    """An institution with its program, under the names its catalogue file has.
+
+    `minor_unit` is the decimals of its currency.
+    """
+
+    slug: str
+    institution_id: UUID
+    name: str
+    plan: str
+    currency: str
+    minor_unit: int
+    languages: tuple[str, ...]
+    max_active_offers: int | None
+    widget_limit: int
+    settlement_hold_days: int
+    webhook_url: str | None
+    require_marker: bool
+    refund_window_days: int = shown("refund window", gives_way=3)
+    refund_auto_link: str = shown("refunds link", gives_way=2)
+    clawback_days: int | None = shown("clawback", gives_way=1)
+    webhook_events: str = shown("events", gives_way=6)
+    approvals: str = shown(gives_way=5)
+    approval_limit: Amount | None = shown("limit", "number", gives_way=4)
+    credit_days: int = shown("credit days", gives_way=7)
+    hold_short: str = shown("hold short", gives_way=8)
+    tax_id: str | None = if_any()
+    tax_note: str | None = if_any()
+    numbers: str | None = if_any()
+    account: str | None = if_any()
+    account_holder: str | None = if_any()
+    watch: str | None = if_any()
+    expects: str | None = if_any()
+    holidays: str | None = if_any()
+    legal_hold: str | None = if_any()
+    shares_tokens_with: str | None = if_any()
+
+
+class AddedInstitution(InstitutionDetails):
+    """An institution that was added."""
+
+    dry_run: bool
+
+
+class ChangedInstitution(InstitutionDetails):
+    """An institution as it is now, what was changed, and the approval that this needed, if any."""
+
+    changes: Sequence[FieldChange]
+    approval: str | None = if_any()
+    dry_run: bool
+
+
+def all_institutions(job: Job) -> list[InstitutionDetails]:
+    """Return every institution with its program, by slug."""
+    with reading(job) as source:
+        return [_shown(institution) for institution in list_institutions(source.store)]
+
+
+def show_institution(job: Job, slug_or_id: str) -> InstitutionDetails:
+    """Return one institution with its program; raise `NotFound`."""
+    with reading(job) as source:
+        return _whole(source.store, find_institution(source.store, slug_or_id))
+
+
+def add_institution(
+    job: Job, cells: Mapping[str, str | None], *, dry_run: bool = False
+) -> AddedInstitution:
+    """Make an institution with its program.
+
+    Raises `Refused` where there is one of its slug, and as `write_row` does.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        slug = cells["slug"] or ""
+        if is_known(store, slug):
+            raise Refused(
+                f"There is an institution {slug} already.",
+                code="institution_exists",
+                hint=f"`cardoffers institution set {slug}` changes its settings.",
+            )
+        with run_record(store, kind="institution_add", now=job.now, actor=job.actor) as run:
+            write_row(store, _KIND, {**cells, "institution_id": str(uuid4())}, run)
+            run.counts["institution"] = slug
+        made = find_institution(store, slug)
+    return AddedInstitution(**_shown(made), dry_run=dry_run)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstitutionLayout:
+    """The layout profile that an institution is to have: its TOML, or none."""
+
+    toml: str | None
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of what it says."""
+        return None if self.toml is None else parse_profile(self.toml, "the profile").digest
+
+
+def set_institution(
+    job: Job,
+    slug_or_id: str,
+    values: Mapping[str, str],
+    *,
+    layout: InstitutionLayout | None = None,
+    refunds: Mapping[str, Any] | None = None,
+    four_eyes: Mapping[str, Any] | None = None,
+    account: AccountOptions | None = None,
+    watch: bool | None = None,
+    calendar: CalendarOptions | None = None,
+    hold_short: str | None = None,
+    legal_hold: str | None = None,
+    numbers: Sequence[str] = (),
+    token_sharers: Sequence[str] | None = None,
+    dry_run: bool = False,
+) -> ChangedInstitution:
+    """Change settings of an institution.
+
+    `values` holds the new settings by column, as text in the form of catalogue files; `layout` the
+    profile its files are read by from now on, `refunds` and `four_eyes` settings that are about
+    refunds and approvals, `legal_hold` on or off, `numbers` the lengths of numbers of fields, as
+    FIELD=DIGITS, and `token_sharers` others that share its tokens, which are in the security log
+    too; `calendar` is which files are expected. Raises `NotFound`, `UsageError` for a value of the
+    wrong form, `Refused` for a currency in use, and
+    `ApprovalNeeded`.
+    """
+    approval = None
+    with approvable(job, dry_run=dry_run) as store:
+        institution = find_institution(store, slug_or_id)
+        with run_record(store, kind="institution_set", now=job.now, actor=job.actor) as run:
+            changes = change_institution(store, institution, values, run) if values else []
+            if layout:
+                changes = [*changes, *_change_layout(store, institution, layout, run)]
+            if refunds:
+                changes = [*changes, *_change_refunds(store, institution, refunds, run)]
+            if account:
+                more, approval = change_account(store, institution, account, run, dry_run=dry_run)
+                changes = [*changes, *more]
+            if watch is not None:
+                changes = [*changes, *_change_watch(store, institution, run, is_on=watch)]
+            if calendar:
+                changes = [*changes, *change_calendar(store, institution, calendar, run)]
+            changes = [*changes, *_change_hold_short(store, institution, hold_short, run)]
+            if legal_hold:
+                changes = [*changes, *change_hold(store, institution, legal_hold, run)]
+            if numbers:
+                changes = [*changes, *_change_numbers(store, institution, numbers, run)]
+            if token_sharers is not None:
+                changes = [*changes, *_change_sharers(store, institution, token_sharers, run)]
+            if four_eyes:
+                more, policy = _change_four_eyes(
+                    store, institution, four_eyes, run, dry_run=dry_run
+                )
+                changes, approval = [*changes, *more], approval or policy
+            run.counts["changed"] = len(changes)
+        after = _whole(store, find_institution(store, institution.slug))
+    return ChangedInstitution(**after, changes=changes, approval=approval, dry_run=dry_run)
+
+
+def change_institution(
+    store: Store, institution: Institution, values: Mapping[str, str], run: Run
+) -> list[FieldChange]:
+    """Change settings in the caller's transaction; return each change. Raises as above."""
+    return write_row(store, _KIND, {**_cells(institution), **values}, run)
+
+
+def _change_layout(
+    store: Store, institution: Institution, layout: InstitutionLayout, run: Run
+) -> list[FieldChange]:
+    slug, new = institution.slug, layout.digest
+    old = keep_profile(store, institution.id, slug, toml=layout.toml, digest=new, **run.by)
+    if old == new:
+        return []
+    return [FieldChange(subject_id=slug, field="profile", old_value=old, new_value=new)]
+
+
+def _change_refunds(
+    store: Store, institution: Institution, values: Mapping[str, Any], run: Run
+) -> list[FieldChange]:
+    before = {name: getattr(institution, name) for name in SETTINGS}
+    changed = change_settings(store, institution.id, institution.slug, before, values, **run.by)
+    return log_changes(store, "refund_policy_changed", institution, changed, run)
+
+
+def _change_four_eyes(
+    store: Store,
+    institution: Institution,
+    values: Mapping[str, Any],
+    run: Run,
+    *,
+    dry_run: bool,
+) -> tuple[list[FieldChange], str | None]:
+    """Change settings of approvals, with one where they are on; return the changes and its state.
+
+    Whoever could turn them off alone would need no second person for anything.
+    """
+    limit = values.get("approval_limit")
+    if limit is not None and (limit < 0 or limit != quantize(limit, institution.currency)):
+        raise UsageError(
+            f"{limit} is no amount of {institution.currency}.",
+            hint="Write one from 0 with the currency's decimals, such as 100; or none.",
+        )
+    before = {name: getattr(institution, name) for name in POLICY}
+    changed = policy_changes(before, values)
+    if not changed:
+        return [], None
+    details = {each.field: [each.old_value, each.new_value] for each in changed}
+    subject = ", ".join(f"{each.field} {each.new_value or 'none'}" for each in changed)
+    approval = require_approval(
+        store,
+        run,
+        institution,
+        action="approvals_set",
+        subject=subject,
+        details=details,
+        dry_run=dry_run,
+    )
+    slug = institution.slug
+    change_policy(store, institution.id, slug, {**before, **values}, changed, **run.by)
+    return log_changes(store, "approval_policy_changed", institution, changed, run), approval
+
+
+def _change_watch(
+    store: Store, institution: Institution, run: Run, *, is_on: bool
+) -> list[FieldChange]:
+    changed = change_watch(store, institution.id, institution.slug, is_on=is_on, **run.by)
+    if changed and is_on:
+        keep_look(store, institution.id, run.run_no)  # what was there before is not looked at
+    return log_changes(store, "watch_changed", institution, changed, run)
+
+
+def _change_numbers(
+    store: Store, institution: Institution, numbers: Sequence[str], run: Run
+) -> list[FieldChange]:
+    lengths = read_lengths(institution.numbers)
+    for each in numbers:
+        lengths |= declared_lengths(each)
+    change = LengthsChange(old_value=institution.numbers, new_value=lengths_text(lengths))
+    changed = change_lengths(store, institution.id, institution.slug, change, **run.by)
+    return log_changes(store, "numbers_declared", institution, changed, run)
+
+
+def _change_sharers(
+    store: Store, institution: Institution, sharers: Sequence[str], run: Run
+) -> list[FieldChange]:
+    slugs = [find_institution(store, each).slug for each in sharers]
+    changed = change_sharers(store, institution, slugs, **run.by)
+    return log_changes(store, "token_sharing_changed", institution, changed, run)
+
+
+def _change_hold_short(
+    store: Store, institution: Institution, value: str | None, run: Run
+) -> list[FieldChange]:
+    changed = change_hold_short(store, institution, value or institution.hold_short, **run.by)
+    return log_changes(store, "hold_short_changed", institution, changed, run)
+
+
+def _whole(store: Store, institution: Institution) -> InstitutionDetails:
+    """Return an institution with its account, masked, its watch, files and legal hold, if any."""
+    more: dict[str, str | None] = {"watch": "on"} if is_watched(store, institution.id) else {}
+    if hold := shown_hold(store, institution):
+        more["legal_hold"] = hold
+    if kept := find_account(store, institution.id):
+        more |= {"account": kept.masked, "account_holder": kept.holder}
+    if calendar := newest_calendar(store, institution.id):
+        more |= {name: text or None for name, text in calendar_texts(calendar).items()}
+    return InstitutionDetails(**{**_shown(institution), **more})
+
+
+def _shown(institution: Institution) -> InstitutionDetails:
+    values = asdict(institution)
+    return InstitutionDetails(institution_id=values.pop("id"), **values)
+
+
+def _cells(institution: Institution) -> dict[str, str | None]:
+    """Return an institution as the cells of a catalogue file."""
+    values = {**asdict(institution), "institution_id": institution.id}
+    values["languages"] = "|".join(institution.languages)
+    cells = {name: values[name] for name in KINDS[_KIND].names}
+    return {name: None if value is None else str(value) for name, value in cells.items()}

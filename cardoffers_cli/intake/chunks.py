@@ -1,0 +1,247 @@
+"""Judge one stretch of rows: the valid ones with their types, the findings, the rejected lines.
+
+A `Chunk` is what every door gets, whatever the rows came from. Of the fields of a row the valid
+ones keep one instrument and one merchant identifier (`card_acceptor_id` is the identifier of type
+card_acceptor; a `merchant_identifier` goes before it). Rows of every kind have the same columns
+from here on: `transaction_ref` is the row's own reference, such as the refund_ref of a refund, and
+`transacted_at` its moment, of which `is_day` says that only the day was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from cardoffers_cli.intake.number_forms import DOUBT_SCHEMA, note_numbers
+from cardoffers_cli.intake.rulebook import FEW_ROWS, rulebook
+from cardoffers_cli.intake.timestamps import moments
+from cardoffers_cli.kernel.words.card_forms import NumberEvidence
+from cardoffers_cli.kernel.words.cards import BARE
+from cardoffers_cli.kernel.words.money import AMOUNT_DIGITS, AMOUNT_SCALE
+from cardoffers_cli.kernel.words.row_kinds import FREE_TEXTS, IDS, MERCHANTS, PURCHASES, TOKENS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cardoffers_cli.intake.layout_model import Profile
+    from cardoffers_cli.kernel.words.findings import Finding, Level
+    from cardoffers_cli.kernel.words.row_kinds import RowKind
+
+AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
+VALID_SCHEMA: Mapping[str, Any] = {
+    "line": pl.UInt64,
+    "transaction_ref": pl.String,
+    "cardholder_token": pl.String,
+    "instrument_token": pl.String,
+    "instrument_type": pl.String,
+    "merchant_identifier_type": pl.String,
+    "merchant_identifier": pl.String,
+    "merchant_id": pl.String,
+    **dict.fromkeys(FREE_TEXTS, pl.String),
+    "amount": AMOUNT,
+    "transacted_at": pl.Datetime("us"),
+    "is_day": pl.Boolean,
+}
+FINDING_SCHEMA: Mapping[str, Any] = {
+    "line": pl.UInt64,
+    "transaction_ref": pl.String,
+    "column": pl.String,
+    "code": pl.String,
+    "level": pl.String,
+    "message": pl.String,
+}
+_AHEAD = timedelta(hours=24)
+_DAY = len("YYYY-MM-DD")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileReading:
+    """How to read rows: `now` is naive UTC, rows over 24 hours ahead of it are faulted.
+
+    Rows are of this `kind` where the file says nothing else, or where somebody has said so
+    (`is_kind_given`).
+    `currency` is the program's, `decimals` its minor unit, `institution_id` whose events they must
+    be (JSON only), `assume_timezone` what a timestamp without an offset means. Without a currency
+    any of ISO 4217 will do. `unterminated` is the level of the finding on a last line without its
+    end; none, where somebody vouches for it. `numbers` are what is known of the numbers
+    of its institution. A `profile` says how the file is laid out, if not as our own; `token_key`
+    makes the tokens of raw customer keys, where it has those. `sheet` is the name, or the number,
+    of the sheet of a workbook.
+    """
+
+    now: datetime
+    currency: str | None = None
+    decimals: int = 2
+    institution_id: str | None = None
+    delimiter: str = ","
+    assume_timezone: str | None = None
+    unterminated: Level | None = None
+    numbers: NumberEvidence = field(default_factory=NumberEvidence)
+    profile: Profile | None = None
+    token_key: bytes | None = field(default=None, repr=False)
+    kind: RowKind = PURCHASES
+    is_kind_given: bool = False
+    sheet: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """Judged rows: `rows` as `valid_schema`, `findings` as `FINDING_SCHEMA`, in line order.
+
+    `doubts` (`number_forms.DOUBT_SCHEMA`) are numbers in rows that the end of the file judges.
+    `rejected` holds the lines of the invalid rows (u64, sorted). `bytes_read` and `size_hint` tell
+    how far into the source reading is. `refunds` are those among the same rows, judged as such.
+    """
+
+    rows: pl.DataFrame
+    findings: pl.DataFrame
+    rejected: pl.Series
+    doubts: pl.DataFrame
+    assumed_timezone: bool = False
+    bytes_read: int = 0
+    size_hint: int | None = None
+    refunds: Chunk | None = None
+
+    def errors(self) -> list[dict[str, Any]]:
+        """Return the errors among the findings by line: line, field, code and message."""
+        return (
+            self.findings.filter(pl.col("level") == "error")
+            .select("line", pl.col("column").alias("field"), "code", "message")
+            .sort("line", "field", "code")
+            .rows(named=True)
+        )
+
+
+def valid_schema(kind: RowKind) -> Mapping[str, Any]:
+    """Return the columns of valid rows of a kind: those of every kind, and what it has further."""
+    return {**VALID_SCHEMA, **dict.fromkeys(kind.further_names.values(), pl.String)}
+
+
+def no_rows(kind: RowKind) -> Chunk:
+    """Return a chunk without rows."""
+    return Chunk(
+        rows=pl.DataFrame(schema=valid_schema(kind)),
+        findings=pl.DataFrame(schema=FINDING_SCHEMA),
+        rejected=pl.Series("line", dtype=pl.UInt64),
+        doubts=pl.DataFrame(schema=DOUBT_SCHEMA),
+    )
+
+
+NO_ROWS = no_rows(PURCHASES)
+
+
+class Judge:
+    """The rules of a kind of rows, with the limits of one reading.
+
+    `numbers` gathers what the numbers of the rows look like. Of a table, whose rows have the same
+    columns, `is_nameless` says that none of them names a merchant.
+    """
+
+    def __init__(
+        self, reading: FileReading, kind: RowKind = PURCHASES, *, is_table: bool = False
+    ) -> None:
+        time = reading.profile.fields.transacted_at if reading.profile else None
+        self._has_days = time is not None and not time.has_clock
+        self.reading = reading
+        self.is_nameless = False
+        self._is_table = is_table
+        self.numbers = reading.numbers.of_file()
+        self._kind = kind
+        self._rules = rulebook(kind)
+
+    def chunk(
+        self, raw: pl.DataFrame, line_findings: Sequence[Finding] = (), *, is_plain: bool = False
+    ) -> Chunk:
+        """Judge rows of text columns, together with the lines that never became rows.
+
+        `raw` has `line`, the columns that its kind requires and others of `rulebook.optional`;
+        `is_plain` is the promise of `delimited.Page`.
+        """
+        rows = self.with_derived(raw)
+        suspicious = rows.filter(self._rules.suspicious(rows, is_plain=is_plain))
+        broken = suspicious
+        if suspicious.height <= FEW_ROWS:  # by chance mostly; asked one by one they cost less
+            broken = suspicious.filter(self._rules.suspicious(suspicious, is_plain=False))
+        findings = _frame_of(line_findings)
+        if broken.height:
+            found = self._rules.findings(broken)
+            findings = pl.concat([findings, found]).sort("line", maintain_order=True)
+        bad = findings["line"].filter(findings["level"] == "error").unique().sort()
+        valid = rows.filter(~pl.col("line").is_in(bad.implode())) if len(bad) else rows
+        return Chunk(
+            rows=_valid(valid, self._kind),
+            findings=findings,
+            rejected=bad.rename("line"),
+            doubts=note_numbers(self.numbers, self._kind, rows, suspicious),
+            assumed_timezone=bool(valid["assumed"].any()),
+        )
+
+    def with_derived(self, raw: pl.DataFrame) -> pl.DataFrame:
+        """Add what the rules read beside the text: moment, amount and limits."""
+        reading = self.reading
+        if self._is_table and self._kind is PURCHASES and raw.height:
+            self.is_nameless = set(MERCHANTS).isdisjoint(raw.columns)
+        fraction = rf"(?:\.[0-9]{{1,{reading.decimals}}})?" if reading.decimals else ""
+        return raw.with_columns(
+            moments(raw[self._kind.moment], reading.assume_timezone).get_columns(),
+            is_day=(pl.col(self._kind.moment).str.len_bytes() == _DAY) | pl.lit(self._has_days),
+            value=pl.col("amount").cast(AMOUNT, strict=False),
+            is_usual_amount=pl.col("amount").str.contains(f"^[0-9]{{1,12}}{fraction}$"),
+            decimals=pl.lit(reading.decimals, pl.UInt32),
+            program_currency=pl.lit(reading.currency, pl.String),
+            latest=pl.lit(reading.now + _AHEAD, pl.Datetime("us")),
+            is_nameless=pl.lit(self.is_nameless),
+            **{f"declared_{name}": self._is_declared(raw, name) for name in TOKENS},
+            caller=pl.lit(reading.institution_id, pl.String),
+        )
+
+    def _is_declared(self, raw: pl.DataFrame, name: str) -> pl.Expr:
+        """Say of tokens whether they are numbers of a length that a person declared."""
+        lengths = self.reading.numbers.lengths_of(name)
+        if not lengths or name not in raw.columns:
+            return pl.lit(False)
+        text = pl.col(name).str
+        return text.contains(BARE) & text.len_bytes().is_in(lengths)
+
+
+def _frame_of(findings: Sequence[Finding]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {name: [getattr(finding, name) for finding in findings] for name in FINDING_SCHEMA},
+        schema=FINDING_SCHEMA,
+    )
+
+
+def _valid(rows: pl.DataFrame, kind: RowKind) -> pl.DataFrame:
+    def given(name: str, default: str | None = None) -> pl.Expr:
+        if name not in rows.columns:
+            return pl.lit(default, pl.String)
+        return pl.col(name) if default is None else pl.col(name).fill_null(default)
+
+    typed, acceptor = given("merchant_identifier"), given("card_acceptor_id")
+    return rows.select(
+        "line",
+        pl.col(kind.reference).alias("transaction_ref"),
+        given("cardholder_token").alias("cardholder_token"),
+        pl.coalesce(given("instrument_token"), given("card_token")).alias("instrument_token"),
+        given("instrument_type").alias("instrument_type"),
+        pl.when(typed.is_not_null())
+        .then(given("merchant_identifier_type").fill_null("card_acceptor"))
+        .when(acceptor.is_not_null())
+        .then(pl.lit("card_acceptor"))
+        .alias("merchant_identifier_type"),
+        pl.coalesce(typed, acceptor).alias("merchant_identifier"),
+        given("merchant_id").str.to_lowercase().alias("merchant_id"),
+        *(given(name).alias(name) for name in FREE_TEXTS),
+        pl.col("value").alias("amount"),
+        pl.col("at").alias("transacted_at"),
+        pl.col("is_day"),
+        *(
+            (given(name).str.to_lowercase() if name in IDS else given(name, default)).alias(
+                kind.further_names[name]
+            )
+            for name, default in kind.further.items()
+        ),
+    )

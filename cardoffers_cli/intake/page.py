@@ -1,0 +1,159 @@
+"""The page of a check of files, which answers: is the file good, and what mends it.
+
+No value of a row is on it: a finding is told by what its code means, with the lines it is on. The
+digest says which file it is, to whoever has it too. Only what is said of a column has its name, for
+such a file has a header; a file whose first line is none cannot be read, and nothing of that line
+is told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.intake.verdicts import verdict_of
+from cardoffers_cli.kernel.sheets.pages import Fact, Page, Section
+from cardoffers_cli.kernel.sheets.pictures import whole
+from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
+from cardoffers_cli.kernel.sheets.tables import Advice, PrintedCommand, State
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.findings import CODES, FILE_CODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from cardoffers_cli.kernel.sheets.sheets import Row, Rows
+
+_LINES = 10
+_OF_COLUMNS = {"column_unknown", "column_ignored"}
+_REJECTS = (
+    *(Column("meaning", "what is wrong"), Column("errors", kind="integer")),
+    *(Column("rows", kind="integer"), Column("files", kind="integer"), Column("institution")),
+)
+_FINDINGS = (
+    *(Column("meaning", "what is wrong"), Column("rows", kind="integer")),
+    *(Column("lines", "on lines"), Column("fix", "how to fix it"), Column("state", "level")),
+    Column("more"),
+)
+_STATES = {"error": State("error", "alarm"), "warning": State("warning", "warn")}
+
+
+def validation_page(files: Rows, as_of: datetime) -> Page:
+    """Return the page of files that were checked; documents as `validate` shows them."""
+    return Page(
+        title="Check of " + (_name(files[0]) if len(files) == 1 else f"{len(files):,} files"),
+        headline=_headline(files),
+        as_of=as_of,
+        about=["Lines are told, and no value that is in the file."],
+        facts=list(_facts(files)),
+        sections=[section for file in files for section in _sections(file, len(files) > 1)],
+    )
+
+
+def _headline(files: Rows) -> str:
+    if len(files) == 1:
+        return _verdict(files[0])
+    bad = [file for file in files if file["file_error"] or verdict_of(file)[0] != "good"]
+    good = len(files) - len(bad)
+    if not bad:
+        return f"All {counted(len(files), 'file')} are good."
+    return f"{good:,} of {counted(len(files), 'file')} are good; {_name(bad[0])} is not."
+
+
+def _verdict(file: Row) -> str:
+    if file["file_error"]:
+        what = meaning(file["file_error"]["code"])
+        return f"The file cannot be read: {what[:1].lower()}{what[1:]}."
+    word, said = verdict_of(file)
+    return f"The file is {word}: {said}."
+
+
+def _name(file: Row) -> str:
+    """Return the name of a file without the folders it is in, which are nobody else's concern."""
+    return str(file["file"]).rpartition("/")[2]
+
+
+def _facts(files: Rows) -> Iterator[Fact]:
+    readable = [file for file in files if not file["file_error"]]
+    conflicts = sum(file["conflicts"] for file in readable)
+    other = f"{conflicts:,} of them with other content" if conflicts else ""
+    for name, words, note in (
+        ("received", "rows", ""),
+        ("valid", "valid", ""),
+        ("invalid", "invalid", ""),
+        ("duplicates", "known already", other),
+    ):
+        if readable:
+            yield Fact.of(words, sum(file[name] for file in readable), note)
+
+
+def _sections(file: Row, is_one_of_many: bool) -> Iterator[Section]:
+    title = _name(file) if is_one_of_many else None
+    said = [_verdict(file)] if is_one_of_many else []
+    if file["file_error"]:
+        known = FILE_CODES.get(file["file_error"]["code"])
+        yield Section(title=_name(file), lines=[*said, known.advice if known else ""])
+        return
+    rows = [_row(found) for found in file["findings"]]
+    parts = [
+        ("valid", file["valid"], "good"),
+        ("known already", file["duplicates"] - file["conflicts"], "soft"),
+        ("known with other content", file["conflicts"], "warn"),
+        ("invalid", file["invalid"], "alarm"),
+    ]
+    yield Section(
+        title=title,
+        lines=[*said, f"It is the file whose content has the SHA-256 {file['sha256']}."],
+        pictures=[whole("Rows, by what becomes of them", parts)] if file["received"] else [],
+    )
+    if rows:
+        errors = sum(row["level"] == "error" for row in rows)
+        warnings = counted(len(rows) - errors, "kind")
+        yield Section(
+            title=f"What was found in {_name(file)}" if is_one_of_many else "What was found",
+            lines=[f"{counted(errors, 'kind')} of error, {warnings} of warning."],
+            sheet=Sheet("findings", _FINDINGS, rows, title="Findings, errors first"),
+        )
+
+
+def _row(found: Row) -> Mapping[str, Any]:
+    known = CODES.get(found["code"])
+    message = found.get("message") if found["code"] in _OF_COLUMNS else None
+    said = f"{message[:1].upper()}{message[1:]}" if message else meaning(found["code"])
+    return {
+        "meaning": Advice(said),
+        "rows": found["rows"] or None,
+        "lines": _lines(found),
+        "fix": Advice(known.advice if known else found["fix"]),
+        "state": _STATES[found["level"]],
+        "level": found["level"],
+        "more": PrintedCommand(f"cardoffers help findings {found['code']}"),
+    }
+
+
+def _lines(found: Row) -> str:
+    shown = [str(line) for line in found["lines"][:_LINES]]
+    more = found["rows"] - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if shown and more > 0 else "")
+
+
+_MOST = 15
+
+
+def meaning(code: str) -> str:
+    """Return what a code of a finding means, as a sentence without its full stop."""
+    known = CODES.get(code) or FILE_CODES.get(code)
+    text = known.summary if known else code.replace("_", " ")
+    return text if "_" in text.split()[0] else text[:1].upper() + text[1:]
+
+
+def rejects_section(
+    rows: Sequence[Mapping[str, Any]], *, lines: Sequence[str] = ()
+) -> Iterator[Section]:
+    """Show why rows were not taken; rows as `river/stored_imports.py` counts them, nothing for none."""
+    if not rows:
+        return
+    ordered = sorted(rows, key=lambda row: (-row["errors"], row["code"], row["institution"]))
+    named = [{**row, "meaning": Advice(meaning(row["code"]))} for row in ordered[:_MOST]]
+    sheet = Sheet("rejects", _REJECTS, named)
+    yield Section(title="Rows that were not taken", lines=lines, sheet=sheet, in_all=len(ordered))

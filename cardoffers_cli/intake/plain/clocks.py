@@ -1,0 +1,204 @@
+"""Read times one by one as a profile says they are written, as `profiles/times.py` reads columns.
+
+What a format lets pass is what polars lets pass: numbers may lack leading zeros and have blanks
+before them, a blank of the format may be left out or be several, names of months are in any case.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+from zoneinfo import ZoneInfo
+
+from cardoffers_cli.intake.fields import SERIAL
+from cardoffers_cli.intake.predicates import BLANK, searching
+from cardoffers_cli.intake.profiles.written import (
+    AMBIGUOUS,
+    SKIPPED,
+    TURNED,
+    TURNED_TEXT,
+    UNREADABLE,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cardoffers_cli.intake.layout_model import TimeSource
+
+_MOST = 100_000
+_DAY_0 = datetime(1899, 12, 30)  # noqa: DTZ001  a local day
+_MS_OF_DAY = 86_400_000
+_HOUR, _MINUTE = timedelta(hours=1), timedelta(minutes=1)
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july"),
+    *("august", "september", "october", "november", "december"),
+)
+_SHORT = [month[:3] for month in _MONTHS]
+_NUMBER = rf"[{BLANK}]*([0-9]{{1,2}}+)"
+_PATTERNS = {
+    **dict.fromkeys("dmyHIMS", _NUMBER),
+    "Y": rf"[{BLANK}]*([+-][0-9]++|[0-9]{{1,4}}+)",
+    "b": f"(?i:({'|'.join(_SHORT)}))",
+    "B": f"(?i:({'|'.join([*_MONTHS, *_SHORT])}))",
+    "p": "(?i:([ap]m))",
+    "f": rf"[{BLANK}]*([0-9]{{1,9}}+)",
+    ".": r"(?:\.([0-9]++))?+",
+    "z": rf"[{BLANK}]*([+\-\u2212][0-9]{{2}}[:{BLANK}]*[0-9]{{2}})",
+}
+"""What each part of a format lets pass; `.` is a fraction with its point."""
+
+_PARTS = re.compile(rf"\.%f|%%|%(.)|([{BLANK}]+)|.", re.DOTALL)
+_MOST_YEARS = 262_142
+_CYCLE, _SHORT_YEARS, _TURN = 400, 2000, 70
+"""Leap years repeat in a cycle; years of two digits below the turn are those of this century."""
+
+_LAST_SECOND = 59
+_LAST_CHANGES = 2099
+"""The last year in which polars knows that clocks change."""
+
+
+class ReadTime(NamedTuple):
+    """A time as text in UTC, empty where nothing is there, and the code of its fault if any."""
+
+    text: str
+    fault: str | None = None
+
+
+_NOTHING, _NO_TIME = ReadTime(""), ReadTime(UNREADABLE)
+
+
+class ProfiledTimes(dict[str, ReadTime]):
+    """The times of texts: a mapping that reads what it is asked for, and remembers it a while.
+
+    Times that name no zone are in that of `source`, or else in `zone`; without any they stay local.
+    """
+
+    def __init__(self, source: TimeSource, zone: str | None) -> None:
+        super().__init__()
+        self._source = source
+        name = source.zone or zone
+        self._zone = ZoneInfo(name) if name and not source.has_offset else None
+        self._ending = "Z" if name or source.has_offset else ""
+        self._fraction = "microseconds" if "%f" in source.format else "seconds"
+        self._is_serial, self._is_turned = searching(SERIAL), searching(TURNED_TEXT)
+        self._pattern, self._names = _compiled("" if source.is_serial else source.format)
+
+    def __missing__(self, text: str) -> ReadTime:
+        if len(self) >= _MOST:
+            self.clear()
+        read = self[text] = self._read(text) if text else _NOTHING
+        return read
+
+    def _read(self, text: str) -> ReadTime:
+        try:
+            local = self._counted(text) if self._source.is_serial else self._written(text)
+            if local is None:
+                return ReadTime(UNREADABLE, TURNED) if self._is_turned(text) else _NO_TIME
+            if self._zone is None:
+                return self._told(local)
+            return self._in_utc(local, self._zone)
+        except OverflowError:  # a year that nobody means
+            return _NO_TIME
+
+    def _told(self, at: datetime) -> ReadTime:
+        return ReadTime(at.isoformat(timespec=self._fraction) + self._ending)
+
+    def _counted(self, text: str) -> datetime | None:
+        """Read days since the end of 1899, to the millisecond, as spreadsheets show them."""
+        if self._is_serial(text) is None:
+            return None
+        days = float(text.replace(",", "."))
+        return _DAY_0 + timedelta(milliseconds=round(days * _MS_OF_DAY))
+
+    def _written(self, text: str) -> datetime | None:
+        """Read date and time of day as they are written; with an offset, in UTC.
+
+        Raises `OverflowError` for a year that Python has not.
+        """
+        if self._source.has_offset:
+            text = f"{text[:-1]}+0000" if text[-1] in "Zz" else text
+        found = self._pattern.fullmatch(text)
+        if found is None:
+            return None
+        parts = dict(zip(self._names, found.groups(), strict=True))
+        try:
+            year, is_beyond = _year(parts)
+            name = parts.get("b") or parts.get("B")
+            month = _SHORT.index(name[:3].lower()) + 1 if name else int(parts["m"])
+            day = datetime(year, month, int(parts["d"]))  # noqa: DTZ001  local
+            at = day + _clock(parts) - _offset(parts)
+        except ValueError:
+            return None
+        if is_beyond:
+            raise OverflowError
+        return at
+
+    def _in_utc(self, local: datetime, zone: ZoneInfo) -> ReadTime:
+        """Read a local time: none that is left out, none that comes twice, but for a bare date."""
+        one, other = (local.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+        first, second = one.utcoffset(), other.utcoffset()
+        if first is None or second is None or first == second or local.year > _LAST_CHANGES:
+            return self._told(one.astimezone(UTC).replace(tzinfo=None))
+        is_left_out = first < second
+        if self._source.has_clock:
+            return ReadTime(UNREADABLE, SKIPPED if is_left_out else AMBIGUOUS)
+        if not is_left_out:
+            return self._told(one.astimezone(UTC).replace(tzinfo=None))
+        # a clock that goes forward at midnight leaves out an hour: then the day begins at one
+        later = (local + _HOUR).replace(tzinfo=zone)
+        if later.replace(fold=0).utcoffset() != later.replace(fold=1).utcoffset():
+            return ReadTime(UNREADABLE, SKIPPED)
+        return self._told(later.astimezone(UTC).replace(tzinfo=None))
+
+
+def _compiled(form: str) -> tuple[re.Pattern[str], list[str]]:
+    """Return the pattern of a format, and which part each of its groups is."""
+    names, pattern = [], ""
+    for part in _PARTS.finditer(form):
+        name = "." if part[0] == ".%f" else part[1]
+        if name:
+            names.append("f." if name == "." else name)
+            pattern += _PATTERNS[name]
+        elif part[2]:
+            pattern += f"[{BLANK}]*+"
+        else:
+            pattern += re.escape("%" if part[0] == "%%" else part[0])
+    return re.compile(pattern), names
+
+
+def _year(parts: Mapping[str, str]) -> tuple[int, bool]:
+    """Return the year, or another one with the same days, and whether it is another one."""
+    if "Y" not in parts:
+        short = int(parts["y"])
+        return short + (_SHORT_YEARS if short < _TURN else _SHORT_YEARS - 100), False
+    year = int(parts["Y"])
+    if abs(year) > _MOST_YEARS:
+        raise ValueError
+    is_beyond = not MINYEAR <= year <= MAXYEAR
+    return (year % _CYCLE + _SHORT_YEARS if is_beyond else year), is_beyond
+
+
+def _clock(parts: Mapping[str, str]) -> timedelta:
+    """Return the time of day; a sixtieth second is that of a minute's end."""
+    hour, minute, second = (int(parts.get(name) or 0) for name in "HMS")
+    if "I" in parts:
+        twelve = int(parts["I"])
+        if not 1 <= twelve <= 12:  # noqa: PLR2004  a clock
+            raise ValueError
+        hour = twelve % 12 + (12 if parts["p"].lower() == "pm" else 0)
+    if hour > 23 or minute > _LAST_SECOND or second > _LAST_SECOND + 1:  # noqa: PLR2004  a clock
+        raise ValueError
+    micro = int((parts.get("f.") or "0")[:6].ljust(6, "0")) + int(parts.get("f") or 0) // 1000
+    return timedelta(hours=hour, minutes=minute, seconds=second, microseconds=micro)
+
+
+def _offset(parts: Mapping[str, str]) -> timedelta:
+    text = parts.get("z")
+    if text is None:
+        return timedelta()
+    hours, minutes = int(text[1:3]), int(text[-2:])
+    if hours > 23 or minutes > _LAST_SECOND:  # noqa: PLR2004  a clock
+        raise ValueError
+    offset = hours * _HOUR + minutes * _MINUTE
+    return offset if text[0] == "+" else -offset

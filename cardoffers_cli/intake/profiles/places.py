@@ -1,0 +1,150 @@
+"""Find the columns that a profile reads in a file, and what the file calls them.
+
+For both readings, by columns (`reading.py`) and in plain Python (`files/plain`): imports neither
+polars nor pydantic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.intake.fields import REQUIRED
+from cardoffers_cli.intake.lines import is_blank
+from cardoffers_cli.intake.sources import unusable
+from cardoffers_cli.intake.splitting import LineFault, split_fields
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.row_kinds import LINE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cardoffers_cli.intake.layout_model import Column, Profile
+
+STAND_IN = "\ue000"
+"""Stands for a quote that is none, while the quote of the profile is written as ours."""
+
+_MOST_SHOWN = 20
+_TOKENS = ("card_token", "instrument_token")
+
+
+def column_name(position: int) -> str:
+    """Return what the column of a position (from 1) is called within frames."""
+    return f"c{position}"
+
+
+def labels_of(profile: Profile) -> Mapping[str, str]:
+    """Return what the fields of a profile are called in the file, several columns as one."""
+    given = profile.fields.given().items()
+    return {name: "+".join(map(str, field.sources)) for name, field in given if field.sources}
+
+
+def named_positions(
+    profile: Profile, positions: Mapping[Column, int]
+) -> Mapping[str, Sequence[int]]:
+    """Return where the columns of each field stand."""
+    return {
+        name: [positions[each] for each in field.sources if each != LINE]
+        for name, field in profile.fields.given().items()
+    }
+
+
+def columns_of(lines: Sequence[str], profile: Profile) -> list[str]:
+    """Return the names of the columns, by the first lines of a file; some may have none."""
+    if profile.form.widths:
+        names = list(profile.columns)
+        return names + [""] * (len(profile.form.widths) - len(names))
+    number = profile.header or profile.skip_lines + 1
+    if number > len(lines) or is_blank(lines[number - 1].encode()):
+        what = "header" if profile.header else "row"
+        raise unusable(
+            "header_missing",
+            f"There is no {what} on line {number}, where the profile says it is.",
+            hint="Check skip_lines and header_line of the profile.",
+            line=number,
+        )
+    fields = split_line(lines[number - 1], profile)
+    if profile.header:
+        return [field.strip() for field in fields]
+    if profile.columns and len(profile.columns) != len(fields):
+        raise unusable(
+            "header_column_missing",
+            f"Line {number} has {counted(len(fields), 'field')}, and the profile names "
+            f"{counted(len(profile.columns), 'column')}.",
+            hint="Check columns and the delimiter of the profile.",
+            line=number,
+        )
+    return list(profile.columns) or [""] * len(fields)
+
+
+def split_line(line: str, profile: Profile) -> list[str]:
+    """Split one line into its fields, with the profile's quote."""
+    form = profile.form
+    if form.widths or form.delimiter is None:
+        return [line]
+    if form.quote != '"':
+        line = line.replace('"', STAND_IN)
+        line = line.replace(form.quote, '"') if form.quote else line
+    try:
+        fields = split_fields(line, form.delimiter)
+    except LineFault as fault:
+        raise unusable(
+            "header_missing",
+            f"The header cannot be split: {fault.message}.",
+            hint="Check delimiter and quote of the profile.",
+        ) from None
+    if form.quote == '"':
+        return fields
+    return [each.replace('"', form.quote).replace(STAND_IN, '"') for each in fields]
+
+
+def positions_of(columns: Sequence[str], profile: Profile) -> dict[Column, int]:
+    """Find the columns that the profile reads; raise `FileUnusable` for one that is not there."""
+    wanted: list[Column] = [
+        *(each for field in profile.fields.given().values() for each in field.sources),
+        *(condition.column for condition in profile.drop_where),
+    ]
+    return {each: _position(each, columns, profile) for each in wanted if each != LINE}
+
+
+def _position(column: Column, columns: Sequence[str], profile: Profile) -> int:
+    if isinstance(column, int):
+        if column <= len(columns):
+            return column
+        message = f"There is no column {column}: there are {len(columns)}."
+        raise unusable("header_column_missing", message, line=profile.header or None)
+    if columns.count(column) == 1:
+        return columns.index(column) + 1
+    if columns.count(column) > 1:
+        raise unusable(
+            "header_column_duplicate",
+            f"The header names {column} twice.",
+            hint="Name the column in the profile by its number, counted from 1.",
+            line=profile.header or None,
+        )
+    near = nearest(column, filter(None, columns))
+    shown = ", ".join(filter(None, columns[:_MOST_SHOWN])) if profile.header else ""
+    raise unusable(
+        "header_column_missing",
+        f"There is no column {column}, which the profile names.",
+        hint=did_you_mean(near)
+        or (f"The columns are: {shown}." if near else None)
+        or "Check header_line, encoding and the delimiter of the profile.",
+        line=profile.header or None,
+    )
+
+
+def check_fields(profile: Profile) -> None:
+    """Raise `FileUnusable` where the profile lacks a field that every event has."""
+    given = profile.fields.given()
+    missing = [name for name in REQUIRED if name not in given]
+    if not any(name in given for name in _TOKENS):
+        missing.append(" or ".join(_TOKENS))
+    if missing:
+        first, *others = missing
+        also = f"; also missing: {', '.join(others)}" if others else ""
+        raise unusable(
+            "profile_field_missing",
+            f"The profile does not say where {first} is.",
+            hint=f"Add [fields.{first.split()[0]}] with its column{also}.",
+        )

@@ -1,0 +1,329 @@
+"""What is asked of each column of a kind of files, gathered from what reads them.
+
+For transaction files the rule table says what a column must be (`limits.py` reads its conditions).
+For catalogue files `catalogue.txt` names the form of each column, and `forms.py` has its pattern.
+
+Some rules no schema can state: check digits, what other rows hold, the clock, two columns that must
+agree. They are in `FileFormat.beyond`, and `cardoffers validate` is their judge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from cardoffers_cli.catalogue import catalogue_kinds
+from cardoffers_cli.intake import fields, rules
+from cardoffers_cli.intake.conditions import Both, Missing
+from cardoffers_cli.intake.headers import Names
+from cardoffers_cli.intake.schemas.limits import TextLimits, limits_of
+from cardoffers_cli.kernel.sheets.tabulated import read_tables
+from cardoffers_cli.kernel.words import json_text, row_kinds
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES, CODES
+from cardoffers_cli.kernel.words.money import MINOR_UNITS
+from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cardoffers_cli.intake.rules import Rule
+    from cardoffers_cli.kernel.words.findings import Code
+    from cardoffers_cli.kernel.words.row_kinds import RowKind
+
+_USUAL_DECIMALS = 2
+"""Decimals of an amount where no currency is named, as `validate` takes it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldFormat:
+    """One column: what it holds, whether every row has it, and what its text must be like.
+
+    An empty cell means `default`. In JSON it is a text, a number within `numbers` (keywords of JSON
+    Schema), a flag, or any of these; where it `may_be_text`, its text will do as well. Of a list
+    each `item`, which is a pattern, comes once. `codes` are those of the findings made in it.
+    """
+
+    name: str
+    says: str
+    example: str = ""
+    is_needed: bool = False
+    default: str | None = None
+    json: Literal["text", "number", "flag", "any"] = "text"
+    limits: tuple[TextLimits, ...] = ()
+    may_be_text: bool = False
+    item: str | None = None
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    codes: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of which the text is one, where it is."""
+        first, *others = [each.words for each in self.limits if each.words] or [()]
+        return tuple(word for word in first if all(word in each for each in others))
+
+    @property
+    def longest(self) -> int | None:
+        """The most characters that the text may have."""
+        return min((each.longest for each in self.limits if each.longest), default=None)
+
+    @property
+    def has(self) -> tuple[str, ...]:
+        """The patterns that the text has, for others to read."""
+        return tuple(fields.portable(each) for limits in self.limits for each in limits.has)
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """The patterns that the text has not, for others to read."""
+        lacked = dict.fromkeys(each for limits in self.limits for each in limits.lacks)
+        if fields.NOT_VISIBLE_ASCII in lacked:
+            lacked.pop(fields.INVISIBLE, None)  # it lacks all of that too
+        return () if self.words else tuple(map(fields.portable, lacked))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileFormat:
+    """A kind of files: its columns, those of which a row has one, and what no schema can say.
+
+    `list_key` names the list in a JSON document. `in_header` are groups of columns of which a CSV
+    header has one. Of each group of `one_of` a row has one. JSON has columns that CSV has not
+    (`only_json`), and other fields of any kind, whose names and texts lack the patterns `unknown`.
+    `beyond` are the codes of errors that no schema finds, or not in all cases; `judge` is the
+    command that does.
+    """
+
+    name: str
+    list_key: str
+    judge: str
+    fields: tuple[FieldFormat, ...]
+    one_of: tuple[tuple[str, ...], ...] = ()
+    in_header: tuple[tuple[str, ...], ...] = ()
+    only_json: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    meanings: Mapping[str, Code] = field(default_factory=dict)
+
+    @property
+    def in_csv(self) -> tuple[FieldFormat, ...]:
+        """The columns that a CSV file may have."""
+        return tuple(each for each in self.fields if each.name not in self.only_json)
+
+    @property
+    def beyond_json(self) -> tuple[str, ...]:
+        """The codes that JSON Schema does not find: its numbers have no text with decimals."""
+        numbers = [each for each in self.fields if each.json == "number" and not each.may_be_text]
+        counted = [code for each in numbers for code in each.codes if code in _OF_TEXT]
+        return (*self.beyond, *counted)
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """What can be wrong in a column, each code once, in the order of the columns."""
+        names = dict.fromkeys(code for each in self.fields for code in each.codes)
+        return tuple(self.meanings[name] for name in names)
+
+
+def kinds() -> tuple[str, ...]:
+    """Return the names of all kinds of files, those of transactions first."""
+    return (*row_kinds.BY_NAME, *catalogue_kinds.KINDS)
+
+
+def format_of(
+    kind: str, currency: str | None = None, columns: Sequence[str] | None = None
+) -> FileFormat:
+    """Return the format of a kind of files, its amounts in a currency.
+
+    With `columns` it is that of files with these alone, in their order. Raises `NotFound`, and
+    `UsageError` for columns that do not fit the kind.
+    """
+    if kind in row_kinds.BY_NAME:
+        form = _of_rows(row_kinds.BY_NAME[kind], currency)
+    elif kind in catalogue_kinds.KINDS:
+        form = _of_catalogue(catalogue_kinds.KINDS[kind])
+    else:
+        raise NotFound(
+            f"There is no kind of files {kind!r}.",
+            code="kind_unknown",
+            hint=did_you_mean(nearest(kind, kinds())) or f"The kinds are {', '.join(kinds())}.",
+        )
+    return form if columns is None else _with_columns(form, columns)
+
+
+def _with_columns(form: FileFormat, columns: Sequence[str]) -> FileFormat:
+    """Keep some columns; of a group of which one is left, every row has that."""
+    known = {each.name: each for each in form.fields}
+    needed = [(each.name,) for each in form.fields if each.is_needed]
+    lacking = [group for group in (*needed, *form.in_header) if not {*group}.intersection(columns)]
+    if wrong := [name for name in columns if name not in known] or lacking:
+        named = wrong[0] if isinstance(wrong[0], str) else " or ".join(wrong[0])
+        says = "has no column" if isinstance(wrong[0], str) else "needs the column"
+        raise UsageError(
+            f"A file of {form.name} {says} {named}.",
+            code="columns_unfit",
+            hint=f"`cardoffers schema --kind {form.name}` shows its columns.",
+        )
+    groups = [tuple(name for name in group if name in columns) for group in form.one_of]
+    alone = {group[0] for group in groups if len(group) == 1}
+    kept = (known[name] for name in dict.fromkeys(columns))
+    return replace(
+        form,
+        fields=tuple(
+            replace(each, is_needed=each.is_needed or each.name in alone) for each in kept
+        ),
+        one_of=tuple(group for group in groups if len(group) > 1),
+        in_header=(),
+    )
+
+
+def rules_digest() -> str:
+    """Return the SHA-256 of the rules for rows of every kind, in their order, with all they ask.
+
+    What a function tells that a rule asks is the program's, whose version stands beside it.
+    """
+    said = [
+        [
+            *(rule.code, CODES[rule.code].level, rule.column, rule.message),
+            [kind.name for kind in rule.kinds],
+            re.sub(" at 0x[0-9a-f]+", "", repr(rule.broken)),  # its place in memory
+        ]
+        for rule in rules.RULES
+    ]
+    return hashlib.sha256(json_text.dumps(said).encode()).hexdigest()
+
+
+# What the rules of a kind of rows ask of each column
+
+
+_CARD_NUMBER = "card_number"
+"""The code that a field may have of which all rows together tell."""
+
+_OF_TEXT = {"amount_precision"}
+"""Codes that only the text of a number shows."""
+
+_IN_PART = {"value_invalid"}
+"""Codes of which a schema finds some cases only: a day such as 31 February has the form of one."""
+
+
+def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
+    table = [rule for rule in rules.RULES if rule.holds_of(kind)]
+    errors = [rule for rule in table if CODES[rule.code].level == "error"]
+    known = {
+        "program_currency": currency,
+        "decimals": MINOR_UNITS[currency] if currency else _USUAL_DECIMALS,
+        **dict.fromkeys((f"declared_{name}" for name in fields.TOKENS), False),
+        "assumed": False,
+        "caller": None,
+    }
+    told = _TOLD[kind.name]
+    ignored = Names.of(kind).ignored
+    groups = {group: rule.code for rule in errors if (group := _group(rule, kind))}
+    stated = {"required_missing", *groups.values()}
+    described: list[FieldFormat] = []
+    beyond: dict[str, None] = {_CARD_NUMBER: None}
+    for column in kind.columns:
+        may_hold = column in (*fields.REFERENCES, *fields.IDENTIFIERS, *fields.FREE_TEXTS)
+        codes = [_CARD_NUMBER] if may_hold else []
+        own = [rule for rule in errors if rule.column == column]
+        limits, others = limits_of(own, column, known)
+        beyond |= dict.fromkeys(code for code in others if code not in stated)
+        is_number = column == "amount"
+        codes += [rule.code for rule in table if rule.column == column]
+        described.append(
+            FieldFormat(
+                name=column,
+                says=told[column][2],
+                example=told[column][1],
+                is_needed=column in kind.required,
+                default=kind.further.get(column),
+                json="number" if is_number else "any" if column in ignored else "text",
+                limits=tuple(limits),
+                numbers={"exclusiveMinimum": 0, "exclusiveMaximum": 10**12} if is_number else {},
+                codes=tuple(dict.fromkeys(codes)),
+            )
+        )
+    unknown, _ = limits_of([rule for rule in errors if rule.column is None], fields.OTHERS, known)
+    return FileFormat(
+        name=kind.name,
+        list_key=kind.list_key,
+        judge="validate",
+        fields=tuple(described),
+        one_of=tuple(groups),
+        in_header=tuple(tuple(each.split("|")) for each in kind.in_header if "|" in each),
+        only_json=tuple(ignored),
+        unknown=tuple(fields.portable(pattern) for each in unknown for pattern in each.lacks),
+        beyond=tuple(beyond),
+        meanings=CODES,
+    )
+
+
+def _read_told() -> dict[str, dict[str, list[str]]]:
+    """Return name, example and meaning of each column, by kind of rows and name.
+
+    Raises `LookupError` where a kind has a column that is not told, or another.
+    """
+    tables = read_tables(__package__, "transactions.txt")
+    told = {
+        name: {line.split()[0]: re.split(" {2,}", line) for line in tables[name]}
+        for name in row_kinds.BY_NAME
+    }
+    for name, kind in row_kinds.BY_NAME.items():
+        if wrong := told[name].keys() ^ {*kind.columns}:
+            raise LookupError(
+                f"intake/schemas/transactions.txt, {name}: {', '.join(sorted(wrong))}"
+            )
+    return told
+
+
+_TOLD = _read_told()
+
+
+def _group(rule: Rule, kind: RowKind) -> tuple[str, ...]:
+    """Return the columns of which a rule asks one, where that is what it asks."""
+    match rule.broken:
+        case Both(Missing(), Missing()):
+            return tuple(name for name in kind.columns if name in rule.broken.columns)
+    return ()
+
+
+# What the form of each column of a catalogue file asks
+
+
+def _of_catalogue(kind: catalogue_kinds.Kind) -> FileFormat:
+    described = []
+    # What a kind asks of its own is about several columns; what it takes over is about one.
+    own = [rule for rule in kind.own_rules if rule.code not in catalogue_kinds.TOKEN_CODES]
+    beyond = dict.fromkeys([*(rule.code for rule in own), *_IN_PART])
+    beyond |= {"webhook_url_refused": None} if "webhook_url" in kind.names else {}
+    for column in kind.columns:
+        form = column.form
+        codes = [rule.code for rule in kind.rules if rule.column == column.name]
+        taken = {"control_character", *catalogue_kinds.TOKEN_CODES}.intersection(codes)
+        shared = [rule for rule in rules.RULES if rule.column == column.name and rule.code in taken]
+        limits, others = limits_of(shared, column.name, {f"declared_{column.name}": False})
+        beyond |= dict.fromkeys([*others, *([_CARD_NUMBER] if column.prose else [])])
+        has, lacks = ((each,) if each else () for each in (form.pattern, form.refused))
+        own_limits = TextLimits(has=has, lacks=(*lacks, fields.INVISIBLE), words=form.words)
+        described.append(
+            FieldFormat(
+                name=column.name,
+                says=form.says,
+                example=column.example,
+                is_needed=not column.optional,
+                default=column.default,
+                json=form.json,
+                limits=(*limits, own_limits),
+                may_be_text=True,
+                item=form.item,
+                numbers=form.limits,
+                codes=tuple(dict.fromkeys(codes)),
+            )
+        )
+    return FileFormat(
+        name=kind.name,
+        list_key=kind.name,
+        judge="catalog import --dry-run",
+        fields=tuple(described),
+        beyond=tuple(beyond),
+        meanings=CATALOGUE_CODES,
+    )

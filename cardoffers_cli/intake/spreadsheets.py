@@ -1,0 +1,201 @@
+"""Sheets of workbooks as delimited text, so that nothing behind this knows of workbooks.
+
+A sheet becomes UTF-8 with commas in a temporary file: line for row, so that the line of a finding
+is the row that a spreadsheet shows, an empty row a blank line, and every row as long as the header,
+as a sheet does not keep empty cells at the end of a row. Which sheet it is, somebody says by its
+name or its number; else it is the first whose first filled row is a header of ours, and, where none
+is, the first that seems to hold purchases in another layout. Hidden sheets are read only if they
+are named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+import tempfile
+from contextlib import closing
+from itertools import chain, islice
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from cardoffers_cli.intake.profiles.guessing import guess_layout
+from cardoffers_cli.intake.sources import (
+    BLOCK_BYTES,
+    HEAD_BYTES,
+    WORKBOOKS,
+    Limits,
+    SheetText,
+    unusable,
+)
+from cardoffers_cli.intake.splitting import QUOTE
+from cardoffers_cli.intake.worksheets import Workbook, open_zip
+from cardoffers_cli.kernel.words.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cardoffers_cli.intake.headers import Names
+    from cardoffers_cli.intake.sources import Source
+    from cardoffers_cli.intake.worksheets import SheetPart
+    from cardoffers_cli.kernel.words.errors import FileUnusable
+
+Row = tuple[int, list[str]]
+
+_ZIP, _OLD = WORKBOOKS
+_PASSWORD = "EncryptedPackage".encode("utf-16-le")
+_SPECIAL = re.compile(r'[",]')
+_FIRST = 100
+"""Rows that are looked at to find the header, or how long rows are where there is none."""
+
+_BOUNDS = Limits(
+    stored_bytes=sys.maxsize, unpacked_bytes=sys.maxsize, ratio=200, check_time=lambda: None
+)
+"""What a workbook may unpack to where nobody says so."""
+
+
+def read_sheet(
+    source: Source,
+    *,
+    named: str | int | None = None,
+    header: int | None = None,
+    decimal: str = ".",
+    or_text: bool = False,
+    names: Sequence[Names] = (),
+) -> None:
+    """Let a source that is a workbook be read as one of its sheets; leave others as they are.
+
+    The sheet is the one that is `named`, or the first that has all of some `names` in its first
+    filled row. `header` is the row of the header: 0 where there is none, and nothing said where it
+    is the first that is filled. Numbers are written with the `decimal` mark. Raises `FileUnusable`
+    for a workbook that cannot be read or has no such sheet, and for text where a sheet is named,
+    unless it may be what is left of one (`or_text`).
+    """
+    if source.sheet:
+        return
+    if source.start == _OLD:
+        raise _old(source)
+    if source.start != _ZIP:
+        if named is not None and not or_text:
+            hint = "Leave --sheet out."
+            raise unusable("sheet_missing", "The file is no workbook: it has no sheets.", hint=hint)
+        return
+    archive = open_zip(source.stored, source.size_hint)
+    if archive is None:
+        return  # no text either, as whoever reads it will say
+    with closing(Workbook(archive, source.limits or _BOUNDS, source.size_hint)) as book:
+        shown = [each for each in book.sheets if each.is_shown] or book.sheets
+        sheet = _fitting(book, shown, names) if named is None else _named(book, named)
+        source.sheet = SheetText(
+            text=_text_of(book.rows(sheet, decimal=decimal), header, source),
+            name=sheet.name,
+            others=[each.name for each in shown if each != sheet],
+            sha256=_digest(source),
+        )
+
+
+def is_workbook(source: Source) -> bool:
+    """Whether a source is stored as workbooks are, of which no sheet is read yet."""
+    return source.sheet is None and source.start in WORKBOOKS
+
+
+def _named(book: Workbook, named: str | int) -> SheetPart:
+    """Return the sheet of a name, in capitals or not, or of a number."""
+    by_name = {each.name.casefold(): each for each in reversed(book.sheets)}
+    found = by_name.get(named.casefold()) if isinstance(named, str) else None
+    number = int(named) if str(named).isdecimal() else 0
+    if found is None and 0 < number <= len(book.sheets):
+        found = book.sheets[number - 1]
+    if found is None:
+        names = ", ".join(visible(each.name) for each in book.sheets)
+        raise unusable(
+            "sheet_missing",
+            f"There is no sheet {visible(str(named))} in the workbook.",
+            hint=f"Its sheets are: {names}." if names else "It has no sheets of cells.",
+        )
+    return found
+
+
+def _fitting(book: Workbook, shown: Sequence[SheetPart], names: Sequence[Names]) -> SheetPart:
+    """Return the first sheet with a header of ours, or else with purchases, or else with rows."""
+    best: tuple[int, SheetPart] | None = None
+    for sheet in shown:
+        rows = list(islice(_filled(book.rows(sheet)), _FIRST))
+        if not rows:
+            continue
+        met = max((each.met_in(rows[0][1]) for each in names), default=0.0)
+        if met == 1:
+            return sheet
+        guess = guess_layout(b"".join(_lines(rows, _widest(rows))), sheet=sheet.name)
+        rank = 2 * bool(guess and guess.is_transactions) + bool(met)
+        if best is None or rank > best[0]:
+            best = rank, sheet
+    if best is None:
+        raise unusable("file_empty", "The sheets of the workbook are empty.")
+    return best[1]
+
+
+def _text_of(rows: Iterator[Row], header: int | None, source: Source) -> BinaryIO:
+    """Write the rows of a sheet as text into a temporary file; refuse what grows beyond measure."""
+    limits = source.limits or _BOUNDS
+    filled = _filled(rows)
+    first = list(islice(filled, _FIRST))
+    if header:
+        width = next((len(cells) for number, cells in first if number == header), 0)
+    else:
+        width = len(first[0][1]) if first and header is None else _widest(first)
+    size, text = 0, cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - the Source closes it
+    try:
+        for line in _lines(chain(first, filled), width):
+            size += len(line)
+            limits.check_unpacked(size, source.size_hint)
+            text.write(line)
+    except BaseException:
+        text.close()
+        raise
+    text.seek(0)
+    return text
+
+
+def _filled(rows: Iterable[Row]) -> Iterator[Row]:
+    return ((number, cells) for number, cells in rows if any(map(str.strip, cells)))
+
+
+def _widest(rows: Iterable[Row]) -> int:
+    return max((len(cells) for _, cells in rows), default=0)
+
+
+def _lines(rows: Iterable[Row], width: int) -> Iterator[bytes]:
+    """Yield each row as a line that has its number, blank ones for those that are not there."""
+    line = 1
+    for number, cells in rows:
+        if number > line:
+            yield b"\n" * (number - line)
+        yield _line(cells + [""] * (width - len(cells)))
+        line = number + 1
+
+
+def _line(cells: Iterable[str]) -> bytes:
+    quoted = (
+        f'"{cell.replace(QUOTE, QUOTE * 2)}"' if _SPECIAL.search(cell) else cell for cell in cells
+    )
+    return (",".join(quoted) + "\n").encode(errors="replace")
+
+
+def _digest(source: Source) -> str:
+    file = source.stored
+    file.seek(0)
+    digest = hashlib.sha256()
+    while block := file.read(BLOCK_BYTES):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _old(source: Source) -> FileUnusable:
+    """Say whether a file of the form before .xlsx is old, or has a password."""
+    file = source.stored
+    file.seek(0)
+    if _PASSWORD in file.read(HEAD_BYTES):
+        what, hint = "a workbook that is protected by a password", "Save it without a password."
+    else:
+        what, hint = "an old spreadsheet (.xls)", "Save it as .xlsx or .csv."
+    return unusable("file_binary", f"The file is not text but {what}.", hint=hint)

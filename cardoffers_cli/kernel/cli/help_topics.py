@@ -1,0 +1,218 @@
+"""`cardoffers help`: what is not about one command: lists of the program, and the pages of `docs/`.
+
+To add a page, write `docs/<name>.md` and give it a line in `PAGES`. What a finding's code means,
+why it matters, and a bad and a mended line to look at stand in `kernel/words/findings.toml`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.kernel.cli.commands import Format
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.exits import EXIT_CODES
+from cardoffers_cli.kernel.cli.options import argument
+from cardoffers_cli.kernel.cli.reference import reference
+from cardoffers_cli.kernel.cli.show import Column, Sheet, Text
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.kernel.words.findings import (
+    BANK_CODES,
+    CATALOGUE_CODES,
+    CODES,
+    DROP_CODES,
+    FILE_CODES,
+    PICKUP_CODES,
+    Code,
+)
+from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.payouts.bank_codes import REASONS
+
+PAGES = {
+    "tour": "Everything once, typed and shown, in ten minutes.",
+    "rules": "What the service promises, whichever way it is used.",
+    "glossary": "Each word, what it means, and what carries it.",
+    "formats": "How data is shown, and what each format does to a cell.",
+    "environment": "Settings, the environment, shell completion.",
+    "files": "Transaction and catalogue files: what they hold and how they are read.",
+    "merchants": "Whose unknown identifiers are: suggestions, and a person's answers.",
+    "credits": "Credited files: what institutions say that cardholders were given.",
+    "profiles": "Files in a layout of their own, and what a profile of one says.",
+    "payments": "Payment files, and what the bank says of them.",
+    "validator": "The check of files as one page, for who can install nothing.",
+    "statements": "What is owed for a month: statements and invoices, closed and verified.",
+    "pickup": "Fetching files: from SFTP servers, folders and buckets, encrypted and signed.",
+    "operations": "The nightly run, support, keys, backups, exit codes.",
+    "approvals": "Actions that need a second person, and who counts as one.",
+    "reconciliation": "What was credited, held against what was redeemed.",
+    "watch": "What came in strangely, found by the nightly run.",
+    "http": "Endpoints, the server, webhooks.",
+    "store": "The store: what is in its folder, its names, and what to do when it is damaged.",
+    "privacy": "What is kept and how long; a cardholder shown, held, erased.",
+    "threats": "What could be done to the service, what holds it, and what does not.",
+    "scale": "How quick it is, and what to do when one machine is not enough.",
+    "why-duckdb": "Why the store is what it is.",
+}
+"""The pages of `docs/`, which are read beside the code too, and what each is about."""
+
+LISTS = {
+    "exit-codes": "How a command ends, and what to do then.",
+    "commands": "Every command with its options and examples, as one page.",
+    "findings": "What can be wrong with a file, a row or a payment, and how to fix it.",
+}
+
+MEANING = ("code", "level", "summary", "fix", "why")
+EXAMPLE = (Column("part"), Column("line"))
+
+
+def _topics() -> list[str]:
+    """Offer the topics to a shell."""
+    return [*LISTS, *PAGES]
+
+
+def _codes(ctx: typer.Context) -> list[str]:
+    """Offer the codes of findings to a shell, behind the topic that explains them."""
+    return [*KNOWN, *REASONS] if ctx.params.get("name") == "findings" else []
+
+
+def topic(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="TOPIC", help=", ".join(_topics()), autocompletion=_topics),
+    ] = None,
+    code: Annotated[
+        str | None, argument("CODE", "One finding's code.", autocompletion=_codes)
+    ] = None,
+) -> None:
+    """Show a page: the rules, a tour, formats, files, operations; or explain a code."""
+    context = CommandContext.of(ctx)
+    front_page: Any = ctx.find_root().command
+    if name in PAGES:
+        _show_text(context, name, page_text(name))
+    elif name == "commands":
+        _show_text(context, name, reference(front_page))
+    elif name == "findings":
+        _show_finding(context, code) if code else _show_findings(context)
+    elif name == "exit-codes":
+        rows = [{"code": row.code, "meaning": row.meaning, "fix": row.advice} for row in EXIT_CODES]
+        _show(context, "exit-codes", rows, ("code", "meaning", "fix"))
+    elif name is None:
+        rows = [{"topic": topic, "about": about} for topic, about in {**LISTS, **PAGES}.items()]
+        _show(context, "topics", rows, ("topic", "about"))
+    else:
+        raise _no_topic(name, is_command=name in front_page.list_commands(ctx))
+
+
+def _show_text(context: CommandContext, name: str, text: str) -> None:
+    """Show a page to read: as Markdown where no other form is asked for."""
+    if context.options.format is None and context.output is None:
+        context.page(text)
+    elif context.format is Format.md:
+        context.write(text.encode())
+    elif context.format in {Format.table, Format.html}:
+        context.show(text, Text(text.splitlines()))
+    else:
+        row = {"topic": name, "text": text}
+        context.show(row, Sheet(name, (Column("topic"), Column("text")), [row]))
+
+
+def _no_topic(name: str, *, is_command: bool) -> NotFound:
+    hint = f"`cardoffers {name} --help` explains the command." if is_command else None
+    return NotFound(
+        f"There is no topic {name!r}.",
+        code="topic_unknown",
+        hint=hint
+        or did_you_mean(nearest(name, _topics()))
+        or f"The topics are {', '.join(_topics())}. For a command: --help.",
+    )
+
+
+def page_text(name: str) -> str:
+    """Return a page's Markdown; to that of files, the columns of catalogue files are added."""
+    text = files("cardoffers_cli").joinpath("docs", f"{name}.md").read_text("utf-8")
+    return "\n".join([text.rstrip(), "", *_catalogue_files()]) if name == "files" else text
+
+
+def _catalogue_files() -> Iterator[str]:
+    """Yield the columns of every kind of catalogue file."""
+    from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+
+    for kind in KINDS.values():
+        yield f"## `{kind.name}`\n"
+        yield "| column | needed | holds |\n|---|---|---|"
+        for column in kind.columns:
+            default = f"no; else {column.default}" if column.default else "no"
+            needed = default if column.optional else "yes"
+            said = column.form.says.replace("|", r"\|")
+            yield f"| `{column.name}` | {needed} | {said} |"
+        yield ""
+
+
+def _show(
+    context: CommandContext, name: str, rows: list[dict[str, object]], columns: tuple[str, ...]
+) -> None:
+    context.show(rows, Sheet(name, tuple(map(Column, columns)), rows))
+
+
+def _show_findings(context: CommandContext) -> None:
+    rows: list[dict[str, object]] = [
+        {"code": each.code, "level": each.level, "summary": each.summary, "fix": each.fix}
+        for each in (*KNOWN.values(), *REASONS.values())
+    ]
+    _show(context, "findings", rows, ("code", "level", "summary", "fix"))
+
+
+def _show_finding(context: CommandContext, code: str) -> None:
+    found = KNOWN.get(code) or REASONS.get(code)
+    if found is None:
+        raise NotFound(
+            f"There is no finding {code!r}.",
+            code="finding_unknown",
+            hint=did_you_mean(nearest(code, [*KNOWN, *REASONS]))
+            or "`cardoffers help findings` lists them.",
+        )
+    document = _document(found)
+    blocks = [Sheet("findings", tuple(map(Column, MEANING)), [document])]
+    if found.example:
+        blocks.append(Sheet("example", EXAMPLE, _lines(document), title="Example"))
+    context.show([document], *blocks)
+
+
+KNOWN = {
+    **CATALOGUE_CODES,
+    **CODES,
+    **FILE_CODES,
+    **DROP_CODES,
+    **PICKUP_CODES,
+    **BANK_CODES,
+}
+"""Every code there is; one that rows and catalogues share is explained for rows.
+
+Beside them are the codes that banks give for payments (`payouts/bank_codes.py`).
+"""
+
+
+def _document(code: Code) -> Mapping[str, Any]:
+    """Return what a code means as one row, the example's lines as they are."""
+    example = code.example
+    return {
+        "code": code.code,
+        "level": code.level,
+        "summary": code.summary,
+        "fix": code.fix,
+        "why": code.why,
+        "header": example.header or None if example else None,
+        "bad": example.bad if example else None,
+        "mended": example.mended if example else None,
+    }
+
+
+def _lines(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the example line by line: which part it is of, and its text."""
+    return [
+        {"part": part, "line": line}
+        for part in ("header", "bad", "mended")
+        for line in (document[part] or "").splitlines()
+    ]

@@ -1,0 +1,42 @@
+"""Who runs a command: the user of the system, and the person who works as it (POSIX only).
+
+The user is what the kernel says. Who logged in before changing to another user (sudo, su) is known
+on Linux, where the kernel keeps it from the login on and lets nobody but root change it. The name
+of the setting `actor` is a word that anybody can give, so it counts only where the system knows
+nothing better.
+"""
+
+import os
+import pwd
+from contextlib import suppress
+from pathlib import Path
+
+from cardoffers_cli.kernel.words.approvals import actor_named
+
+LOGIN = Path("/proc/self/loginuid")
+"""Where Linux says which user logged in."""
+
+_NOBODY = 2**32 - 1
+
+
+def person(named: str | None) -> str:
+    """Return who runs this: `ops`, or `alice as ops`; `named` is the setting `actor`."""
+    user, login = os.getuid(), logged_in()
+    known = None if login is None or login == user else name_of(login)
+    return actor_named(known or named, name_of(user))
+
+
+def logged_in() -> int | None:
+    """Return the number of the user who logged in; None where the system does not know."""
+    with suppress(OSError, ValueError):
+        login = int(LOGIN.read_text("ascii"))
+        return None if login == _NOBODY else login
+    return None
+
+
+def name_of(user: int) -> str:
+    """Return the name of a user of the system, or its number where it has none."""
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)

@@ -1,0 +1,171 @@
+"""Folders held open: a name is looked up in the folder that was opened, and no link is followed.
+
+Where somebody else may write, a name means another file at the next moment, and so does the name of
+the folder. So a folder is opened once, everything in it is asked of its descriptor (openat(2) and
+its kin), and a file is judged by what was opened, never by its name again.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager, suppress
+from itertools import count
+from typing import TYPE_CHECKING, Self
+
+from cardoffers_cli.kernel.disk.lasting import sync_opened
+from cardoffers_cli.kernel.words.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_OTHERS_WRITE = 0o022
+
+NAME_BYTES = 255
+"""The most bytes of a name on the file systems that matter here."""
+
+
+class NotPlain(OSError):
+    """What has the name is no plain file, or was exchanged while it was opened."""
+
+
+class OpenFolder:
+    """A folder that is held open until it is closed; `path` is only for messages."""
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        self.descriptor = descriptor
+        self.path = path
+
+    @classmethod
+    def open(cls, path: Path) -> OpenFolder:
+        """Open a folder that an operator named; links in its path are meant. Raises `OSError`."""
+        return cls(os.open(path, _FOLDER), path)
+
+    def folder(self, name: str) -> OpenFolder:
+        """Open a folder in this one; raise `OSError` where it is a link or no folder."""
+        descriptor = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=self.descriptor)
+        return OpenFolder(descriptor, self.path / name)
+
+    def private(self, name: str) -> OpenFolder:
+        """Open a folder of this service in this one, and make it where it is missing."""
+        with suppress(FileExistsError):
+            os.mkdir(name, 0o700, dir_fd=self.descriptor)
+            self.sync()
+        try:
+            made = self.folder(name)
+        except OSError:
+            raise _not_private(self.path / name, "is no folder") from None
+        try:
+            made.must_be_private()
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def must_be_private(self) -> None:
+        """Raise `ConfigurationError` where anybody but this user and root may write here."""
+        found = os.fstat(self.descriptor)
+        if found.st_uid not in {0, os.geteuid()}:
+            raise _not_private(self.path, "belongs to another user")
+        if found.st_mode & _OTHERS_WRITE:
+            raise _not_private(self.path, "may be written to by other users")
+
+    @property
+    def owner(self) -> int:
+        """Return the number of the user that it belongs to."""
+        return os.fstat(self.descriptor).st_uid
+
+    def entries(self) -> list[os.DirEntry[str]]:
+        """Return what is in it, by name; `stat(follow_symlinks=False)` of an entry is a look."""
+        with os.scandir(self.descriptor) as entries:
+            return sorted(entries, key=lambda entry: os.fsencode(entry.name))
+
+    def look(self, name: str) -> os.stat_result | None:
+        """Return what a name is, itself and not what it may point to; None where there is none."""
+        try:
+            return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    @contextmanager
+    def plain_file(self, name: str) -> Iterator[int]:
+        """Open a plain file for reading; raise `NotPlain`, or what the system says."""
+        before = self.look(name)
+        if before is None:
+            raise FileNotFoundError(errno.ENOENT, "There is no such file", name)
+        if not stat.S_ISREG(before.st_mode):
+            raise NotPlain(errno.EINVAL, "It is no plain file", name)
+        descriptor = os.open(name, _FILE, dir_fd=self.descriptor)
+        try:
+            after = os.fstat(descriptor)
+            if not (stat.S_ISREG(after.st_mode) and os.path.samestat(before, after)):
+                raise NotPlain(errno.EINVAL, "It is another file", name)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def move(self, name: str, to: OpenFolder, as_name: str) -> None:
+        """Move what has a name into a folder of the same disk, where the new name must be free."""
+        os.rename(name, as_name, src_dir_fd=self.descriptor, dst_dir_fd=to.descriptor)
+
+    def sync(self) -> None:
+        """Bring the names in it to the disk."""
+        sync_opened(self.descriptor)
+
+    def close(self) -> None:
+        """Close it."""
+        os.close(self.descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
+
+
+def numbered(name: str) -> Iterator[str]:
+    """Yield a name, then the same with 2, 3, … before its suffixes."""
+    stem, dot, suffixes = name.partition(".")
+    yield name
+    yield from (f"{stem}-{number}{dot}{suffixes}" for number in count(2))
+
+
+def stamp_of(found: os.stat_result) -> str:
+    """Return what tells a file from another one, and from itself when it was written to."""
+    return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ino}"
+
+
+def is_plain(found: os.stat_result, owner: int) -> bool:
+    """Whether it is a plain file that is nobody else's, in a folder of this owner.
+
+    That is one without another name, or one of the owner's own; a second name of it is then no
+    matter, and somebody else may have given it one. What this user and root own may be anything.
+    """
+    is_own = found.st_uid == owner and owner not in {0, os.geteuid()}
+    return stat.S_ISREG(found.st_mode) and (found.st_nlink == 1 or is_own)
+
+
+def what_is(found: os.stat_result) -> str:
+    """Say in words what it is."""
+    kinds = {
+        stat.S_IFLNK: "a link",
+        stat.S_IFDIR: "a folder",
+        stat.S_IFIFO: "a FIFO",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+    }
+    several = "a file that has other names too (hard links)"
+    return kinds.get(stat.S_IFMT(found.st_mode), several if found.st_nlink > 1 else "a file")
+
+
+def _not_private(path: Path, what: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path}, where files are kept that were taken, {what}.",
+        code="processed_not_private",
+        hint=f"Let it belong to this user, with `chmod go-w {path}`, or set processed_dir.",
+    )

@@ -1,0 +1,143 @@
+"""Files that are written whole or not at all, and a sheet as CSV and as Parquet.
+
+A file gets a temporary name in its own folder, is flushed to the disk and then renamed, so that a
+reader never meets half of it and a failure leaves what was there before. The new name is on the
+disk too before anybody is told of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager, suppress
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from cardoffers_cli.kernel.disk.lasting import sync_folder_if_possible
+from cardoffers_cli.kernel.sheets.sheets import SHARES, Column, Row, Rows, Sheet, cell_text
+from cardoffers_cli.kernel.words.errors import Refused, UsageError
+from cardoffers_cli.kernel.words.money import AMOUNT_DIGITS, AMOUNT_SCALE
+from cardoffers_cli.kernel.words.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
+
+_BATCH = 50_000
+_TO_QUOTE = re.compile(r'[",\r\n]')
+OWNER_ONLY = 0o600
+_AS_UMASK_SAYS = 0o666
+
+
+@contextmanager
+def replacing(path: Path, *, mode: int | None = OWNER_ONLY) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name when the block ends well, and not at all otherwise.
+
+    Its mode is the one given, whatever the umask says; None is what the umask leaves. A pipe or a
+    device is written to as it is.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with _opened(target) as out:
+            yield out
+        return
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    with suppress(OSError):
+        draft.unlink()
+    try:
+        with _opened(draft, os.O_EXCL, _AS_UMASK_SAYS if mode is None else mode) as out:
+            if mode is not None:
+                os.fchmod(out.fileno(), mode)
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        draft.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink()
+        raise
+    sync_folder_if_possible(target.parent)
+
+
+def _opened(path: Path, flags: int = os.O_TRUNC, mode: int = _AS_UMASK_SAYS) -> BinaryIO:
+    try:
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, mode)
+        return os.fdopen(opened, "wb")
+    except IsADirectoryError:
+        raise UsageError(f"{path} is a folder.", code="is_folder", hint="Name a file.") from None
+    except PermissionError:
+        raise Refused(f"Writing in {path.parent} is not permitted.", code="permission") from None
+
+
+def csv_lines(sheet: Sheet, *, guarded: bool = True) -> Iterator[str]:
+    """Yield a sheet as lines of CSV, the header first.
+
+    Guarded, no text is a spreadsheet's formula, and what acts on a terminal or hides is escaped.
+    """
+    for cells in sheet.lines(guarded=guarded):
+        line = (",".join(map(csv_cell, cells)) or '""') + "\n"
+        yield visible(line, keep="\t\n") if guarded else line
+
+
+def csv_cell(cell: str) -> str:
+    """Quote as RFC 4180 wants it; the csv module leaves a lone carriage return bare."""
+    return '"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell
+
+
+def write_frame(frame: pl.DataFrame, out: BinaryIO) -> None:
+    """Write a frame as CSV, unguarded, some rows at a time.
+
+    Given a file, polars writes past Python and calls a full disk an error of its own; so it is
+    given none.
+    """
+    out.write(frame.clear().write_csv().encode())
+    out.writelines(
+        rows.write_csv(include_header=False).encode() for rows in frame.iter_slices(_BATCH)
+    )
+
+
+def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
+    """Write a sheet as Parquet: money decimal(18,4), numbers decimal(18,6), moments in UTC.
+
+    Some rows at a time are in memory, each time a row group.
+    """
+    import polars as pl  # noqa: PLC0415  heavy
+    from pyarrow import parquet  # noqa: PLC0415  heavy
+
+    kinds: Mapping[str, Any] = {
+        "text": pl.String(),
+        "id": pl.String(),
+        "integer": pl.Int64(),
+        "money": pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE),
+        "moment": pl.Datetime("us"),
+        "date": pl.Date(),
+        "flag": pl.Boolean(),
+        "number": pl.Decimal(18, 6),
+        **dict.fromkeys(SHARES, pl.Decimal(18, 6)),
+    }
+    schema = {column.name: kinds[column.kind] for column in sheet.columns}
+    moments = [column.name for column in sheet.columns if column.kind == "moment"]
+
+    def group(batch: Rows) -> Any:
+        values = {column.name: [_stored(column, row) for row in batch] for column in sheet.columns}
+        frame = pl.DataFrame(values, schema=schema)
+        in_utc = frame.with_columns(pl.col(moments).dt.replace_time_zone("UTC"))
+        return in_utc.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+    rows = iter(sheet.rows)
+    form = {"compression": "zstd", "store_decimal_as_integer": True}
+    with parquet.ParquetWriter(out, group([]).schema, **form) as writer:
+        while batch := list(islice(rows, _BATCH)):
+            writer.write_table(group(batch))
+
+
+def _stored(column: Column, row: Row) -> Any:
+    value = column.value(row)
+    if column.kind in {"text", "id"}:
+        return None if value is None else cell_text(value)
+    if column.kind == "number" and isinstance(value, float):
+        return Decimal(repr(value)).quantize(Decimal("0.000001"))
+    return value

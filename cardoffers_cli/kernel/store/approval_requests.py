@@ -1,0 +1,232 @@
+"""Four eyes (rules.md#four-eyes): a job asks for the approval of a second person with one call.
+
+A job whose work may need one opens its store with `approvable`, and calls `require_approval` in it
+before it changes anything. Where the approval is there, it is used up in the same transaction.
+Where it is not, the work is given up, and the request for it is kept in a transaction of its own.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4, uuid5
+
+from cardoffers_cli.approvals import questions as approvals
+from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store.runs import newest_clock, run_record
+from cardoffers_cli.kernel.words.approvals import ACTIONS, Limit, digest_of, is_needed
+from cardoffers_cli.kernel.words.errors import Refused
+from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.money import money_text, quantize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+    from decimal import Decimal
+
+    from cardoffers_cli.approvals.questions import Approval, ApprovalRequest
+    from cardoffers_cli.kernel.store.institutions import Institution
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.runs import Run
+    from cardoffers_cli.kernel.store.store import Store
+
+ON = "on"
+"""What the setting `approvals` of an institution says where it wants them."""
+NEEDED = "needed"
+"""What a dry run finds where nobody has asked for the approval yet."""
+
+
+class ApprovalNeeded(Refused):
+    """The action needs the approval of a second person.
+
+    `known` is the newest request that is alike: the request itself, where it waits already; `other`
+    one for the same that says something else.
+    """
+
+    def __init__(
+        self, request: ApprovalRequest, known: Approval | None, other: Approval | None = None
+    ) -> None:
+        self.request, self.is_new = request, request is not known
+        super().__init__(
+            f"{ACTIONS[request.action].title} needs the approval of a second person:"
+            f" {_about(request)}. {_how_far(request, known)}{_difference(request, other)}",
+            code="approval_required",
+            hint=f"Until {format_minute(request.expires_at)} somebody else than {request.maker}"
+            f" types `cardoffers approve give {request.approval_id}`; then type the same command"
+            " again.",
+            approval_id=request.approval_id,
+            expires_at=request.expires_at,
+        )
+
+
+@contextmanager
+def approvable(job: Job, *, dry_run: bool = False) -> Iterator[Store]:
+    """Open the store and a transaction for work that may need an approval.
+
+    A request that the work ends with is kept, although nothing else of the transaction is.
+    """
+    with job.store() as store:
+        try:
+            with store.transaction(keep=not dry_run):
+                yield store
+        except ApprovalNeeded as needed:
+            if needed.is_new:
+                _keep(store, job, needed.request)
+            raise
+
+
+def require_approval(
+    store: Store,
+    run: Run,
+    institution: Institution,
+    *,
+    action: str,
+    subject: str,
+    details: Mapping[str, Any],
+    amount: Decimal | None = None,
+    currency: str | None = None,
+    dry_run: bool = False,
+) -> str | None:
+    """Use up the approval of an action, if it needs one; raise `ApprovalNeeded` without it.
+
+    `action` is one of `domain/approvals`; `details` are what the second person is to know and may
+    not change until it is used. Returns the state that the approval has then, None where none is
+    needed. A dry run changes nothing, and returns NEEDED or the state of the approval as it is.
+    """
+    amount = None if amount is None or currency is None else quantize(amount, currency)
+    limit = Limit(institution.approval_limit, institution.currency)
+    if institution.approvals != ON or not is_needed(action, amount, currency, limit):
+        return None
+    moment = approval_moment(store, run.as_of)
+    digest = digest_of(action, subject, amount, currency, details)
+    known = approvals.newest_alike(store, moment, institution.id, digest)
+    if dry_run:
+        return known.state if known and known.state in {"pending", "given"} else NEEDED
+    if known is not None and known.state == "pending":
+        raise ApprovalNeeded(known, known)
+    if known is None or known.state != "given":
+        request = approvals.next_request(
+            known,
+            institution=institution.slug,
+            institution_id=institution.id,
+            action=action,
+            subject=subject,
+            amount=amount,
+            currency=currency,
+            details=details,
+            digest=digest,
+            maker=run.actor,
+            now=moment,
+        )
+        other = asked_before(store, run, institution, action=action, subject=subject)
+        raise ApprovalNeeded(request, known, other)
+    store.execute(
+        "approvals/questions:use",
+        approval_id=known.approval_id,
+        institution_id=known.institution_id,
+        used_by=run.actor,
+        used_at=moment,
+        used_run_no=run.run_no,
+    )
+    log_approval(store, "approval_used", known, now=moment, actor=run.actor)
+    return "used"
+
+
+def asked_before(
+    store: Store, run: Run, institution: Institution, *, action: str, subject: str
+) -> Approval | None:
+    """Return the newest request for an action on a subject that waits or was given, whatever else.
+
+    None where approvals are off.
+    """
+    if institution.approvals != ON:
+        return None
+    moment = approval_moment(store, run.as_of)
+    return approvals.newest_of(store, moment, institution.id, action, subject)
+
+
+def approval_moment(store: Store, now: datetime) -> datetime:
+    """Return the moment by which approvals expire: a clock that was set back makes none valid."""
+    return max(filter(None, (now, newest_clock(store))))
+
+
+def log_approval(
+    store: Store,
+    event: str,
+    request: ApprovalRequest,
+    *,
+    now: datetime,
+    actor: str,
+    is_once: bool = True,
+    **more: str | None,
+) -> None:
+    """Append what happened to a request to the security log; `is_once`: it happens only once."""
+    details = {
+        "approval_id": request.approval_id,
+        "action": request.action,
+        "subject": request.subject,
+        "amount": _money(request),
+        "maker": request.maker,
+        "digest": request.digest,
+        **more,
+    }
+    security_log.append(
+        store,
+        event,
+        event_id=uuid5(request.approval_id, event) if is_once else uuid4(),
+        institution_id=request.institution_id,
+        details={name: value for name, value in details.items() if value is not None},
+        now=now,
+        actor=actor,
+    )
+
+
+def _keep(store: Store, job: Job, request: ApprovalRequest) -> None:
+    """Keep a request, in a transaction of its own."""
+    with (
+        store.transaction(),
+        run_record(store, kind="approval_request", now=job.now, actor=job.actor) as run,
+    ):
+        approvals.ask(store, request, dumps(request.details))
+        moment = request.requested_at
+        log_approval(store, "approval_requested", request, now=moment, actor=job.actor)
+        run.counts["approval_id"] = request.approval_id
+
+
+def _about(request: ApprovalRequest) -> str:
+    """Name what an approval is for: `acme, r-1, GBP 12.50`."""
+    return ", ".join(filter(None, (request.institution, request.subject, _money(request))))
+
+
+def _how_far(request: ApprovalRequest, known: Approval | None) -> str:
+    """Say what became of the request, or of the last one that was alike."""
+    if known is None:
+        return "It is asked for now, and nothing else was changed."
+    if known is request:
+        return f"{known.maker} asked for it at {format_minute(known.requested_at)}, and it waits."
+    if known.state == "refused":
+        return f"It is asked for again: {known.answered_by} refused it before ({known.reason})."
+    before = "was used" if known.state == "used" else "has expired"
+    return f"It is asked for again: the last one {before}."
+
+
+def _difference(request: ApprovalRequest, other: Approval | None) -> str:
+    """Say in what a request differs from one for the same that waits or was given."""
+    if other is None:
+        return ""
+    was, now = (
+        {**each.details, **({"amount": _money(each)} if each.amount else {})}
+        for each in (other, request)
+    )
+    names = [name for name in {**was, **now} if was.get(name) != now.get(name)]
+    told = [name for name in names if not name.endswith("_sha256")] or names
+    parts = [f"{name} was {was.get(name)} and is {now.get(name)}" for name in told]
+    verb = "approved" if other.state == "given" else "asked for"
+    return f" What was {verb} before is another: {'; '.join(parts)}."
+
+
+def _money(request: ApprovalRequest) -> str | None:
+    if request.amount is None or request.currency is None:
+        return None
+    return money_text(request.amount, request.currency)

@@ -1,0 +1,195 @@
+"""What DuckDB raises, as one of our errors; its texts may quote data, so they are not passed on.
+
+Damage is said as damage, with what to type, wherever it is met: opening, reading, committing. The
+engine checks every block that it reads, and says what it finds in a dozen ways; they are told apart
+by their class and by the words of the engine itself.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+
+from cardoffers_cli.archive import buckets
+from cardoffers_cli.kernel.store.layout import log_paths
+from cardoffers_cli.kernel.words.errors import (
+    CardoffersError,
+    NoSpace,
+    Refused,
+    StoreBusy,
+    StoreDamaged,
+    StoreVersion,
+)
+
+READ_ONLY = "read_only"
+"""The code of a store that somebody wants to write to and may not."""
+
+IN_MEMORY = ":memory:"
+
+_DAMAGED = (
+    duckdb.FatalException,
+    duckdb.InternalException,
+    duckdb.SerializationException,
+)
+"""What the engine raises where its own data contradict each other, or after it has failed."""
+_WORDS_OF_DAMAGE = re.compile(
+    r"corrupt|could not (?:read|write|sync|fsync|truncate|remove|rename)|input/output error"
+    r"|not a valid DuckDB database|replaying WAL|WAL (?:file|was created|checkpoint)",
+    re.IGNORECASE,
+)
+_NOT_PERMITTED = re.compile(r"Permission denied|Read-only file system|Operation not permitted")
+_NO_ROOM = re.compile(r"No space left|Disk quota exceeded|failed to offload", re.IGNORECASE)
+_FILE = re.compile(r'file "([^"]+)"')
+_PID = re.compile(r"PID (\d+)")
+
+
+class SchemaUnknown(CardoffersError):
+    """The store lacks a table or a column that a statement names."""
+
+    code = "store_error"
+
+
+def of_statement(error: duckdb.Error, path: str = "") -> CardoffersError:
+    """Return what an error of a statement means, on the store at `path` if that is known."""
+    text = str(error)
+    if found := _of_the_machine(error, path, text):
+        return found
+    if isinstance(error, duckdb.IOException | duckdb.InvalidInputException) and ".parquet" in text:
+        return StoreDamaged(
+            "A file of the history cannot be read.",
+            code="history_damaged",
+            hint="Bring it back from a copy of that disk, then run `cardoffers doctor --strict`.",
+        )
+    if isinstance(error, duckdb.InterruptException):
+        raise KeyboardInterrupt from error
+    if type(error) is duckdb.Error:  # of none of its kinds: what it read made no sense to it
+        kind = buckets.kind_told(text)
+        return buckets.failure(kind) if kind else unreadable()
+    if path != IN_MEMORY and _is_damage(error, text):
+        return _damaged(path, error)
+    ours = (
+        SchemaUnknown
+        if isinstance(error, duckdb.CatalogException | duckdb.BinderException)
+        else CardoffersError
+    )
+    return ours(
+        f"The store refused a statement ({type(error).__name__}).",
+        code="store_error",
+        hint="Run it again with --debug and report what it prints.",
+    )
+
+
+def unreadable() -> StoreDamaged:
+    """Return the error of what was read and cannot be what was written."""
+    return StoreDamaged(
+        "A part of the store, or of its history, cannot be read.",
+        hint="`cardoffers doctor --strict` says what is damaged.",
+    )
+
+
+def of_opening(error: duckdb.Error, path: Path) -> CardoffersError:
+    """Return what it means that a file was not opened."""
+    text = str(error)
+    if "Could not set lock" in text:
+        pid = _PID.search(text)
+        holder = f"process {pid[1]}" if pid else "another program"
+        return StoreBusy(
+            f"The store is open in {holder}, which does not use this program's lock.",
+            hint="Close it there and try again.",
+            holder={"pid": int(pid[1])} if pid else {},
+        )
+    if found := _of_the_machine(error, str(path), text):
+        return found
+    if "version number" in text or "storage version" in text.lower():
+        return StoreVersion(
+            f"The store at {path} was written by another DuckDB version.",
+            hint=f"This program runs DuckDB {duckdb.__version__}: use the version that made it.",
+        )
+    return StoreDamaged(
+        f"{path} is not a store, or is damaged.", hint=_way_on(path), file=str(path)
+    )
+
+
+def _damaged(path: str, error: duckdb.Error) -> StoreDamaged:
+    """Return the error of a store a part of which cannot be read."""
+    kind = type(error).__name__
+    how = (
+        f"may be damaged: the engine failed on it ({kind})"
+        if isinstance(error, _DAMAGED)
+        else f"is damaged: a part of it cannot be read or written ({kind})"
+    )
+    return StoreDamaged(
+        f"{path or 'The store'} {how}. Nothing of this step was kept.",
+        hint="`cardoffers doctor --strict` reads all of it and says what is damaged; `cardoffers "
+        "store restore FILE` puts a backup in its place.",
+        file=path or None,
+    )
+
+
+def not_permitted(path: Path, *, is_mounted: bool) -> Refused:
+    """Return the refusal to write to a store, or beside it, where nothing may be written."""
+    if is_mounted:
+        return Refused(
+            f"{path} is on a disk that is mounted for reading only.",
+            code=READ_ONLY,
+            hint="Mount it for writing, or name another store with --store. What only reads, such "
+            "as `cardoffers status`, works as it is.",
+            file=str(path),
+        )
+    return Refused(
+        f"{path} may not be written by this user.",
+        code=READ_ONLY,
+        hint=f"Run it as the user who owns it, or give this one the right: `chmod u+w {path}`.",
+        file=str(path),
+    )
+
+
+def _of_the_machine(error: duckdb.Error, path: str, text: str) -> CardoffersError | None:
+    """Return what an error means that says nothing of the store: room, memory, permission."""
+    named = _FILE.search(text)
+    file = Path(named[1]) if named else None
+    if _NO_ROOM.search(text):
+        return NoSpace(
+            f"The disk that holds {file or 'the store'} is full.",
+            hint="Free space and run it again.",
+        )
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return CardoffersError(
+            "The work does not fit in the memory it may use.",
+            code="memory",
+            hint="Raise memory_limit in the configuration, or give temp_directory more room.",
+        )
+    if file and (denied := _NOT_PERMITTED.search(text)):
+        is_mounted = "file system" in denied[0]
+        if path and str(file).startswith(path):  # the store itself, or its log
+            return not_permitted(Path(path), is_mounted=is_mounted)
+        return Refused(
+            f"The engine may not read or write {file}.",
+            code=READ_ONLY if is_mounted else "permission",
+            hint=f"Give this user the right to read and write in {file.parent}.",
+        )
+    return None
+
+
+def _is_damage(error: duckdb.Error, text: str) -> bool:
+    if isinstance(error, _DAMAGED):
+        return True
+    may_be = type(error) is duckdb.Error or isinstance(
+        error, duckdb.IOException | duckdb.InvalidInputException | duckdb.TransactionException
+    )
+    return may_be and bool(_WORDS_OF_DAMAGE.search(text))
+
+
+def _way_on(path: Path) -> str:
+    """Return what to do with a file that does not open."""
+    restore = "put a backup in its place with `cardoffers store restore FILE`"
+    with suppress(OSError):
+        if any(log.exists() for log in log_paths(path)):
+            return (
+                "It may be whole without the log of its last seconds: `cardoffers store recover "
+                f"--dry-run` looks, and changes nothing. Else {restore}."
+            )
+    return f"Name the right file with --store; if it is the right one, {restore}."

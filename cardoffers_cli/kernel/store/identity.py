@@ -1,0 +1,134 @@
+"""What a store is: one plain file with one name, of which its folder is told.
+
+The folder, with the lock and the journal, is called after the file, so a second name would be a
+second store of the same rows, each with a journal that knows of half. Links that lead to the file
+are followed before (`layout.py`). What cannot be followed is refused: a second hard link, and a
+file that is a mount of its own, as a bind mount of a single file is. A folder may be mounted in any
+number of places: what is in it is the same files there.
+
+Who restores a store keeps the one before under a dated name, by a second link, and takes the first
+name away by putting the new file there. Killed between the two, the store is whole and has two
+names of ours: `undo` takes the second one back.
+
+What is not noticed: a copy of the file that goes on as a store of its own, which is one; and a file
+system on the network that shows one file to two machines under numbers of each machine's own.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from cardoffers_cli.kernel.store.engine_errors import not_permitted
+from cardoffers_cli.kernel.store.layout import (
+    folder_of,
+    journal_path,
+    kept_files,
+    log_paths,
+    secrets_path,
+)
+from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_MOUNT_POINT = 4
+"""Where the place of a mount stands in a line of `mountinfo` (proc(5))."""
+
+
+def check(store: Path, mounts: Path = _MOUNTS) -> None:
+    """Raise what is wrong with the file at the path of a store, if there is one; hold its lock.
+
+    Raises `Refused` for a second name, `StoreDamaged` for what is no plain file.
+    """
+    try:
+        found = store.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreDamaged(
+            f"{store} is not a plain file, so it is no store.",
+            hint="Name the file of the store with --store.",
+        )
+    if found.st_nlink > 1 and not _undone(store):
+        raise _linked(store, store.stat().st_nlink)
+    if _is_mount(store, mounts):
+        raise _mounted(store)
+
+
+def check_writable(store: Path) -> None:
+    """Raise `Refused` where this user may not write to a store, or beside it."""
+    for path, right in ((store, os.W_OK), (store.parent, os.W_OK | os.X_OK)):
+        if path.exists() and not os.access(path, right):
+            raise not_permitted(path, is_mounted=is_mounted_read_only(path))
+
+
+def is_mounted_read_only(path: Path) -> bool:
+    """Return whether a path is on a disk that is mounted for reading only."""
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
+def inode(path: Path) -> tuple[int, int] | None:
+    """Return what the file at a path is, whatever it is called; None where there is none."""
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    return None
+
+
+def undo(store: Path, kept: Path) -> None:
+    """Take back the second name of a store that was to be replaced, and was not."""
+    for log, kept_log in zip(log_paths(store), log_paths(kept), strict=True):
+        if not log.exists():
+            with suppress(FileNotFoundError):
+                kept_log.rename(log)
+    for path in (secrets_path(kept), journal_path(kept)):
+        path.unlink(missing_ok=True)
+    shutil.rmtree(folder_of(kept), ignore_errors=True)
+    kept.unlink()
+
+
+def _undone(store: Path) -> bool:
+    """Take back names that a killed process of ours gave; return whether one is left."""
+    for kept in kept_files(store):
+        if inode(kept) == inode(store):
+            undo(store, kept)
+    return store.stat().st_nlink == 1
+
+
+def _is_mount(store: Path, mounts: Path) -> bool:
+    """Return whether something is mounted at the path itself; no where nobody says."""
+    try:
+        lines = mounts.read_text("utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return False
+    name = str(store.absolute()).replace("\\", "\\134").replace(" ", "\\040")
+    name = name.replace("\t", "\\011").replace("\n", "\\012")
+    return any(line.split(" ")[_MOUNT_POINT] == name for line in lines)
+
+
+def _linked(store: Path, names: int) -> Refused:
+    name, folder = shlex.quote(str(store)), shlex.quote(str(store.parent))
+    return Refused(
+        f"{store} has {names} names (hard links): each would be a store, with a lock and a journal "
+        "of its own, and both would settle the same entries.",
+        code="store_linked",
+        hint=f"`find {folder} -xdev -samefile {name}` finds the others in this folder, and with `/`"
+        " in its place on the whole disk. Remove them, or make a copy of them first, then run it "
+        "again.",
+        file=str(store),
+        links=names,
+    )
+
+
+def _mounted(store: Path) -> Refused:
+    return Refused(
+        f"{store} is mounted as a single file, so its lock and its journal are not those of the "
+        "place that it is mounted from, and no command can put a new file there.",
+        code="store_mounted",
+        hint=f"Mount the folder that it is in instead of {store.name}, and name the file there "
+        "with --store.",
+        file=str(store),
+    )

@@ -1,0 +1,185 @@
+"""Institutions with their programs: find one, list them, change its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.kernel.words.id_prefixes import ids_beginning
+from cardoffers_cli.kernel.words.money import quantize
+from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from decimal import Decimal
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.store import Store
+
+
+_NONE = "The store has no institution yet."
+_HOW = "`cardoffers catalog import DIR` brings them."
+_NAMED = 8
+"""Institutions that an error names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Institution:
+    """An institution and its program (rules.md#programs); `minor_unit`: its currency's decimals."""
+
+    id: UUID
+    slug: str
+    name: str
+    plan: str
+    currency: str
+    minor_unit: int
+    languages: tuple[str, ...]
+    max_active_offers: int | None
+    widget_limit: int
+    settlement_hold_days: int
+    webhook_url: str | None
+    require_marker: bool
+    refund_window_days: int
+    refund_auto_link: str
+    clawback_days: int | None
+    webhook_events: str
+    approvals: str
+    approval_limit: Decimal | None
+    credit_days: int
+    hold_short: str
+    tax_id: str | None
+    tax_note: str | None
+    numbers: str | None
+    shares_tokens_with: str | None
+
+
+class SharersChange(Record):
+    """The institutions that one shares its tokens with, before and after, as text."""
+
+    field: str
+    old_value: str | None
+    new_value: str | None
+
+
+class HoldShortChange(Record):
+    """Which files of an institution are held, before and after."""
+
+    field: str
+    old_value: str
+    new_value: str
+
+
+def find_institution(store: Store, slug_or_id: str) -> Institution:
+    """Return one institution by its slug, its id, or a beginning of that which only it has.
+
+    Raises `NotFound` with the nearest slugs.
+    """
+    row = store.row("kernel/store/institutions:find", slug_or_id=slug_or_id)
+    if row is None and (bounds := ids_beginning(slug_or_id)):
+        first, last = bounds
+        slugs = store.rows("kernel/store/institutions:between", first=first, last=last)
+        if len(slugs) == 1:
+            row = store.row("kernel/store/institutions:find", slug_or_id=slugs[0]["slug"])
+    if row is None:
+        raise _unknown(store, slug_or_id)
+    return _institution(row)
+
+
+def institution_of(store: Store, institution_id: UUID) -> Institution:
+    """Return the institution of an id that stands in the store."""
+    address = "kernel/store/institutions:find"
+
+    def read() -> Institution:
+        return _institution(store.rows(address, slug_or_id=str(institution_id))[0])
+
+    return store.memory.recall((address, institution_id), (address,), read)
+
+
+def asked_institutions(
+    store: Store, slug_or_id: str | None, *, everywhere: bool = False
+) -> list[Institution]:
+    """Return the institutions that a question is for: the one named, or all, or the only one.
+
+    Raises `NotFound`, and `UsageError` where none is named and there are several.
+    """
+    if slug_or_id is not None:
+        return [find_institution(store, slug_or_id)]
+    found = list_institutions(store)
+    if not found:
+        raise NotFound(_NONE, code="institution_not_found", hint=_HOW)
+    if len(found) > 1 and not everywhere:
+        slugs = ", ".join(each.slug for each in found[:_NAMED])
+        more = ", …" if len(found) > _NAMED else ""
+        raise UsageError(
+            "The store has several institutions, and none is named.",
+            code="institution_missing",
+            hint=f"Add -i INST, one of {slugs}{more}; or --all-institutions.",
+        )
+    return found
+
+
+def list_institutions(store: Store) -> list[Institution]:
+    """Return every institution, by slug."""
+    return [
+        _institution(row) for row in store.rows("kernel/store/institutions:find", slug_or_id=None)
+    ]
+
+
+def is_known(store: Store, slug: str) -> bool:
+    """Whether a slug is an institution's."""
+    return bool(store.value("kernel/store/institutions:is_known", slug=slug))
+
+
+def change_sharers(
+    store: Store, institution: Institution, slugs: Collection[str], **by: Any
+) -> list[SharersChange]:
+    """Set whose cardholders have the same tokens, and audit that; return the change.
+
+    `by` has run_no, now and actor.
+    """
+    change = SharersChange(
+        field="shares_tokens_with",
+        old_value=institution.shares_tokens_with,
+        new_value="|".join(sorted({*slugs} - {institution.slug})) or None,
+    )
+    if change.old_value == change.new_value:
+        return []
+    of = {"institution_id": institution.id}
+    store.execute("kernel/store/institutions:share", **of, shares_tokens_with=change.new_value)
+    store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=institution.slug)
+    return [change]
+
+
+def change_hold_short(
+    store: Store, institution: Institution, hold_short: str, **by: Any
+) -> list[HoldShortChange]:
+    """Set which files of an institution are held, and audit that; return the change.
+
+    `by` has run_no, now and actor.
+    """
+    old, of = institution.hold_short, {"institution_id": institution.id}
+    if old == hold_short:
+        return []
+    change = HoldShortChange(field="hold_short", old_value=old, new_value=hold_short)
+    store.execute("kernel/store/institutions:hold", **of, hold_short=hold_short)
+    store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=institution.slug)
+    return [change]
+
+
+def _institution(row: Mapping[str, Any]) -> Institution:
+    limit = row["approval_limit"]
+    exact = None if limit is None else quantize(limit, row["currency"])
+    languages = tuple(row["languages"].split("|"))
+    return Institution(**{**row, "languages": languages, "approval_limit": exact})
+
+
+def _unknown(store: Store, slug_or_id: str) -> NotFound:
+    slugs = [row["slug"] for row in store.rows("kernel/store/institutions:find", slug_or_id=None)]
+    shown = "`cardoffers institution list` shows them all."
+    return NotFound(
+        f"There is no institution {slug_or_id!r}.",
+        code="institution_not_found",
+        hint=did_you_mean(nearest(slug_or_id, slugs)) or (shown if slugs else f"{_NONE} {_HOW}"),
+    )

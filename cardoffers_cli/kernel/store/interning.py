@@ -1,0 +1,123 @@
+"""Numbers for tokens: what repeats in millions of rows is kept once and pointed to by number.
+
+The caller makes a temporary table of the pairs that its rows carry, hands it to one of these, and
+joins its rows to the numbers. A pair known already keeps its number; new ones continue from the
+highest, in the order of their text, so the same rows always get the same numbers. Running it again
+adds nothing.
+
+Of few texts no table is made, and their numbers are returned: `number_payers` and
+`number_identifiers` come to the same. What they found is remembered while the store is open, so the
+next call of a cardholder needs no statement.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.kernel.store.numbering import next_number, numbered_up_to
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.store import Store
+
+    Key = tuple[str | int, ...]
+
+_MOST = 50_000
+"""Texts of a kind whose numbers are remembered while a store is open."""
+_COLUMNS = {
+    "cardholder": ("cardholder_token",),
+    "instrument": ("cardholder_no", "instrument_token"),
+    "identifier": ("merchant_identifier_type", "merchant_identifier"),
+}
+"""What is told apart by a number, by kind."""
+
+
+def intern_payers(store: Store, payers: Table) -> None:
+    """Give new cardholders and instruments numbers, in the caller's transaction.
+
+    `payers` has institution_id, cardholder_token and instrument_token, of which only the last may
+    be null; repeated rows do no harm.
+    """
+    intern_cardholders(store, payers)
+    store.execute("kernel/store/interning:instruments", payers.called("staged_payers"))
+
+
+def intern_cardholders(store: Store, payers: Table) -> None:
+    """Give new cardholders numbers, where no instrument is known, in the caller's transaction.
+
+    `payers` has institution_id and cardholder_token, neither of them null; repeated rows and other
+    columns do no harm.
+    """
+    store.execute("kernel/store/interning:cardholders", payers.called("staged_payers"))
+
+
+def intern_identifiers(store: Store, identifiers: Table) -> None:
+    """Give new merchant identifiers numbers, their owner unknown for now.
+
+    `identifiers` has merchant_identifier_type and merchant_identifier, neither of them null;
+    repeated rows do no harm.
+    """
+    store.execute("kernel/store/interning:identifiers", identifiers.called("staged_identifiers"))
+
+
+def number_payers(
+    store: Store, institution_id: UUID, pairs: Collection[tuple[str, str]]
+) -> Mapping[tuple[str, str], tuple[int, int]]:
+    """Return the numbers of a few cardholders and their instruments, by their tokens.
+
+    New ones get numbers, in the caller's transaction.
+    """
+    of = {"institution_id": institution_id}
+    holders, new_holders = _numbers(store, "cardholder", {(token,) for token, _ in pairs}, of)
+    keys = {pair: (holders[pair[0],], pair[1]) for pair in pairs}
+    new = {keys[pair] for pair in pairs if (pair[0],) in new_holders}
+    instruments, _ = _numbers(store, "instrument", set(keys.values()), of, new)
+    return {pair: (key[0], instruments[key]) for pair, key in keys.items()}
+
+
+def number_identifiers(
+    store: Store, identifiers: Collection[tuple[str, str]]
+) -> Mapping[tuple[str, str], int]:
+    """Return the numbers of a few merchant identifiers, each with its type; new ones get one."""
+    numbers, _ = _numbers(store, "identifier", set(identifiers), {})
+    return {each: numbers[each] for each in identifiers}
+
+
+def _numbers(
+    store: Store,
+    kind: str,
+    keys: Collection[Key],
+    of: Mapping[str, Any],
+    new: Collection[Key] = (),
+) -> tuple[Mapping[Key, int], Collection[Key]]:
+    """Return the numbers of a few texts of one kind, and perhaps of others, and which were new.
+
+    Those that are surely `new` are not looked for.
+    """
+    address = f"kernel/store/interning:known_{kind}s"
+    known: dict[Key, int] = store.memory.recall((kind, *of.values()), (address,), dict, grows=True)
+    if len(known) >= _MOST:
+        known.clear()
+    if perhaps := [key for key in keys if key not in known and key not in new]:
+        for row in store.rows(address, **of, **_lists(kind, perhaps)):
+            *key, number = row.values()
+            known[tuple(key)] = number
+    if added := sorted(key for key in keys if key not in known):
+        following = f"kernel/store/interning:next_{kind}"
+        first = next_number(store, following)
+        numbers = [*range(first, first + len(added))]
+        store.execute(
+            f"kernel/store/interning:new_{kind}s", **of, **_lists(kind, added), numbers=numbers
+        )
+        numbered_up_to(store, following, numbers[-1])
+        known |= dict(zip(added, numbers, strict=True))
+    return known, added
+
+
+def _lists(kind: str, keys: Sequence[Key]) -> dict[str, list[Any]]:
+    """Return the parts of keys as the lists that the statements of a kind take."""
+    columns = zip(_COLUMNS[kind], zip(*keys, strict=True), strict=True)
+    return {f"{name}s": [*each] for name, each in columns}

@@ -1,0 +1,153 @@
+"""The file of a journal: lines of JSON, each on the disk before the next thing is done.
+
+A line torn by a crash is no line, and the next one takes its place. Of a long file the newer half
+stays.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+from uuid import UUID
+
+from cardoffers_cli.kernel.store.folder import make_folder, needing_room, replace_whole, sync_folder
+from cardoffers_cli.kernel.store.layout import draft_path, journal_path
+from cardoffers_cli.kernel.words.errors import StoreDamaged
+from cardoffers_cli.kernel.words.moments import format_moment, parse_moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from pathlib import Path
+
+_BLOCK = 32_768
+"""Bytes that hold any line."""
+_MOST_BYTES = 16 << 20
+_OWNER_ONLY = 0o600
+
+
+@dataclass(frozen=True, kw_only=True)
+class JournalLine:
+    """One run that was committed; number 0 without an id is a store before its first run."""
+
+    run_no: int
+    run_id: UUID | None
+    kind: str
+    as_of: datetime
+    resets: bool = False
+    replaced_by: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return the line as it is written and shown."""
+        shown: dict[str, Any] = {
+            "run_no": self.run_no,
+            "run_id": str(self.run_id) if self.run_id else None,
+            "kind": self.kind,
+            "as_of": format_moment(self.as_of),
+        }
+        if self.resets:
+            shown["resets"] = True
+        if self.replaced_by:
+            shown["replaced_by"] = self.replaced_by
+        return shown
+
+
+def last_line(store: Path) -> JournalLine | None:
+    """Return the last whole line of the journal of a store, or None where there is none."""
+    path = journal_path(store)
+    try:
+        with path.open("rb", buffering=0) as file:
+            end = _end_of_lines(file)
+            file.seek(max(0, end - _BLOCK))
+            tail = file.read(min(end, _BLOCK))
+    except FileNotFoundError:
+        return None
+    return _line(path, tail.splitlines()[-1]) if tail else None
+
+
+def all_lines(store: Path) -> Iterable[JournalLine]:
+    """Yield the whole lines of the journal of a store; raise `StoreDamaged` for what is none."""
+    path = journal_path(store)
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for text in file:
+            if text.endswith(b"\n"):
+                yield _line(path, text)
+
+
+def append(store: Path, more: Iterable[JournalLine]) -> None:
+    """Append lines to the journal of a store, in the place of what was torn."""
+    make_folder(store)
+    path = journal_path(store)
+    text = "".join(json.dumps(line.document()) + "\n" for line in more).encode()
+    is_new = not path.exists()
+    hint = (
+        "Free some space and run it again: what was committed is in the store, and its line is "
+        "written then."
+    )
+    with needing_room(path, hint):
+        size = _append_text(path, text)
+        if size > _MOST_BYTES:
+            _shorten(path, size, draft_path(store, "journal"))
+        elif is_new:
+            sync_folder(path.parent)
+
+
+def _append_text(path: Path, text: bytes) -> int:
+    """Write whole lines, onto the disk, in the place of what was torn; return the new size."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
+    with os.fdopen(descriptor, "r+b") as file:
+        file.truncate(file.seek(_end_of_lines(file)))
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+        return file.tell()
+
+
+def _shorten(path: Path, size: int, draft: Path) -> None:
+    """Leave the newer half of the lines, in one step."""
+    with path.open("rb") as file:
+        file.seek(size - _MOST_BYTES // 2)
+        file.readline()  # the rest of a line
+        newer = file.read()
+    replace_whole(path, newer, draft)
+
+
+def _end_of_lines(file: BinaryIO | Any) -> int:
+    """Return where the last whole line ends; what follows was torn."""
+    end: int = file.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - _BLOCK)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return int(start + found + 1)
+        end = start
+    return 0
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _line(path: Path, text: bytes) -> JournalLine:
+    try:
+        told = json.loads(text)
+        return JournalLine(
+            run_no=int(told["run_no"]),
+            run_id=UUID(told["run_id"]) if told["run_id"] else None,
+            kind=str(told["kind"]),
+            as_of=parse_moment(told["as_of"]),
+            resets=bool(told.get("resets")),
+            replaced_by=_text_or_none(told.get("replaced_by")),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise StoreDamaged(
+            f"The journal {path} holds a line that is none of ours.",
+            code="journal_damaged",
+            hint="Move it away: a new one is made. Then see that every nightly run is in "
+            "`cardoffers run list`.",
+        ) from None

@@ -1,0 +1,214 @@
+"""Where everything of a store is: the one module that knows the names of its files.
+
+A store is its file, whichever name somebody used for it: `resolved` follows links once, where a
+store is named (`kernel/store/job.py`). Two names that lead to one file are one store, with one
+folder, one lock and one journal.
+
+The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
+`night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the
+`secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with
+the mark `erased-since`, the `snapshot`, the `archive`, the list of `backups`,
+drafts (`.new`), and what is kept under a dated name (`.kept`). Beside the store itself are what the
+engine puts there (`.wal`, with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint,
+and `.tmp`), a store that was replaced (`.kept`), and what the nights tell people: `runs/` and
+`reports/`.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+STAMP = "%Y%m%dT%H%M%SZ"
+"""How a moment stands in the name of a file."""
+
+DRAFTS = (
+    *("store", "journal", "secrets", "snapshot", "compact", "restore", "recover", "backups"),
+    "erased",
+)
+"""What is made as a draft; the first is a new store."""
+
+LOCKS = ("lock", "turn", "night", "sender", "engine")
+"""What is there for nothing but to be locked."""
+_KEPT = ".kept"
+_RUNS, _REPORTS = "runs", "reports"
+
+
+def resolved(path: Path) -> Path:
+    """Return the path of the file that a path leads to, all links followed.
+
+    A path without links stays as it was written, so that messages show what somebody typed.
+    """
+    real = Path(os.path.realpath(path))  # which leaves a link that leads to itself as it is
+    return path if path.absolute() == real else real
+
+
+def folder_of(store: Path) -> Path:
+    """Return the folder of a store."""
+    return _beside(store, ".d")
+
+
+def _path_of(name: str) -> Callable[[Path], Path]:
+    """Return what gives the path of a file in the folder of a store."""
+    return lambda store: folder_of(store) / name
+
+
+lock_path = _path_of("lock")
+turn_path = _path_of("turn")
+"""The turn of a store, which the one who is next holds."""
+night_path = _path_of("night")
+"""The lock of the night."""
+sender_path = _path_of("sender")
+"""The lock of who sends webhooks."""
+engine_path = _path_of("engine")
+"""The lock of who writes to the archive."""
+journal_path = _path_of("journal")
+secrets_path = _path_of("secrets")
+"""The signing secrets of a store."""
+mask_key_path = _path_of("mask-key")
+"""The key by which card numbers of a store were masked."""
+usage_path = _path_of("usage")
+"""The usage journal of a store."""
+snapshot_path = _path_of("snapshot")
+backups_path = _path_of("backups")
+"""The list of folders that backups were put in."""
+erasures_path = _path_of("erasures")
+"""The list of cardholders who were erased, with the key by which it names them."""
+unwritten_path = _path_of("erased-since")
+"""The mark that somebody was erased since the store's file was last written anew."""
+
+
+def usage_logs(usage: Path) -> tuple[Path, Path]:
+    """Return the paths of the files that SQLite has beside its own: its log, its index."""
+    return _beside(usage, "-wal"), _beside(usage, "-shm")
+
+
+def spill_path(store: Path | None) -> Path:
+    """Return the path of the folder for what does not fit in memory, where no other is set.
+
+    A store in memory has it in the folder of the process.
+    """
+    return _beside(store, ".tmp") if store else Path(".tmp")
+
+
+def log_path(store: Path) -> Path:
+    """Return the path of the engine's log of a store, which is there while it has not all."""
+    return _beside(store, ".wal")
+
+
+def log_paths(store: Path) -> tuple[Path, ...]:
+    """Return the paths of all logs that the engine may have beside a store.
+
+    The others than the first are there for moments of a checkpoint, and after a crash in one.
+    """
+    log = log_path(store)
+    return log, _beside(log, ".checkpoint"), _beside(log, ".recovery")
+
+
+def with_logs(store: Path) -> tuple[Path, ...]:
+    """Return the paths of a store, or a draft of one, and of all logs that it may have."""
+    return store, *log_paths(store)
+
+
+def draft_path(store: Path, what: str = DRAFTS[0]) -> Path:
+    """Return the path of a draft of a store, one of `DRAFTS`: each is written by one at a time.
+
+    They are written under the lock of the store, so whoever holds it may remove what is left.
+    """
+    return folder_of(store) / f"{what}.new"
+
+
+def history_root(store: Path) -> str:
+    """Return where an archive begins, if nobody says otherwise."""
+    return str(folder_of(store) / "archive")
+
+
+def runs_folder(store: Path) -> Path:
+    """Return the folder of what the nights of a store kept, a folder for each."""
+    return store.resolve().parent / _RUNS
+
+
+def reports_folder(store: Path) -> Path:
+    """Return the folder of the reports of the nights, a folder for each."""
+    return store.resolve().parent / _REPORTS
+
+
+def backup_name(store: Path, now: datetime) -> str:
+    """Return the name of a backup in a folder."""
+    return f"{store.stem}-{now:{STAMP}}.duckdb"
+
+
+def backup_secrets_path(backup: Path) -> Path:
+    """Return the path of the signing secrets of a backup, which stand beside it."""
+    return _beside(backup, ".secrets")
+
+
+def backup_erasures_path(backup: Path) -> Path:
+    """Return the path of the list of erasures of a backup, which stands beside it."""
+    return _beside(backup, ".erasures")
+
+
+def kept_name(path: Path, since: datetime) -> Path:
+    """Return a name that nothing has, for a file that is put aside at this moment."""
+    name = f"{path.name}.{since:{STAMP}}{_KEPT}"
+    names = (path.with_name(f"{name}{number or ''}") for number in count())
+    return next(each for each in names if not each.exists())
+
+
+def kept_files(path: Path) -> list[Path]:
+    """Return what was put aside under names of a file, the files beside these left out."""
+    found = path.parent.glob(f"{_literal(path.name)}.*{_KEPT}*")
+    return sorted(each for each in found if _is_kept_name(path, each))
+
+
+def put_aside_before(store: Path) -> list[tuple[Path, datetime]]:
+    """Return what was put aside of a store, its logs, folders and what is in its own, and when."""
+    folder, name = folder_of(store), _literal(store.name)
+    found = [*store.parent.glob(f"{name}.*{_KEPT}*"), *folder.glob(f"*{_KEPT}*")]
+    stamps = ((path, path.name.partition(_KEPT)[0].rpartition(".")[2]) for path in sorted(found))
+    return [(path, at) for path, stamp in stamps if (at := _moment_of(stamp)) and path != folder]
+
+
+def _moment_of(stamp: str) -> datetime | None:
+    """Return the moment that a name tells (naive UTC), or None where it tells none."""
+    with suppress(ValueError):
+        return datetime.strptime(stamp, STAMP)  # noqa: DTZ007 - naive UTC inside the product
+    return None
+
+
+def left_over(store: Path) -> list[Path]:
+    """Return what there is of a store that only a killed process leaves there.
+
+    That is drafts with their logs, and what the engine spilled.
+    """
+    drafts = [draft_path(store, what) for what in DRAFTS]
+    names = [each for draft in drafts for each in with_logs(draft)]
+    spilled = [spill_path(each) for each in (store, *drafts)]
+    return [each for each in (*names, *spilled) if each.exists()]
+
+
+def written_in(store: Path) -> list[Path]:
+    """Return the folders in which files of a store are written whole, under names of drafts."""
+    inside = [each for name in (_RUNS, _REPORTS) for each in store.parent.glob(f"{name}/*/")]
+    return [store.parent, folder_of(store), *inside]
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _is_kept_name(path: Path, kept: Path) -> bool:
+    stamp, _, number = kept.name.removeprefix(f"{path.name}.").rpartition(_KEPT)
+    return stamp.endswith("Z") and "." not in stamp and (not number or number.isdecimal())
+
+
+def _literal(name: str) -> str:
+    """Return a pattern of glob that means one name."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

@@ -1,0 +1,156 @@
+"""What was read of an open store, and stays true while nobody changes it.
+
+As long as a store is open for writing, or locked for readers, only this connection can change what
+was read. So an answer is remembered until a statement runs that changes a table it was read of, or
+a transaction is rolled back that did, for what was read in it may never have been. The tables are
+found in the packaged SQL: every word of the statements, and of the views and macros that they name,
+that is the name of a table.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cardoffers_cli.kernel.store.statements import sql_folder, statement, statements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+
+Found = TypeVar("Found")
+
+_COMMENT = re.compile(r"--[^\n]*")
+_WORD = re.compile(r"\w+")
+_CHANGES = re.compile(r"\b(insert\s+into|update|delete\s+from)\s+(\w+)")
+_MOST = 10_000
+"""Answers that are remembered; beyond, all are forgotten."""
+
+
+class Memory:
+    """Answers by what was asked, each until it may be another one."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, Any] = {}
+        self._read_of: dict[Hashable, frozenset[str]] = {}
+        self._grows: set[Hashable] = set()
+        self._changed: set[str] = set()
+        """The tables that were changed since a transaction began."""
+        self._before: dict[Hashable, tuple[Any, frozenset[str]]] = {}
+        """What was true of tables until these changed, with the tables that it was read of."""
+
+    def recall(
+        self,
+        asked: Hashable,
+        addresses: tuple[str, ...],
+        read: Callable[[], Found],
+        *,
+        grows: bool = False,
+    ) -> Found:
+        """Return what `read` returned, or returns now, by running statements at these addresses.
+
+        What is returned is shared: nobody changes it but by adding what the same statements say. If
+        it `grows`, rows that are added to the tables make none of it wrong.
+        """
+        if asked not in self._found:
+            found = read()
+            if len(self._found) >= _MOST:
+                self.forget()
+            self._found[asked] = found
+            self._read_of[asked] = frozenset[str]().union(*map(tables_read, addresses))
+            if grows:
+                self._grows.add(asked)
+        known: Found = self._found[asked]
+        return known
+
+    def know(self, asked: Hashable, addresses: tuple[str, ...], found: Any) -> None:
+        """Remember what `recall` would read now, as its caller has just written it."""
+        self._found.pop(asked, None)
+        self.recall(asked, addresses, lambda: found)
+
+    def note(self, address: str) -> None:
+        """Forget what the statement at an address may change."""
+        if not (changed := tables_changed(address)):
+            return
+        rewritten = tables_rewritten(address)
+        for asked, tables in [*self._read_of.items()]:
+            if tables & (rewritten if asked in self._grows else changed):
+                if asked not in self._grows and tables.isdisjoint(self._changed):
+                    self._before[asked] = self._found[asked], tables
+                self._forget(asked)
+        self._changed |= changed
+
+    def begin(self) -> None:
+        """Note that a transaction begins."""
+        self._changed.clear()
+        self._before.clear()
+
+    def undo(self) -> None:
+        """Forget what may tell of changes that are not kept, those since the transaction began.
+
+        What they had made wrong is right again.
+        """
+        for asked, tables in [*self._read_of.items()]:
+            if tables & self._changed:
+                self._forget(asked)
+        for asked, (found, tables) in self._before.items():
+            self._found[asked], self._read_of[asked] = found, tables
+
+    def forget(self) -> None:
+        """Forget everything."""
+        self._found.clear()
+        self._read_of.clear()
+        self._grows.clear()
+
+    def _forget(self, asked: Hashable) -> None:
+        self._found.pop(asked, None)
+        self._read_of.pop(asked, None)
+        self._grows.discard(asked)
+
+
+@cache
+def tables_changed(address: str) -> frozenset[str]:
+    """Return the tables that the statement at an address writes to."""
+    code = _COMMENT.sub("", statement(address))
+    return frozenset(table for _, table in _CHANGES.findall(code)) & _tables()
+
+
+@cache
+def tables_rewritten(address: str) -> frozenset[str]:
+    """Return those whose rows the statement at an address does not only add to."""
+    code = _COMMENT.sub("", statement(address))
+    changes = _CHANGES.findall(code)
+    return frozenset(table for verb, table in changes if not verb.startswith("insert")) & _tables()
+
+
+@cache
+def tables_read(address: str) -> frozenset[str]:
+    """Return the tables that the statement at an address names, also by views and macros."""
+    named, fresh = set[str](), set(_words(statement(address)))
+    while fresh:
+        named |= fresh
+        fresh = {word for each in fresh & _views().keys() for word in _views()[each]} - named
+    return frozenset(named) & _tables()
+
+
+def _words(sql: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(_COMMENT.sub("", sql)))
+
+
+@cache
+def _tables() -> frozenset[str]:
+    return frozenset(statements("kernel/store/schema"))
+
+
+@cache
+def _views() -> Mapping[str, frozenset[str]]:
+    """Return the words of each view and macro by its name."""
+    stems = (
+        file.name.removesuffix(".sql")
+        for file in (sql_folder() / "kernel" / "store" / "views").iterdir()
+    )
+    return {
+        name: _words(sql)
+        for stem in stems
+        for name, sql in statements(f"kernel/store/views/{stem}").items()
+    }

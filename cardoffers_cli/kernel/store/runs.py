@@ -1,0 +1,191 @@
+"""Run records: every job that writes opens one, and its number says what was known when.
+
+The number is drawn inside the caller's transaction, so an abandoned job leaves no record and no
+gap that means something.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4, uuid5
+
+from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.kernel.store.journal_file import JournalLine
+from cardoffers_cli.kernel.store.numbering import next_number, numbered_up_to
+from cardoffers_cli.kernel.words.errors import Refused
+from cardoffers_cli.kernel.words.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from cardoffers_cli.kernel.store.store import Store
+
+
+COMMIT = "commit"
+"""The kind of the run that commits another."""
+_NEXT = "kernel/store/runs:next_no"
+_AHEAD = timedelta(days=1)
+"""How far a clock may be ahead of all that is known of the time."""
+
+
+class ChangeAuthor(Record):
+    """Who makes a change, as audit logs keep it."""
+
+    run_no: int
+    now: datetime
+    actor: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One job that writes: its number in the store, its public id, its clock and who started it."""
+
+    run_no: int
+    run_id: UUID
+    kind: str
+    as_of: datetime
+    actor: str
+    counts: dict[str, Any] = field(default_factory=dict, compare=False)
+    """What is recorded at the end of a `run_record`."""
+
+    @property
+    def by(self) -> ChangeAuthor:
+        """Who makes the changes of this run."""
+        return ChangeAuthor(run_no=self.run_no, now=self.as_of, actor=self.actor)
+
+
+@contextmanager
+def run_record(store: Store, *, kind: str, now: datetime, actor: str) -> Iterator[Run]:
+    """Make the writes of a block one run, and record the `counts` that the block gives it.
+
+    Call it inside the transaction whose writes it numbers: a block that fails leaves no record.
+    """
+    run = start_run(store, kind=kind, now=now, actor=actor)
+    yield run
+    finish_run(store, run, run.counts)
+
+
+def start_run(
+    store: Store, *, kind: str, now: datetime, actor: str, run_id: UUID | None = None
+) -> Run:
+    """Open the next run; call it inside the transaction whose writes it numbers.
+
+    For a run that ends in another transaction than it began in; others use `run_record`. Its id is
+    random, unless the caller derives one.
+    """
+    return _write(store, kind=kind, now=now, actor=actor, run_id=run_id or uuid4(), counts=None)
+
+
+def write_run(
+    store: Store, *, kind: str, now: datetime, actor: str, counts: Mapping[str, Any]
+) -> int:
+    """Write a run that is over together with what it counted; return its number."""
+    counted = _json(counts)
+    return _write(store, kind=kind, now=now, actor=actor, run_id=uuid4(), counts=counted).run_no
+
+
+def _write(
+    store: Store, *, kind: str, now: datetime, actor: str, run_id: UUID, counts: str | None
+) -> Run:
+    """Write a run under the next number, and let the journal know of it once it is committed."""
+    run = Run(run_no=next_number(store, _NEXT), run_id=run_id, kind=kind, as_of=now, actor=actor)
+    store.execute(
+        "kernel/store/runs:write",
+        run_no=run.run_no,
+        run_id=run.run_id,
+        kind=run.kind,
+        as_of=run.as_of,
+        actor=run.actor,
+        counts=counts,
+    )
+    numbered_up_to(store, _NEXT, run.run_no)
+    store.new_runs.append(JournalLine(run_no=run.run_no, run_id=run_id, kind=kind, as_of=now))
+    return run
+
+
+def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
+    """Record what a run counted, as JSON; amounts and moments in it become text."""
+    store.execute(
+        "kernel/store/runs:finish",
+        run_no=run.run_no,
+        counts=_json(counts),
+    )
+
+
+def _json(counts: Mapping[str, Any]) -> str:
+    return json.dumps(counts, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+def newest_clock(store: Store) -> datetime | None:
+    """Return the latest clock of all runs; None in a store without one."""
+    found: datetime | None = store.value("kernel/store/runs:newest_clock")
+    return found
+
+
+def latest_clock(store: Store, now: datetime) -> datetime:
+    """Return the latest clock that what cannot be undone may have in a job that runs at `now`.
+
+    One that was set by hand may be ahead of the real one only where the store is, as in a
+    rehearsal: by a day of the newest run in it.
+    """
+    return max(filter(None, (Clock(now).real(), newest_clock(store)))) + _AHEAD
+
+
+def commit_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
+    """Finish a run that was begun in an earlier transaction, in the one that keeps its work.
+
+    That is another run, so that the journal, which knows runs alone, has a line of this one too.
+    """
+    finish_run(store, run, counts)
+    run_id = commit_id(run.run_id)
+    commit = start_run(store, kind=COMMIT, now=run.as_of, actor=run.actor, run_id=run_id)
+    finish_run(store, commit, {"run_id": run.run_id})
+
+
+def commit_id(run_id: UUID) -> UUID:
+    """Return the id of the run that commits another, by which the journal knows that it was."""
+    return uuid5(run_id, "commit")
+
+
+def check_uncommitted(store: Store, run: Run) -> None:
+    """Raise `Refused` unless a run is still the one to be kept.
+
+    It is not when it was kept already, when the store was put back to a time before it, or when
+    another run of its kind was kept meanwhile, or other terms of an offer, of which it knows
+    nothing.
+    """
+    known = store.row("kernel/store/runs:counts", run_no=run.run_no, run_id=run.run_id)
+    if known is None:
+        raise Refused(
+            f"The run {run.run_id} is not in the store any more.",
+            code="run_lost",
+            hint="The store was put back to an earlier state; run it again.",
+        )
+    if known["is_finished"]:
+        raise Refused(
+            f"The run {run.run_id} was committed already.",
+            code="run_committed",
+            hint="There is nothing left to do.",
+        )
+    if store.row("kernel/store/runs:finished_since", kind=run.kind, run_no=run.run_no):
+        raise Refused(
+            f"Another {run.kind} was committed meanwhile; nothing of this one was kept.",
+            code="run_overtaken",
+            hint="Run it again.",
+        )
+    if store.row("kernel/store/runs:terms_changed_since", run_no=run.run_no):
+        raise Refused(
+            f"The terms of an offer changed during this {run.kind}; nothing of it was kept.",
+            code="run_overtaken",
+            hint="Run it again.",
+        )

@@ -1,0 +1,102 @@
+"""The security log (rules.md#security-log): who made, used and ended keys, chained by hash.
+
+Whoever keeps the head (number and hash of the last row) can tell later whether a row before it was
+changed, removed or put elsewhere, and whether the end was cut off.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.kernel.words.records import Record, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.store import Store
+
+
+class SecurityEntry(Record, sheet="* key_id event_id"):
+    """An event of the security log; what `details` holds is its own."""
+
+    entry_no: int = shown("no")
+    event_id: UUID = shown(gives_way=5)
+    happened_at: datetime
+    institution: str | None = shown(gives_way=1)
+    key_id: UUID | None = shown(gives_way=4)
+    event: str
+    actor: str = shown(gives_way=2)
+    details: Mapping[str, Any] = shown(gives_way=3)
+
+
+class ChainFault(Record):
+    """A row of the log that breaks the chain, and how."""
+
+    entry_no: int
+    fault: str
+
+
+def append(
+    store: Store,
+    event: str,
+    *,
+    event_id: UUID,
+    now: datetime,
+    actor: str,
+    institution_id: UUID | None = None,
+    key_id: UUID | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Append an event; one whose id is there already is not written again."""
+    store.execute(
+        "kernel/store/security_log:append",
+        event_id=event_id,
+        happened_at=now,
+        institution_id=institution_id,
+        key_id=key_id,
+        event=event,
+        actor=actor,
+        details=dumps(details or {}),
+    )
+
+
+def head(store: Store) -> str:
+    """Return the head of the chain as `number:hash`."""
+    found = store.rows("kernel/store/security_log:head")[0]
+    return f"{found['entry_no']}:{found['entry_hash']}"
+
+
+def entries(
+    store: Store,
+    *,
+    institution_id: UUID | None = None,
+    event: str | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    limit: int = 100,
+) -> list[SecurityEntry]:
+    """Return the latest events, the newest first; the window is half-open."""
+    rows = store.rows(
+        "kernel/store/security_log:entries",
+        institution_id=institution_id,
+        event=event,
+        from_at=from_at,
+        to_at=to_at,
+        limit=limit,
+    )
+    return [SecurityEntry(**{**row, "details": json.loads(row["details"])}) for row in rows]
+
+
+def faults(store: Store) -> list[ChainFault]:
+    """Return where the chain is broken, the first hundred."""
+    return store.records(ChainFault, "kernel/store/security_log:faults")
+
+
+def hash_of(store: Store, entry_no: int) -> str | None:
+    """Return the hash that a row carries, or None where there is no such row."""
+    found: str | None = store.value("kernel/store/security_log:hash_of", entry_no=entry_no)
+    return found

@@ -1,0 +1,126 @@
+"""The signing secrets of the store: `secrets` in its folder, which only its owner can read.
+
+The store has the SHA-256 of each secret, and its text is in this file alone. So no copy of the
+store holds any: not the snapshot, not what engines are handed, no export. A backup has them in a
+file of its own (rules.md#signing-secrets).
+
+The file is JSON, texts by their SHA-256, and is replaced in one step, under the lock of the store.
+A text is on the disk before the transaction that names it is committed, and is removed after one
+that names it no more. So a crash between the two leaves a text that nobody names, which the next
+change removes, and never a name without its text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.store.folder import make_folder, needing_room, replace_whole
+from cardoffers_cli.kernel.store.layout import draft_path, secrets_path
+from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
+from cardoffers_cli.kernel.words.signing import secret_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from pathlib import Path
+
+    from cardoffers_cli.kernel.store.store import Store
+
+FORM = "cardoffers secrets 1"
+"""By which such a file is known to be one of ours."""
+
+UNUSABLE = frozenset({"secrets_open", "secrets_damaged"})
+"""The codes of a file of secrets that is not to be used as it is."""
+
+_OTHERS = 0o077
+
+
+def read_secrets(store: Path) -> dict[str, str]:
+    """Return the texts of a store by their SHA-256, as `texts_in` does."""
+    return texts_in(secrets_path(store))
+
+
+def texts_in(path: Path) -> dict[str, str]:
+    """Return the texts of a file, of a store or a backup, by their SHA-256; none where it is not.
+
+    Raises `Refused` where others may read it too, and `StoreDamaged` where it is not what was
+    written.
+    """
+    try:
+        with path.open("rb") as file:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
+                raise Refused(
+                    f"Others may read {path}, which holds signing secrets.",
+                    code="secrets_open",
+                    hint=f"Run `chmod 600 {path}`, and rotate the secrets if somebody may have "
+                    "read them.",
+                )
+            return _parsed(path, file.read())
+    except FileNotFoundError:
+        return {}
+
+
+def add_secrets(store: Path, texts: Iterable[str]) -> None:
+    """Add texts to the file, on the disk before this returns."""
+    known = read_secrets(store)
+    more = known | {secret_sha256(text): text for text in texts}
+    if more != known:
+        write_secrets(store, more)
+
+
+def forget_others(store: Path, named: Collection[str]) -> None:
+    """Remove every text but those whose SHA-256 is named."""
+    known = read_secrets(store)
+    kept = {key: text for key, text in known.items() if key in named}
+    if kept != known:
+        write_secrets(store, kept)
+
+
+def write_secrets(store: Path, at_hand: Mapping[str, str]) -> None:
+    """Write the file of a store, or of a copy of it, in one step and onto the disk."""
+    path, draft = secrets_path(store), draft_path(store, "secrets")
+    make_folder(store)
+    try:
+        with needing_room(path, "Free some space and run it again: nothing was changed."):
+            replace_whole(path, text_of(at_hand).encode(), draft)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def text_of(at_hand: Mapping[str, str]) -> str:
+    """Return what the file of these secrets holds."""
+    document = {"form": FORM, "secrets": dict(sorted(at_hand.items()))}
+    return f"{json.dumps(document, indent=1)}\n"
+
+
+def named_in(store: Store) -> set[str]:
+    """Return the SHA-256 of every secret that an open store names."""
+    return {row["secret_sha256"] for row in store.rows("kernel/store/signing_secrets:named")}
+
+
+def missing(store: Store, at_hand: Mapping[str, str]) -> list[str]:
+    """Return the slugs of the institutions of which a secret is named and not among these."""
+    rows = store.rows("kernel/store/signing_secrets:owners", at_hand=list(at_hand))
+    return [row["institution"] for row in rows]
+
+
+def _parsed(path: Path, content: bytes) -> dict[str, str]:
+    """Read what was written; each text is held against its SHA-256."""
+    try:
+        document = json.loads(content)
+        texts = document["secrets"]
+        is_ours = document["form"] == FORM and all(
+            secret_sha256(text) == key for key, text in texts.items()
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        is_ours, texts = False, {}
+    if not is_ours:
+        raise StoreDamaged(
+            f"{path} is not what this program wrote.",
+            code="secrets_damaged",
+            hint="Put it back from a backup; or move it away and make new signing secrets with "
+            "`cardoffers webhook rotate-secret -i INST`.",
+        )
+    return dict(texts)

@@ -1,0 +1,104 @@
+"""The snapshot of the store: what readers may look at while a long job holds it.
+
+It is a whole copy of the store as it was when it was taken, and is under no lock.
+It is replaced in one step: who has it open keeps the file that was opened. The run that took it is
+its newest of that kind, so a snapshot tells its own age. Nothing depends on it: it may be missing.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.archive.archive import show
+from cardoffers_cli.kernel.store import copying
+from cardoffers_cli.kernel.store.folder import sync_folder
+from cardoffers_cli.kernel.store.layout import draft_path, snapshot_path
+from cardoffers_cli.kernel.store.opening import check_version, connected
+from cardoffers_cli.kernel.words.errors import NoStore, StoreDamaged, StoreVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from cardoffers_cli.kernel.store.settings import Settings
+    from cardoffers_cli.kernel.store.store import Store
+
+_TAKE = "Take a new one with `cardoffers store publish`."
+KIND = "publish"
+"""The kind of the run that takes a snapshot, by which `taken_at` finds it."""
+
+
+def publish(store: Store, path: Path, settings: Settings) -> Path:
+    """Copy the open store of `path`, check the copy and put it in place of the snapshot before.
+
+    Call it with the store's lock, outside of transactions, after the run of `KIND` is committed.
+    """
+    draft = draft_path(path, "snapshot")
+    try:
+        store.execute("kernel/store/copying:checkpoint")
+        copying.copy_file(path, draft)
+        with _opened(draft, settings):
+            pass  # it opens, and is of this version
+        snapshot = draft.replace(snapshot_path(path))
+        sync_folder(snapshot.parent)
+        return snapshot
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def withdraw(path: Path) -> bool:
+    """Remove the snapshot of the store of `path`; return whether there was one."""
+    snapshot = snapshot_path(path)
+    there = snapshot.exists()
+    if there:
+        snapshot.unlink(missing_ok=True)
+        sync_folder(snapshot.parent)  # or a loss of power would bring it back
+    return there
+
+
+@contextmanager
+def open_snapshot(path: Path, settings: Settings) -> Iterator[Store]:
+    """Open the snapshot of the store of `path` for reading.
+
+    The engine refuses a file that this process has open with other settings, so one thread opens
+    snapshots. Raises `NoStore` where there is none, `StoreVersion` where it is of another schema.
+    """
+    snapshot = snapshot_path(path)
+    if not snapshot.exists():
+        raise NoStore(
+            f"There is no snapshot at {snapshot}.",
+            code="snapshot_missing",
+            hint="Take one with `cardoffers store publish`.",
+        )
+    with _opened(snapshot, settings) as store:
+        yield store
+
+
+def taken_at(snapshot: Store) -> datetime:
+    """Return the moment an open snapshot shows (naive UTC)."""
+    moment: datetime = snapshot.value("kernel/store/snapshot:taken_at", kind=KIND)
+    return moment
+
+
+@contextmanager
+def _opened(file: Path, settings: Settings) -> Iterator[Store]:
+    with connected(file, settings, read_only=True) as store:
+        try:
+            check_version(store, file)
+            show(store)  # a part that it lists may be merged and gone by now
+        except (StoreVersion, StoreDamaged) as error:
+            code = "snapshot_version" if isinstance(error, StoreVersion) else error.code
+            raise type(error)(error.message, code=code, hint=_TAKE, **error.details) from None
+        try:
+            yield store
+        except StoreDamaged as error:
+            if error.details.get("file") != str(file):
+                raise
+            raise StoreDamaged(
+                f"The snapshot {file} is damaged.",
+                code="snapshot_damaged",
+                hint=_TAKE,
+                file=str(file),
+            ) from error

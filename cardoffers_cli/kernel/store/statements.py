@@ -1,0 +1,98 @@
+"""All SQL of the product as text, and the few lines that read it.
+
+A file is a list of blocks, each a `-- name: <query>` line, comment lines that say what the
+statement reads and writes, and one statement. A query is addressed as `folder/file:query`; folders
+and files are named after the modules that use them. `schema.sql` makes the tables of a new store
+(read it first), `migrations/` will bring older ones there, `views/` says once what many statements
+read, `plan/` holds the portable SELECTs that an `engine` runs, `audits/` selects rows that must not
+exist. Imports nothing of ours; `store`, `archive` and `engine` read it. A statement that meets
+temporary tables of other files declares them in its header (`binding.py`). One that is the same for
+several tables, or columns, is told once: its header says `-- for each: purchases, decisions`, or
+`-- for each: merchants.name, api_keys.name`, and it stands for a statement of each,
+`<query>_<table>_<column>`. In it `{table}`, `{column}`, `{kept}` (the table in the store:
+`recent_<table>` where that is archived) and lists of columns stand for what `schema.sql` tells;
+`_each` has them all. `-- for each: text columns` is every text column of `schema.sql`, but those
+that the head of the file names behind `-- but:`, by themselves or with their table. To add a
+statement, add a block to the file of the module that runs it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from importlib.resources.abc import Traversable
+
+_MARK = "-- name:"
+_FOR_EACH = re.compile(r"-- for each: ((?:.+,\n--)*.+)\n")
+_BUT = "-- but:"
+_TEXT_COLUMNS = "text columns"
+_COLUMN = re.compile(r"^    (\w+) (\w+(?:\(\d+, \d+\))?)", re.MULTILINE)
+
+
+def sql_folder() -> Traversable:
+    """Return the folder of the packaged SQL."""
+    return files("cardoffers_cli")
+
+
+@cache
+def statements(stem: str) -> Mapping[str, str]:
+    """Return the statements of one file by name, in their order (`stem` is `folder/file`)."""
+    text = sql_folder().joinpath(f"{stem}.sql").read_text(encoding="utf-8")
+    head, *parts = text.split(_MARK)
+    blocks = (block.partition("\n") for block in parts)
+    left_out = frozenset(re.findall(r"[\w.]+", head.partition(_BUT)[2]))
+    return dict(
+        each for name, _, body in blocks for each in _each(name.strip(), body.strip(), left_out)
+    )
+
+
+def statement(name: str) -> str:
+    """Return one statement by its address `folder/file:query`."""
+    stem, _, query = name.partition(":")
+    return statements(stem)[query]
+
+
+def text_columns(left_out: frozenset[str]) -> Iterator[str]:
+    """Yield every text column of the schema as `table.column`, but those that are left out."""
+    for kept, definition in statements("kernel/store/schema").items():
+        table = kept.removeprefix("recent_")
+        for column, kind in _COLUMN.findall(definition):
+            name = f"{table}.{column}"
+            if kind == "varchar" and left_out.isdisjoint((column, table, name)):
+                yield name
+
+
+def _each(name: str, body: str, left_out: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield a statement by its name, or those of each table, or column, that its header lists."""
+    listed = _FOR_EACH.search(body)
+    if listed is None:
+        yield name, body
+        return
+    schema = statements("kernel/store/schema")
+    is_text = listed[1].startswith(_TEXT_COLUMNS)
+    for each in text_columns(left_out) if is_text else re.findall(r"[\w.]+", listed[1]):
+        table, _, column = each.partition(".")
+        kept = f"recent_{table}" if f"recent_{table}" in schema else table
+        types = dict(_COLUMN.findall(schema[kept]))
+        ids = [name for name, kind in types.items() if kind == "uuid"]
+        filled = {
+            "columns": ", ".join(types),
+            "stored": _cast(types, ids, "varchar"),
+            "restored": _cast(types, ids, "uuid"),
+            "amount": "amount" if "amount" in types else "null",
+            "institution_id": f"{kept}.institution_id" if "institution_id" in types else "null",
+            "owner": "institution_id" if "institution_id" in types else "null",
+            "number": next((each for each in types if each.endswith("_no")), "null"),
+        }
+        sql = body.format(table=table, column=column, kept=kept, **filled)
+        yield f"{name}_{each.replace('.', '_')}", sql
+
+
+def _cast(columns: Iterable[str], ids: list[str], kind: str) -> str:
+    """Return a list of columns, those that are ids cast to another type."""
+    return ", ".join(f"cast({c} as {kind}) as {c}" if c in ids else c for c in columns)

@@ -1,0 +1,202 @@
+"""Where a webhook may go (rules.md#receivers): the form of its URL, and addresses it may not reach.
+
+A URL is given by an institution and followed from inside our network, so it must not be able to
+reach what only the inside can reach. `REFUSED` is the explicit list, after IANA's special-purpose
+registries: `ipaddress.is_global` takes NAT64, 6to4 and others for public. The text of a URL is
+held to a form that every parser reads alike; what its name resolves to is looked at when a
+connection is made (`kernel/net/resolving.py`), because it can change.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+
+from cardoffers_cli.kernel.words.errors import UsageError
+
+REFUSED: tuple[tuple[IPv4Network | IPv6Network, str], ...] = tuple(
+    (ip_network(network), what)
+    for network, what in (
+        ("0.0.0.0/8", "this host"),
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "behind a carrier's NAT"),
+        ("127.0.0.0/8", "loopback"),
+        ("168.63.129.16/32", "a cloud's metadata"),
+        ("169.254.0.0/16", "link-local, a cloud's metadata"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "for protocols"),
+        ("192.0.2.0/24", "documentation"),
+        ("192.31.196.0/24", "AS112"),
+        ("192.52.193.0/24", "AMT"),
+        ("192.88.99.0/24", "6to4 relay"),
+        ("192.168.0.0/16", "private"),
+        ("192.175.48.0/24", "AS112"),
+        ("198.18.0.0/15", "benchmarking"),
+        ("198.51.100.0/24", "documentation"),
+        ("203.0.113.0/24", "documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("240.0.0.0/4", "reserved, broadcast"),
+        ("::1/128", "loopback"),
+        ("::ffff:0:0/96", "IPv4-mapped"),
+        ("64:ff9b::/96", "NAT64"),
+        ("64:ff9b:1::/48", "local NAT64"),
+        ("::/3", "unassigned"),
+        ("2001::/32", "Teredo"),
+        ("2001::/23", "for protocols"),
+        ("2001:db8::/32", "documentation"),
+        ("2002::/16", "6to4"),
+        ("2620:4f:8000::/48", "AS112"),
+        ("3ffe::/16", "the former 6bone"),
+        ("3fff::/20", "documentation"),
+        ("fc00::/7", "unique local"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "site-local"),
+        ("ff00::/8", "multicast"),
+        ("4000::/2", "unassigned"),
+        ("8000::/1", "unassigned"),
+    )
+)
+"""Network -> what it is; the first that holds an address names it. IPv6 is left 2000::/3."""
+
+LOCAL_NAMES = re.compile(
+    r"(.*\.)?(localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa)"
+)
+"""Names that only mean something inside a network."""
+
+_LONGEST = 2048
+_URL = re.compile(
+    r"(?P<scheme>[a-z]+)://(?P<authority>[^/?#\\]*)"
+    r"([/?]([a-z0-9._~:/?\[\]@!$&'()*+,;=-]|%[0-9a-f]{2})*)?",
+    re.ASCII | re.IGNORECASE,
+)
+_HOST = re.compile(r"(?P<host>\[[0-9a-f:.]*\]|[a-z0-9._-]*)(:(?P<port>[0-9]{1,5}))?", re.ASCII)
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
+_PORTS = {"https": 443, "http": 80}
+_FIRST_OPEN_PORT = 1024
+_LAST_PORT = 65535
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a URL leads: lower-case host without brackets or a final dot, and the port."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def is_address(self) -> bool:
+        """Whether the host is an address, and not a name."""
+        try:
+            ip_address(self.host)
+        except ValueError:
+            return False
+        return True
+
+
+def refusal_of(address: str) -> str | None:
+    """Return what makes an address one that no webhook goes to; None when it is public."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return "no address"
+    if getattr(found, "scope_id", None):
+        return "link-local"
+    return next(
+        (
+            what
+            for network, what in REFUSED
+            if network.version == found.version and found in network
+        ),
+        None,
+    )
+
+
+def check_url(url: str, *, allow_insecure: bool = False) -> None:
+    """Raise `UsageError` when no webhook may go to a URL; `allow_insecure` is for development.
+
+    It lifts https and what is private, never the strict form.
+    """
+    place = parse_url(url)
+    if allow_insecure:
+        return
+    if place.scheme != "https":
+        raise _no_https()
+    if place.port != _PORTS["https"] and place.port < _FIRST_OPEN_PORT:
+        raise _wrong(
+            "port",
+            f"names port {place.port}, which belongs to another service",
+            f"Use 443, or a port from {_FIRST_OPEN_PORT}.",
+        )
+    if why := refusal_of(place.host) if place.is_address else _local(place.host):
+        raise UsageError(
+            f"The webhook's host {place.host} is not public ({why}).",
+            code="address_refused",
+            hint="Use a host that can be reached from anywhere.",
+        )
+
+
+def parse_url(url: str) -> Target:
+    """Read a URL of the strict form; raises `UsageError`, which says what is wrong with it."""
+    parts = _URL.fullmatch(url)
+    if parts is None or len(url) > _LONGEST:
+        raise _wrong("invalid", "is not well-formed", _FORM)
+    scheme, authority = parts["scheme"].lower(), parts["authority"].lower()
+    if scheme not in _PORTS:
+        raise _no_https()
+    if "@" in authority:
+        raise _wrong("user_info", "holds a user name or a password", "Leave out what is before @.")
+    found = _HOST.fullmatch(authority)
+    if found is None:
+        raise _wrong("invalid", "is not well-formed", _FORM)
+    port = int(found["port"] or _PORTS[scheme])
+    if not 0 < port <= _LAST_PORT:
+        raise _wrong("port", "has a port that does not exist", "Leave it out for the usual one.")
+    return Target(scheme, _host(found["host"]), port)
+
+
+_FORM = f"Write https://host/path, at most {_LONGEST} ASCII letters, others as %XX or xn--."
+
+
+def _host(text: str) -> str:
+    """Check a host: an IPv6 address in brackets, an IPv4 one of four plain numbers, or a name."""
+    host = text.removesuffix(".")
+    labels = host.split(".")
+    try:
+        if text.startswith("["):
+            return IPv6Address(text[1:-1]).compressed
+        if _NUMBER.fullmatch(labels[-1]):  # programs read 0177.1 and 2130706433 as addresses
+            return IPv4Address(text).compressed
+    except ValueError:
+        raise _wrong(
+            "host",
+            "has an address in a form that programs read differently",
+            "Write it as four decimal numbers without leading zeros, or use a name.",
+        ) from None
+    if not all(map(_LABEL.fullmatch, labels)) or len(host) > 253:  # noqa: PLR2004  RFC 1035
+        raise _wrong("host", "has no well-formed host", _FORM)
+    return host
+
+
+def _local(name: str) -> str | None:
+    if "." not in name or LOCAL_NAMES.fullmatch(name):
+        return "a name of local networks"
+    return None
+
+
+def _no_https() -> UsageError:
+    return _wrong("scheme", "does not begin with https://", "Webhooks need TLS.")
+
+
+def _wrong(what: str, problem: str, hint: str) -> UsageError:
+    """Build the error, which does not repeat the URL: its path or query may be a secret."""
+    return UsageError(f"The webhook URL {problem}.", code=f"url_{what}", hint=hint)

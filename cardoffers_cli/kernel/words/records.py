@@ -1,0 +1,295 @@
+"""Records: rows as frozen classes, whose fields say what a column means.
+
+What leaves `services/` and `jobs/` is a record. Its fields are the columns of the statement it is
+read by, which the test that binds all statements holds, and the fields of the JSON it is written
+as. Who knows the class writes `row.amount`; who is told the name of a field, as the columns of a
+sheet and the writer of JSON are, writes `row["amount"]`: a record is a mapping of its fields too. A
+field that is `if_any()` is left out of that mapping while it is None; others are there as null. A
+member that is called as a word of Python has a field with an underscore behind it, as `from_`.
+
+A sheet of records has a column for each field, of the kind that its type says. What else is said of
+a column stands with its field, as `shown`; which fields are columns, where these are not all in
+their order (`*` are all that are not named, `-name` is none), and what people see first, as `sheet`
+and `first` of the class.
+
+A command begins by making the classes that it may need, so they share their methods: what
+`dataclass` would write and compile for each of them costs more than to read the module.
+"""
+
+from __future__ import annotations
+
+import re
+from ast import literal_eval
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from datetime import date
+from decimal import Decimal
+from functools import cache
+from inspect import get_annotations
+from itertools import chain
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Self, dataclass_transform
+from uuid import UUID
+
+from cardoffers_cli.kernel.words.money import quantize
+
+Amount = Decimal
+"""Money, in the `currency` of the same record and with that currency's decimals."""
+
+Kind = Literal[
+    "text", "id", "integer", "money", "moment", "date", "flag", "number", "share", "change"
+]
+"""What a column holds: how it is written, and where it stands."""
+
+_IF_ANY = "if any"
+_SHOWN = "shown"
+_PLAIN = (type(None), bool, int, float, Decimal, date, UUID)
+"""What a `repr` shows of a record: text may be a token, a secret or a name."""
+
+
+def shown(
+    title: str | None = None,
+    kind: Kind | None = None,
+    *,
+    gives_way: int = 0,
+    instead: tuple[str, ...] = (),
+    inside: Mapping[str, Any] | None = None,
+    default: Any = MISSING,
+) -> Any:
+    """Say what its type does not of the column of a field (`files/sheets.Column`).
+
+    A field that is a mapping has a column for each name `inside`, which is `shown` itself.
+    """
+    within = {name: each.metadata[_SHOWN] for name, each in (inside or {}).items()}
+    told: dict[str, Any] = {"title": title, "kind": kind, "gives_way": gives_way}
+    told.update(instead=instead, inside=within)
+    said = {name: value for name, value in told.items() if value}
+    return field(default=default, metadata={_SHOWN: said} if said else {})
+
+
+def if_any(title: str | None = None, kind: Kind | None = None, *, gives_way: int = 0) -> Any:
+    """Return the default of a field that a record has only where there is something to tell."""
+    more = shown(title, kind, gives_way=gives_way).metadata
+    return field(default=None, metadata={**more, _IF_ANY: True})
+
+
+@cache
+def _names(shape: type[Record]) -> dict[str, None]:
+    """Return the names of the fields, in their order."""
+    return dict.fromkeys(each.name for each in fields(shape))  # type: ignore[arg-type]
+
+
+@cache
+def _optional(shape: type[Record]) -> frozenset[str]:
+    """Return the fields that are left out while they are None."""
+    return frozenset(each.name for each in fields(shape) if _IF_ANY in each.metadata)  # type: ignore[arg-type]
+
+
+def _spread(columns: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return what is listed, with all other names for a `*`, but for those behind a `-`."""
+    listed = columns.split()
+    others = [each for each in names if not {each, f"-{each}"} & {*listed}]
+    spread = (others if each == "*" else [each] for each in listed if each[0] != "-")
+    return tuple(chain.from_iterable(spread))
+
+
+@dataclass_transform(
+    frozen_default=True, kw_only_default=True, eq_default=False, field_specifiers=(shown,)
+)
+class Record(Mapping[str, Any]):
+    """A frozen dataclass of named fields; equal to any mapping of the same fields and values."""
+
+    _is_plain: ClassVar[bool]
+    """Whether every field is a member, of the same name."""
+    _fields: ClassVar[Mapping[str, str]]
+    """The field of each member that there may be, but of those that vary."""
+
+    _sheet: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    """The columns of a sheet, where these are not all fields, and which people see first."""
+
+    def __init_subclass__(cls, *, sheet: str = "", first: str = "") -> None:
+        super().__init_subclass__()
+        dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
+        cls._is_plain = not _optional(cls) and not any(name[-1] == "_" for name in _names(cls))
+        cls._fields = {name.rstrip("_"): name for name in _names(cls)}
+        columns, seen = cls._sheet
+        cls._sheet = (_spread(sheet, cls._fields) or columns, tuple(first.split()) or seen)
+
+    def __init__(self, **values: Any) -> None:
+        names = _names(type(self))
+        if values.keys() != names.keys():
+            values = {**dict(_defaults(type(self))), **values}
+            _check(type(self), values)
+        self.__dict__.update({name: values[name] for name in names})
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __repr__(self) -> str:
+        told = (f"{name}={_told(value)}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}({', '.join(told)})"
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """Return the record of a row: each `Amount` with the decimals of its currency.
+
+        Raises `TypeError` where the columns of the row are not the fields.
+        """
+        amounts = {name: row[name] for name in _amounts(cls) if row.get(name) is not None}
+        return cls(
+            **{**row, **{name: quantize(amounts[name], row["currency"]) for name in amounts}}
+        )
+
+    @classmethod
+    def all_of(cls, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[Self]:
+        """Return the records of many rows, whose columns are so named, as `of` does of one."""
+        if names != [*_names(cls)]:
+            return [cls.of(dict(zip(names, row, strict=True))) for row in rows]
+        amounts, made = _amounts(cls), []
+        for row in rows:
+            record = cls.__new__(cls)
+            values = record.__dict__
+            values.update(zip(names, row, strict=True))
+            for name in amounts:
+                if (amount := values[name]) is not None:
+                    values[name] = quantize(amount, values["currency"])
+            made.append(record)
+        return made
+
+    @classmethod
+    def part(cls, row: Mapping[str, Any], **others: Any) -> Self:
+        """Return the record of some columns of a row, and of `others` in place of its own."""
+        return cls.of({**{name: row[name] for name in _names(cls) if name in row}, **others})
+
+    @classmethod
+    def cut(cls, other: Record) -> Self:
+        """Return the record of the fields that another one has too; it may have more."""
+        return cls(**{name: other.__dict__[name] for name in _names(cls)})
+
+    def __getitem__(self, name: str) -> Any:
+        value = self.__dict__[self._fields[name]]
+        if value is None and name in _optional(type(self)):
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.members())
+
+    def __len__(self) -> int:
+        return len(self.members())
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return the fields with their values, as any mapping does."""
+        return self.members().items()
+
+    def members(self) -> Mapping[str, Any]:
+        """Return the fields that are not left out."""
+        if self._is_plain:
+            return self.__dict__
+        left_out = _optional(type(self))
+        return {
+            name.rstrip("_"): value
+            for name, value in self.__dict__.items()
+            if value is not None or name not in left_out
+        }
+
+
+class OpenRecord(Record):
+    """A record with `others` behind its fields: what is parsed from text has members that vary."""
+
+    others: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """Return the record of a row, and in `others` what of it is no field."""
+        own = {name: value for name, value in row.items() if name in _names(cls)}
+        others = {name: value for name, value in row.items() if name not in own}
+        return super().of({**own, "others": others})
+
+    def __getitem__(self, name: str) -> Any:
+        return self.members()[name]
+
+    def members(self) -> Mapping[str, Any]:
+        """Return the fields that are not left out, and the others behind them."""
+        own = {name: value for name, value in super().members().items() if name != "others"}
+        return {**own, **self.others}
+
+
+def _told(value: Any) -> str:
+    """Write a value without any text that it may hold."""
+    if isinstance(value, (Record, *_PLAIN)):
+        return repr(value)
+    return f"<{type(value).__name__}>"
+
+
+def _check(shape: type[Record], values: Mapping[str, Any]) -> None:
+    """Raise `TypeError` unless there is a value of each field, and no other."""
+    if wrong := sorted(values.keys() ^ _names(shape).keys()):
+        raise TypeError(f"{shape.__name__} lacks or does not know: {', '.join(wrong)}")
+
+
+def _defaults(shape: type[Record]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields that need not be given, with the values that they have then."""
+    for each in fields(shape):  # type: ignore[arg-type]
+        if each.default is not MISSING:
+            yield each.name, each.default
+        elif each.default_factory is not MISSING:
+            yield each.name, each.default_factory()
+
+
+@cache
+def _amounts(shape: type[Record]) -> tuple[str, ...]:
+    """Return the fields that are amounts, by how their type is written."""
+    return tuple(each.name for each in fields(shape) if str(each.type).startswith("Amount"))  # type: ignore[arg-type]
+
+
+class Member(NamedTuple):
+    """What the class of a record says of one member: the name of its type, and what it means."""
+
+    name: str
+    kind: str
+    is_nullable: bool
+    is_optional: bool
+    says: str | None
+
+
+def sheet_of(shape: type[Record]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which columns a sheet of records has, none for all, and which people see first."""
+    return shape._sheet  # noqa: SLF001
+
+
+def shown_of(shape: type[Record]) -> Mapping[str, Mapping[str, Any]]:
+    """Return what is said of the column of each member of which anything is."""
+    return {
+        each.name.rstrip("_"): each.metadata[_SHOWN]
+        for each in fields(shape)  # type: ignore[arg-type]
+        if _SHOWN in each.metadata
+    }
+
+
+_TYPE = re.compile(
+    r"""(?:Annotated\[)?(?P<kind>.*?)(?P<null> \| None)?(?:, (?P<says>["'].*["'])\])?"""
+)
+
+
+def members_of(shape: type[Any]) -> Iterator[Member]:
+    """Yield the members of a record, or of a dictionary that is typed, as their types are written.
+
+    What `Annotated` says of a type is what the member means.
+    """
+    optional = _optional(shape) if issubclass(shape, Record) else frozenset()
+    classes = (each for each in reversed(shape.__mro__) if each is not Record)
+    types = {name: of for each in classes for name, of in get_annotations(each).items()}
+    for name, written in types.items():
+        found = _TYPE.fullmatch(getattr(written, "__forward_arg__", written))
+        if found is None:
+            raise TypeError(f"{shape.__name__}.{name} has a type that cannot be read")
+        yield Member(
+            name=name.rstrip("_"),
+            kind=found["kind"],
+            is_nullable=found["null"] is not None and name not in optional,
+            is_optional=name in optional,
+            says=found["says"] and literal_eval(found["says"]),
+        )

@@ -1,0 +1,100 @@
+"""`cardoffers audit`: who changed what, the security log, and the proof that it is whole."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import typer
+
+from cardoffers_cli.kernel.cli.commands import group
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.options import All, AnyInstitution, From, Limit, To, option
+from cardoffers_cli.kernel.cli.show import Column, Sheet
+
+app = group("List changes and the security log, and verify the log.")
+
+LOG = (Column("ok", kind="flag"), Column("entries", kind="integer"), Column("head"))
+FAULTS = (Column("entry_no", "no", kind="integer"), Column("fault"), Column("message"))
+
+
+Subject = Literal["institution", "merchant", "merchant_identifier", "offer", "program_offer"]
+"""What can be changed."""
+
+
+@app.command()
+def changes(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    subject: Annotated[Subject | None, option("Only of this kind.")] = None,
+    subject_id: Annotated[
+        str | None, option("Only of this record, such as of-12 or larkmere.", "--id")
+    ] = None,
+    field: Annotated[str | None, option("Only this field, such as cashback_amount.")] = None,
+    from_at: From = None,
+    to_at: To = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+) -> None:
+    """List what was changed in the catalogue and in settings, the newest first."""
+    from cardoffers_cli.institutions.changes import ValueChange
+    from cardoffers_cli.institutions.history import list_changes
+
+    context = CommandContext.of(ctx)
+    filters: Mapping[str, Any] = {
+        "subject": subject,
+        "subject_id": subject_id,
+        "field": field,
+        "from_at": from_at,
+        "to_at": to_at,
+    }
+    most = None if all_rows else limit + 1
+    found = list_changes(context.job, institution, **filters, limit=most)
+    shown = found if all_rows else found[:limit]
+    if len(shown) < len(found):
+        context.note(f"There are more than {limit}: --limit or --all shows them.")
+    context.show(shown, Sheet.of(ValueChange, "changes", shown))
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    event: Annotated[
+        str | None, option("Only this kind, such as key_revoked or key_refused.")
+    ] = None,
+    from_at: From = None,
+    to_at: To = None,
+    limit: Limit = 100,
+) -> None:
+    """List who made, used in vain and ended keys, the newest first."""
+    from cardoffers_cli.kernel.store.security_log import SecurityEntry
+    from cardoffers_cli.keys.security import list_security
+
+    context = CommandContext.of(ctx)
+    window: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}
+    found = list_security(context.job, institution, event=event, limit=limit, **window)
+    context.show(found, Sheet.of(SecurityEntry, "entries", found))
+
+
+@app.command()
+def verify(
+    ctx: typer.Context,
+    *,
+    head: Annotated[
+        str | None, option("A head that was kept: nothing up to it is missing.", metavar="N:HASH")
+    ] = None,
+) -> None:
+    """Find entries that were changed, removed or moved, and print the head of the log."""
+    from cardoffers_cli.keys.security import verify_security
+
+    context = CommandContext.of(ctx)
+    found = verify_security(context.job, head)
+    summary = [{name: found[name] for name in ("ok", "entries", "head")}]
+    context.show(
+        found,
+        Sheet("log", LOG, summary),
+        Sheet("faults", FAULTS, found["faults"], title="Faults"),
+        exit_code=0 if found["ok"] else 3,
+        why="".join(fault["message"] for fault in found["faults"][:1]),
+    )

@@ -1,0 +1,152 @@
+"""The security log as a whole: take in what calls left, list it, and prove that it is intact.
+
+Uses of keys are noted in the usage journal, because they happen while other jobs hold the store.
+`collect` brings them over; whoever shows the log, or a key, collects first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.usage_journal import UsageJournal
+from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.keys.questions import use_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.store.usage_journal import Entries
+
+REFUSED = "key_refused"
+_CALLER = "api caller"
+_HEAD = re.compile(r"(\d{1,18}):([0-9a-f]{64})", re.ASCII)
+_FAULTS = {
+    "entry_changed": "Entry {} is not what it was when it was written.",
+    "entry_doubled": "Entry {} is there more than once.",
+    "entries_missing_before": "Before entry {}, entries are missing.",
+    "entry_not_chained": "Entry {} does not follow the entry before it.",
+    "log_cut_off": "Entry {}, the head that was given, is missing: the end was cut off.",
+    "head_differs": "Entry {} is not the one whose head was given: the log was written anew.",
+}
+
+
+def collect(store: Store, usage: UsageJournal) -> Entries:
+    """Take failed and last uses into the store, in the caller's transaction.
+
+    Returns what to `usage.forget` once that transaction has committed. Told twice, a failure is
+    still one entry, so a crash between the two loses nothing and repeats nothing.
+    """
+    entries = usage.entries()
+    for failure in entries.failures:
+        security_log.append(
+            store,
+            REFUSED,
+            event_id=failure.event_id,
+            now=failure.happened_at,
+            actor=_CALLER,
+            institution_id=failure.institution_id,
+            key_id=failure.key_id,
+            details={
+                "code": failure.code,
+                "request_id": failure.request_id,
+                "times": failure.times,
+            },
+        )
+    for use in entries.uses:
+        use_key(store, use.key_id, used_at=use.used_at)
+    return entries
+
+
+def catch_up(store: Store, job: Job) -> None:
+    """Collect what waits in the usage journal, in a transaction of its own."""
+    with UsageJournal(job.path) as usage:
+        with store.transaction():
+            collected = collect(store, usage)
+        usage.forget(collected)
+
+
+def list_security(
+    job: Job,
+    institution: str | None = None,
+    *,
+    event: str | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    limit: int = 100,
+) -> list[security_log.SecurityEntry]:
+    """Return the latest events of the security log, the newest first."""
+    with job.store() as store:
+        owner = find_institution(store, institution) if institution else None
+        catch_up(store, job)
+        return security_log.entries(
+            store,
+            institution_id=owner.id if owner else None,
+            event=event,
+            from_at=from_at,
+            to_at=to_at,
+            limit=limit,
+        )
+
+
+class SecurityLogFault(security_log.ChainFault):
+    """A fault of the chain, in words too."""
+
+    message: str
+
+
+class ChainCheck(Record):
+    """Whether the security log is whole, its present head, and what is wrong."""
+
+    ok: bool
+    entries: int
+    head: str
+    faults: Sequence[SecurityLogFault]
+
+
+def verify_security(job: Job, head: str | None = None) -> ChainCheck:
+    """Check the chain and, given one, an earlier head; return the faults and the present head.
+
+    A head (`number:hash`) that was kept elsewhere is what proves that the end was not cut off, and
+    that the log was not written anew from the beginning.
+    """
+    kept = _parsed(head) if head else None
+    with job.store() as store:
+        catch_up(store, job)
+        found = [(row.entry_no, row.fault) for row in security_log.faults(store)]
+        if kept:
+            found += _faults_of_head(store, *kept)
+        present = security_log.head(store)
+    return ChainCheck(
+        ok=not found,
+        entries=int(present.partition(":")[0]),
+        head=present,
+        faults=[
+            SecurityLogFault(entry_no=number, fault=fault, message=_FAULTS[fault].format(number))
+            for number, fault in found
+        ],
+    )
+
+
+def _parsed(head: str) -> tuple[int, str]:
+    match = _HEAD.fullmatch(head.strip())
+    if match is None:
+        raise UsageError(
+            "This is no head of the security log.",
+            code="head_invalid",
+            hint="Write it as `cardoffers audit verify` printed it: number:hash.",
+        )
+    return int(match[1]), match[2]
+
+
+def _faults_of_head(store: Store, number: int, kept_hash: str) -> list[tuple[int, str]]:
+    found = security_log.hash_of(store, number) if number else "0" * 64
+    if found is None:
+        return [(number, "log_cut_off")]
+    return [] if found == kept_hash else [(number, "head_differs")]

@@ -1,0 +1,122 @@
+"""The page of unknown merchants, which answers: what earns nothing because of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.intake.page import rejects_section
+from cardoffers_cli.kernel.sheets.pages import Fact, Page, Section
+from cardoffers_cli.kernel.sheets.pictures import Picture, beside, pictured
+from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import amount_text, amounts_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cardoffers_cli.kernel.sheets.asked import ReportScope
+    from cardoffers_cli.kernel.sheets.sheets import Row, Rows
+
+_KINDS = {
+    "card_acceptor": "card acceptor id",
+    "pix_key": "Pix key",
+    "upi_vpa": "UPI address",
+    "codi": "CoDi",
+    "psp_merchant_id": "merchant id of a payment service",
+}
+_WAIT = (
+    "They wait: add their identifiers to the catalogue and match again, and what meets an offer"
+    " redeems."
+)
+_ORDERS = {"purchases": "most purchases", "last seen": "last seen first"}
+_COLUMNS = (
+    *(Column("name", "descriptor or identifier"), Column("currency")),
+    *(Column("amount", kind="money"), Column("purchases", kind="integer")),
+    *(Column("cardholders", kind="integer"), Column("first_seen", "first seen", "date")),
+    *(Column("last_seen", "last seen", "date"), Column("institution")),
+    *(Column("merchant_identifier", "identifier"), Column("kind")),
+    Column("merchant_id", "merchant id", "id"),
+)
+
+
+def unknown_page(found: Mapping[str, Any], asked: ReportScope) -> Page:
+    """Return the page; `found` has, by currency, the rows in each order, and the totals."""
+    totals, files = found["totals"], ["Of the files that were imported in this time."]
+    return Page(
+        title=asked.titled("Unknown merchants"),
+        headline=headline(totals, asked),
+        as_of=asked.as_of,
+        about=list(asked.said("Purchases made")),
+        facts=[
+            Fact.of(
+                f"purchases in {row['currency']}",
+                amount_text(row["amount"], row["currency"]),
+                f"{counted(row['purchases'], 'purchase')} by"
+                f" {counted(row['cardholders'], 'cardholder')}",
+            )
+            for row in totals
+        ],
+        sections=[*unknown_sections(found, asked), *rejects_section(found["rejects"], lines=files)],
+    )
+
+
+def headline(totals: Rows, asked: ReportScope) -> str:
+    """Return what purchases of unknown merchants come to, in a sentence."""
+    if not totals:
+        return f"Every merchant is known{asked.ending}."
+    purchases = sum(row["purchases"] for row in totals)
+    merchants = sum(row["rows"] for row in totals)
+    sums = amounts_text({row["currency"]: row["amount"] for row in totals})
+    earn = "earns" if purchases == 1 else "earn"
+    return (
+        f"{counted(purchases, 'purchase')} for {sums} {earn} nothing{asked.ending}, because"
+        f" {counted(merchants, 'merchant')} {'is' if merchants == 1 else 'are'} unknown."
+    )
+
+
+def unknown_sections(found: Mapping[str, Any], asked: ReportScope) -> Iterator[Section]:
+    """Show the unknown merchants of each currency, in each of the orders that were found."""
+    for total in found["totals"]:
+        currency = total["currency"]
+        orders = {
+            order: [_shown(row) for row in rows] for order, rows in found["rows"][currency].items()
+        }
+        yield Section(
+            title=f"Unknown merchants in {currency}",
+            lines=[_WAIT],
+            pictures=_pictures(orders["amount"], currency),
+            sheet=Sheet("unresolved", _COLUMNS, orders["amount"]),
+            order="most money",
+            orders={name: orders[each] for each, name in _ORDERS.items() if each in orders},
+            in_all=total["rows"],
+            more=asked.command("unresolved", file="unresolved.csv"),
+        )
+
+
+def _shown(row: Row) -> Row:
+    identifier = row["merchant_identifier"]
+    kind = row["merchant_identifier_type"]
+    others = row["descriptors"] - 1
+    said = row["merchant_descriptor"]
+    if said and others > 0:
+        said = f"{said} and {counted(others, 'other text')}"
+    return {
+        **row,
+        "name": said or identifier or "a merchant by its id",
+        "merchant_identifier": identifier if said else None,
+        "kind": _KINDS.get(kind, kind),
+        "first_seen": row["first_seen_at"].date(),
+        "last_seen": row["last_seen_at"].date(),
+    }
+
+
+def _pictures(rows: Rows, currency: str) -> list[Picture]:
+    drawn = [
+        (
+            f"{row['name']}, {row['institution']}",
+            f"{row['amount']:,} · {counted(row['purchases'], 'purchase')}",
+            row["amount"],
+        )
+        for row in rows
+    ]
+    return pictured(beside(f"Purchases in {currency} that earn nothing, by merchant", drawn))

@@ -1,0 +1,408 @@
+"""Import: every file that the night found, each in one transaction, then out of the way.
+
+A file is claimed out of the folder of its institution first (`drop/claims.py`), and read from a
+copy of its own. What became of it is recorded in the transaction that takes it, and its reports are
+written before that ends: a night that dies afterwards finds the record, and only has to move the
+file to `done/` or `failed/` of the processed folder.
+
+A file that cannot be taken stops no other: whatever it does, within its bounds, is a finding. What
+stops the night is what no file can do: a full disk, a store that is damaged or held, a processed
+folder that cannot be written, an engine or a network that fails.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.drop.claims import FileClaim, put_away
+from cardoffers_cli.drop.drop import MANIFEST, DropFile, clear_drafts, marker_names
+from cardoffers_cli.drop.processed import DONE, FAILED, HELD, KEPT_IN, TAKEN, ProcessedFolder
+from cardoffers_cli.drop.safe_copies import FileChangedError, private_copy, read_manifest
+from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.layouts_profiles import find_profile
+from cardoffers_cli.intake.opening import open_layout
+from cardoffers_cli.intake.sources import Source, unusable
+from cardoffers_cli.kernel.disk.disks import free_bytes
+from cardoffers_cli.kernel.disk.folders import stamp_of
+from cardoffers_cli.kernel.sheets.exports import replacing
+from cardoffers_cli.kernel.sheets.findings import write_findings
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable, NotFound, UsageError
+from cardoffers_cli.night import questions as nights
+from cardoffers_cli.night.bounds import Bounds
+from cardoffers_cli.night.checks import GZIP_GROWS
+from cardoffers_cli.night.faults import failure_of
+from cardoffers_cli.night.findings import file_counts, file_findings
+from cardoffers_cli.night.manifests import check_digest, check_sums, vouches
+from cardoffers_cli.night.options import NightContext, NightObserver, NightOptions, StepResult
+from cardoffers_cli.night.picking import tidied_up
+from cardoffers_cli.night.select import file_rows, look_twice
+from cardoffers_cli.river.engines import target_of
+from cardoffers_cli.river.imports import HELD as FILE_HELD
+from cardoffers_cli.river.imports import (
+    ImportOptions,
+    ImportReport,
+    may_upload,
+    reading_for,
+    take_in,
+)
+from cardoffers_cli.river.receiving import Outputs, write_outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from cardoffers_cli.drop.manifests import Manifest
+    from cardoffers_cli.drop.safe_copies import Copy
+    from cardoffers_cli.intake.layout_model import Profile
+    from cardoffers_cli.intake.transactions import TransactionFile
+    from cardoffers_cli.kernel.disk.folders import OpenFolder
+    from cardoffers_cli.kernel.store.institutions import Institution
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.night.questions import Night, NightFile
+    from cardoffers_cli.river.imports import JudgedImport
+    from cardoffers_cli.river.receiving import Judged
+
+OPTIONS = ImportOptions()
+
+_ROOM_FOR_ONE = 3
+"""The part of the free disk that one file may unpack to, where that is more than expected: a third,
+because the store takes up to twice as much."""
+
+
+def import_files(work: NightContext) -> StepResult:
+    """Take in every file of the night; the reports and the moves are finished where one was."""
+    with work.job.store(read_only=True) as store:
+        files = nights.files(store, work.night)
+    take_files(work, files)
+    tidied = tidied_up(work.job, work.order.drop)
+    work.remarks += [each for each in tidied if each not in work.remarks]
+    with work.job.store() as store, store.transaction():
+        store.execute("night/questions:files_moved", night_no=work.night.night_no)
+        return taken_in(work, store)
+
+
+def take_late_files(work: NightContext) -> list[NightFile]:
+    """Look into the drop folder again, and take in what is ready by now; return what became of it.
+
+    Done again after a crash it goes on with the files that it found. They are out of the way, but
+    not recorded to be so: that is for whoever has done with them what else is to be done.
+
+    A night that goes on at a later date looks no more: by its clock the rows of files that came
+    since would be in the future. They are for the next night.
+    """
+    with work.job.store(read_only=True) as store:
+        files = nights.files(store, work.night)
+    late = [file for file in files if not file.is_moved]
+    if not late and work.clock.date() <= work.night.as_of.date():
+        found = list[DropFile]()
+        with suppress(OSError):  # a drop folder that is gone by now has nothing more
+            found = look_twice(work.job, work.order.drop, files).files
+        rows = list(file_rows(work.processed, found, first=len(files) + 1))
+        if not rows:
+            return []
+        with work.job.store() as store, store.transaction():
+            nights.add_files(store, work.night, rows)
+            late = nights.files(store, work.night)[len(files) :]
+    take_files(work, late)
+    with work.job.store(read_only=True) as store:
+        numbers = {file.file_no for file in late}
+        return [file for file in nights.files(store, work.night) if file.file_no in numbers]
+
+
+def take_files(work: NightContext, files: Sequence[NightFile]) -> None:
+    """Take in files of the night that wait, and move those out of the way that are judged."""
+    with work.job.store(read_only=True) as store:
+        work.target = target_of(store, work.job)
+    if files:
+        work.processed.prepare()
+    for number, file in enumerate(files):
+        work.onlooker.moves(f"{file.institution}/{file.file_name}", number, len(files))
+        _File(work, file).finish()
+
+
+def rehearse_files(work: NightContext, store: Store) -> StepResult:
+    """Do to the store what taking in the files would, in a transaction that will be undone."""
+    for file in nights.files(store, work.night):
+        if file.state == "waiting":
+            _File(work, file).rehearse(store)
+    return taken_in(work, store)
+
+
+def taken_in(work: NightContext, store: Store) -> StepResult:
+    """Return what became of the files of the night, by its records."""
+    files = nights.files(store, work.night)
+    counts = {**file_counts(files), "processed": str(work.processed.root)}
+    return StepResult(counts=counts, findings=[*file_findings(work.processed, files)])
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of the night, on its way through the import and out of the drop folder."""
+
+    work: NightContext
+    file: NightFile
+
+    @property
+    def claim(self) -> FileClaim:
+        return FileClaim(
+            drop=self.work.order.drop,
+            institution=self.file.institution,
+            name=self.file.file_name,
+            stamp=self.file.stamp,
+            as_name=f"{self.work.night.run_id}-{self.file.file_no}",
+        )
+
+    @property
+    def shown(self) -> str:
+        return f"{self.file.institution}/{self.file.file_name}"
+
+    def finish(self) -> None:
+        """Do what is still to be done with it."""
+        if self.file.is_moved:
+            return
+        with self._folder(TAKEN) as taken:
+            clear_drafts(taken.path)
+            state = self._take(taken) if self.file.state == "waiting" else self.file.state
+            if state in KEPT_IN and taken.look(self.claim.as_name) is not None:
+                with self._folder(KEPT_IN[state]) as kept:
+                    put_away(taken, self.claim.as_name, kept, self.file.taken_as)
+                self.claim.release()
+
+    def _take(self, taken: OpenFolder) -> str:
+        bounds, kept = self._bounds(), dict[str, Any]()
+        try:
+            self.claim.take(taken, bounds.limits)
+            self._import(taken, bounds, kept)
+        except FileChangedError as error:
+            return self._leave(taken, error)
+        except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
+            return self._fail(taken, self._failure_of(error), kept)
+        return "imported"
+
+    def _failure_of(self, error: Exception) -> CardoffersError:
+        """Return what an error says of the file; raise it where it says nothing of it.
+
+        Who is told to stop in the middle of a statement hears an error of the engine.
+        """
+        if self.work.onlooker.is_stopping():
+            raise error
+        return failure_of(error)
+
+    def _leave(self, taken: OpenFolder, error: FileChangedError) -> str:
+        """Give a file back that somebody exchanged or wrote to: the next look finds it."""
+        if taken.look(self.claim.as_name) is not None:
+            try:
+                self.claim.give_back(taken)
+            except (FileChangedError, FileUnusable) as worse:
+                return self._fail(taken, worse, {})
+        return self._judge(error.code, {}, {})
+
+    def _bounds(self) -> Bounds:
+        size = int(self.file.stamp.partition(":")[0])
+        free = free_bytes(self.work.job.path.resolve().parent)
+        room = max(GZIP_GROWS * size, free // _ROOM_FOR_ONE)
+        return Bounds(self.work.job.settings, room_bytes=room)
+
+    def _import(self, taken: OpenFolder, bounds: Bounds, kept: dict[str, Any]) -> None:
+        name = self.claim.as_name
+        stamp = self.claim.stamp_in(taken)
+        copy = private_copy(taken, name, stamp, bounds.limits, beside=taken.path)
+        with copy.file:
+            kept |= {"taken_bytes": copy.size_bytes, "taken_sha256": copy.sha256}
+            manifest = read_manifest(taken, [name + MANIFEST], self.shown)
+            with self.work.job.store() as store, store.transaction(), bounds.over(store):
+                made = self.take_in(store, copy, manifest, bounds, keeps_reports=True)
+                self._record(store, "imported", made.document(), kept)
+
+    def take_in(
+        self,
+        store: Store,
+        copy: Copy,
+        manifest: Manifest | None,
+        bounds: Bounds,
+        *,
+        keeps_reports: bool,
+    ) -> ImportReport:
+        """Import a copy in the caller's transaction, if its manifest says nothing against it."""
+        job = self.work.job
+        owner = find_institution(store, self.file.institution)
+        may_upload(owner)
+        check_digest(copy, manifest)
+        source = Source(self.shown, copy.file, bounds.limits)
+        options = replace(
+            OPTIONS,
+            allow_unterminated=vouches(manifest),
+            is_whole=self.file.state == "held",
+            profile=_profile_of(store, owner),
+        )
+        with open_layout(source, reading_for(store, owner, job, options)) as opened:
+
+            def look(_done: int, _total: int | None) -> None:
+                bounds.check_time()
+                bounds.check_rows(opened)
+
+            def approve(judged: Judged) -> None:
+                bounds.check_rows(opened)  # again: the end of a file tells which are card numbers
+                check_sums(store, judged, owner, manifest)
+
+            taken = take_in(
+                store,
+                opened,
+                owner,
+                job,
+                options,
+                target=self.work.target,
+                progress=look,
+                approve=approve,
+            )
+            report = taken.judged.report
+            if keeps_reports and (not report.ok or report.look_alikes):
+                self._write_reports(store, opened, taken)
+        return taken.made
+
+    def rehearse(self, store: Store) -> None:
+        """Do to the store what taking the file would, in a transaction that will be undone."""
+        report: Mapping[str, Any]
+        try:
+            state, report = "imported", self._rehearsed(store).document()
+        except FileChangedError as error:
+            state, report = error.code, {"file": self.shown}
+        except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
+            failure = self._failure_of(error)
+            state, report = _state_of(failure), self._failure(failure)
+        self._record(store, state, report, {})
+
+    def _rehearsed(self, store: Store) -> ImportReport:
+        bounds, claim = self._bounds(), self.claim
+        beside = self.work.job.path.resolve().parent
+        with claim.origin() as origin:
+            copy = private_copy(origin, claim.name, claim.stamp, bounds.limits, beside=beside)
+            with copy.file:
+                names = [name for name in marker_names(claim.name) if name.endswith(MANIFEST)]
+                manifest = read_manifest(origin, names, self.shown)
+                return self.take_in(store, copy, manifest, bounds, keeps_reports=False)
+
+    def _write_reports(self, store: Store, opened: TransactionFile, taken: JudgedImport) -> None:
+        name = self.file.taken_as
+        outputs = Outputs(
+            errors=self._path(DONE, f"{name}.errors.csv"),
+            rejected=self._path(DONE, f"{name}.rejected.{opened.kind}"),
+        )
+        mode = self.work.job.settings.mode
+        write_outputs(store, opened, taken.judged, outputs, mode=mode)
+
+    def _fail(self, taken: OpenFolder, error: CardoffersError, kept: dict[str, Any]) -> str:
+        is_kept = taken.look(self.claim.as_name) is not None
+        if is_kept and error.code != FILE_HELD:
+            row = {
+                "line": error.details.get("line"),
+                "transaction_ref": None,
+                "field": None,
+                "code": error.code,
+                "level": "error",
+                "message": error.message,
+            }
+            name, mode = f"{self.file.taken_as}.errors.csv", self.work.job.settings.mode
+            with replacing(self._path(FAILED, name), mode=mode) as out:
+                write_findings(out, [row])
+        report = {**self._failure(error), "is_kept": is_kept}
+        return self._judge(_state_of(error), report, kept)
+
+    def release(self, store: Store, *, dry_run: bool) -> ImportReport:
+        """Take a file that is held, in the caller's transaction, and move it to `done/`.
+
+        Broken off behind the move it is found there when it is run again.
+        """
+        bounds, name = self._bounds(), self.file.taken_as
+        with self._folder(HELD) as held, self._folder(DONE) as done:
+            folder = held if held.look(name) is not None else done
+            found = folder.look(name)
+            if found is None:
+                raise unusable("file_missing", f"{held.path / name} is not there any more.")
+            copy = private_copy(folder, name, stamp_of(found), bounds.limits, beside=held.path)
+            with copy.file:
+                manifest = read_manifest(folder, [name + MANIFEST], self.shown)
+                made = self.take_in(store, copy, manifest, bounds, keeps_reports=not dry_run)
+            read = {"taken_bytes": copy.size_bytes, "taken_sha256": copy.sha256}
+            self._record(store, "imported", made.document(), read)
+            if folder is held and not dry_run:
+                put_away(held, name, done, name)
+        return replace(made, dry_run=dry_run)
+
+    def _failure(self, error: CardoffersError) -> dict[str, Any]:
+        return {
+            "file": self.shown,
+            "held": error.code == FILE_HELD,
+            "file_error": {"code": error.code, "message": error.message, "hint": error.hint},
+        }
+
+    def _judge(self, state: str, report: Mapping[str, Any], kept: dict[str, Any]) -> str:
+        with self.work.job.store() as store, store.transaction():
+            self._record(store, state, {"file": self.shown, **report}, kept)
+        return state
+
+    def _record(
+        self, store: Store, state: str, report: Mapping[str, Any], kept: dict[str, Any]
+    ) -> None:
+        nights.judge_file(store, self.work.night, self.file.file_no, state, report, **kept)
+
+    def _folder(self, kind: str) -> AbstractContextManager[OpenFolder]:
+        return self.work.processed.folder(self.file.institution, kind)
+
+    def _path(self, kind: str, name: str) -> Path:
+        """Return the path of a report, in a folder that is there and has no drafts of a crash."""
+        with self._folder(kind) as folder:
+            clear_drafts(folder.path)
+        return self.work.processed.path(self.file.institution, kind, name)
+
+
+def release_file(job: Job, name: str, institution: str | None, *, dry_run: bool) -> ImportReport:
+    """Take a file that is held in `held/` as it is now, and move it to `done/`.
+
+    It is named as it was dropped, or as it is kept; of several of one name it is the newest. Raises
+    `NotFound`, `UsageError` where several institutions have one, and what its import raises.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution) if institution else None
+        night, file = _held(store, name, owner)
+        drop, processed = Path(night.drop_folder), ProcessedFolder(Path(night.processed_folder))
+        work = NightContext(
+            job=job,
+            night=night,
+            order=NightOptions(drop=drop),
+            onlooker=NightObserver(),
+            clock=job.now,
+            processed=processed,
+            target=target_of(store, job),
+        )
+        return _File(work, file).release(store, dry_run=dry_run)
+
+
+def _held(store: Store, name: str, owner: Institution | None) -> tuple[Night, NightFile]:
+    """Return the newest file of a name that is held, and the night that found it."""
+    held = nights.held_files(store, name, owner.slug if owner else None)
+    if not held:
+        raise NotFound(
+            f"No file {name!r} is held.",
+            code="held_file_not_found",
+            hint="`cardoffers file list` shows the files that are held.",
+        )
+    if len({file.institution for _, file in held}) > 1:
+        raise UsageError(f"Several institutions have a file {name!r} that is held.", hint="Add -i.")
+    return held[0]
+
+
+def _state_of(failure: CardoffersError) -> str:
+    """Return what becomes of a file that was not taken."""
+    return "held" if failure.code == FILE_HELD else "failed"
+
+
+def _profile_of(store: Store, owner: Institution) -> Profile | None:
+    """Return the layout that the institution keeps for its own files, if it keeps one."""
+    kept = find_profile(store, owner.id)
+    return parse_profile(kept.toml, f"The profile of {owner.slug}") if kept else None

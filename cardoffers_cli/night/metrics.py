@@ -1,0 +1,181 @@
+"""The metrics of a nightly run, for whoever watches many machines: a file that is scraped.
+
+They are of the last run, whatever it came to; `last_success` is of the last one that came to its
+end. No institution is named in them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.disk.disks import free_bytes
+from cardoffers_cli.kernel.sheets.exports import replacing
+from cardoffers_cli.kernel.store.layout import with_logs
+from cardoffers_cli.kernel.words.errors import CardoffersError, ConfigurationError
+from cardoffers_cli.night import questions as nights
+from cardoffers_cli.night.exposition import (
+    Family,
+    MetricSample,
+    build_info,
+    exposition,
+    gauge,
+    gauges,
+    value_in,
+)
+from cardoffers_cli.night.queues import Queue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.night.result import NightResult
+
+METRICS = "metrics.prom"
+LAST_SUCCESS = "nightly_last_success_timestamp_seconds"
+_STATES = ("imported", "failed", "held", "changed", "gone")
+_ROWS = ("received", "accepted", "duplicates", "conflicts", "invalid")
+_PATIENCE_S = 2.0
+"""How long the store is waited for: what is only counted can do without."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What is known when a run is over. `result` is there of one that came to its end."""
+
+    ended_at: datetime
+    exit_code: int
+    last_success: float | None
+    result: NightResult | None = None
+    queues: Sequence[Queue] = field(default_factory=list)
+    as_of: datetime
+    store_bytes: int
+    free: Mapping[str, int]
+
+
+def check_metrics_file(path: Path) -> None:
+    """Raise `ConfigurationError` for a file that cannot be written, or that nobody would read."""
+    problem, hint = None, "Name a file in a folder that exists and may be written to."
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        problem = None if not path.is_dir() else "is a folder"
+    elif path.suffix != ".prom":
+        problem, hint = "would not be read", "Let its name end in .prom: collectors read no other."
+    elif not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
+        problem = "cannot be written"
+    if problem:
+        raise ConfigurationError(
+            f"The file of metrics {path} {problem}.", code="metrics_file_unusable", hint=hint
+        )
+
+
+def measure(
+    job: Job,
+    *,
+    ended_at: datetime,
+    exit_code: int,
+    result: NightResult | None,
+    before: Path | None,
+    folders: Mapping[str, Path],
+) -> Measured:
+    """Measure what a run left; `before` is the file that tells when the last one succeeded."""
+    waiting, last = _asked(job)
+    if result is not None:
+        last = _seconds(ended_at)
+    elif before is not None:
+        with suppress(OSError, ValueError):
+            told = value_in(before.read_text("utf-8"), LAST_SUCCESS)
+            last = max(filter(None, (told, last)), default=None)
+    return Measured(
+        ended_at=ended_at,
+        exit_code=exit_code,
+        last_success=last,
+        result=result,
+        queues=waiting,
+        as_of=job.now,
+        store_bytes=sum(path.stat().st_size for path in with_logs(job.path) if path.exists()),
+        free={name: free_bytes(path) for name, path in folders.items() if path.is_dir()},
+    )
+
+
+def write_metrics(path: Path, measured: Measured, *, mode: int) -> None:
+    """Write metrics as a whole or not at all: a collector never reads half of them."""
+    with replacing(path, mode=mode) as out:
+        out.write(exposition(night_families(measured)).encode())
+
+
+def night_families(measured: Measured) -> Iterator[Family]:
+    """Yield the metrics of a run and of what it left."""
+    yield build_info()
+    yield gauge(
+        "nightly_last_run_timestamp_seconds",
+        "When the last nightly run was over, whatever it came to.",
+        _seconds(measured.ended_at),
+    )
+    yield gauge(
+        LAST_SUCCESS,
+        "When the last nightly run was over that came to its end, with or without findings.",
+        measured.last_success,
+    )
+    says = "The exit code of the last nightly run: 0 done, 3 done with findings, else failed."
+    yield gauge("nightly_exit_code", says, measured.exit_code)
+    if measured.result is not None:
+        yield from _of_result(measured.result)
+    waiting = sorted(measured.queues, key=lambda each: each.queue)
+    lengths = {each.queue: each.length for each in waiting}
+    yield gauges("queue_length", "How many wait.", "queue", lengths)
+    ages = {each.queue: _age(each, measured.as_of) for each in waiting}
+    says = "How old the oldest is that waits, 0 where none does."
+    yield gauges("queue_oldest_age_seconds", says, "queue", ages)
+    says = "What the user of the nightly run may still write on the disk of a folder."
+    yield gauges("disk_free_bytes", says, "folder", measured.free)
+    yield gauge("store_size_bytes", "The file of the store, with its logs.", measured.store_bytes)
+
+
+def _of_result(result: NightResult) -> Iterator[Family]:
+    ended_at = result.ended_at or result.started_at
+    yield gauge(
+        "nightly_duration_seconds",
+        "From its beginning to its end, also where it was broken off in between.",
+        (ended_at - result.started_at).total_seconds(),
+    )
+    seconds = {step.name: step.seconds for step in result.steps}
+    yield gauges("nightly_step_duration_seconds", "What each step took.", "step", seconds)
+    states = {state: sum(file.status == state for file in result.imports) for state in _STATES}
+    yield gauges("nightly_files", "Files that were found ready.", "state", states)
+    reports = [file.others for file in result.imports if file.status == "imported"]
+    reports += [report["refunds"] for report in reports if report.get("refunds")]
+    rows = {name: sum(report.get(name) or 0 for report in reports) for name in _ROWS}
+    yield gauges("nightly_rows", "Rows of the files that were taken.", "state", rows)
+    redeemed = sum(row.redeemed for row in result.institutions)
+    yield gauge("nightly_redemptions", "Redemptions since the run before.", redeemed)
+    found = Counter((each.code, each.level) for each in result.findings)
+    samples = [
+        MetricSample(count, {"code": code, "level": level})
+        for (code, level), count in found.items()
+    ]
+    yield Family("nightly_findings", "gauge", "Findings, by their code.", samples)
+
+
+def _asked(job: Job) -> tuple[Sequence[Queue], float | None]:
+    """Return what waits and when the last night ended; nothing where the store does not answer."""
+    with suppress(OSError, CardoffersError), job.store(read_only=True, wait_s=_PATIENCE_S) as store:
+        newest, _ = nights.newest_finished(store)
+        ended_at = newest.ended_at if newest else None
+        waiting = store.records(Queue, "night/queues:queues", now=job.now)
+        return waiting, _seconds(ended_at) if ended_at else None
+    return [], None
+
+
+def _age(queue: Queue, now: datetime) -> float:
+    return max(0.0, (now - queue.oldest_at).total_seconds()) if queue.oldest_at else 0.0
+
+
+def _seconds(moment: datetime) -> float:
+    """Return a moment of ours, naive UTC, as Unix time."""
+    return moment.replace(tzinfo=UTC).timestamp()

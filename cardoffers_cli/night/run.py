@@ -1,0 +1,268 @@
+"""A night: begin it or go on with it, step by step, and end it.
+
+A night belongs to a date. What is recorded of it in the store says how far it is, so that running
+it again goes on where it stopped, by the clock it had; a night that never ended is finished before
+another one begins. A date whose night has ended has another night when there is something new:
+files, or runs that came after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.drop.processed import ProcessedFolder
+from cardoffers_cli.kernel.identifiers import whole_id
+from cardoffers_cli.kernel.store.clock import real_now
+from cardoffers_cli.kernel.store.leftovers import sweep
+from cardoffers_cli.kernel.store.lock import Lock, night_lock
+from cardoffers_cli.kernel.store.opening import lock_for, must_exist
+from cardoffers_cli.kernel.store.runs import Run, finish_run, start_run
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, StoreDamaged
+from cardoffers_cli.night import questions as nights
+from cardoffers_cli.night.checks import check_clock, check_places, check_space, processed_root
+from cardoffers_cli.night.expected import is_file_news
+from cardoffers_cli.night.options import (
+    WITHOUT_CONSEQUENCE,
+    NightContext,
+    NightObserver,
+    NightOptions,
+    finding,
+)
+from cardoffers_cli.night.page import write_night_page, write_runs_page
+from cardoffers_cli.night.picking import picked_up
+from cardoffers_cli.night.questions import NewNight
+from cardoffers_cli.night.result import NOTHING_NEW, result_of, write_result
+from cardoffers_cli.night.select import file_rows, look_twice
+from cardoffers_cli.night.steps import STEPS, do
+from cardoffers_cli.night.watched import WatchedRun
+from cardoffers_cli.storage.recover import recover
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cardoffers_cli.drop.drop import DropFile
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.night.questions import Night, NightFinding
+    from cardoffers_cli.night.result import NightResult
+    from cardoffers_cli.storage.recover import Recovered
+
+KIND = "nightly"
+
+
+def run_night(job: Job, order: NightOptions, onlooker: NightObserver | None = None) -> NightResult:
+    """Run the night of the job's date, or what is left of it; return its result.
+
+    `status` is `finished`, or `nothing_new` for a night that had ended and has nothing to add.
+    Raises `ConfigurationError` hook_unusable, `StoreBusy` night_busy, `NoSpace`, and `Refused`
+    clock_backwards or read_only.
+    """
+    onlooker = onlooker or NightObserver()
+    with WatchedRun(job, onlooker, order.metrics_file) as watched:
+        must_exist(job.path)
+        remarks = check_places(job, order)
+        with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
+            remarks += recovered(job, onlooker)
+            return _Nights(job, order, onlooker, lock, remarks, watched=watched).run()
+
+
+def resume_night(
+    job: Job,
+    run_id: str | None,
+    *,
+    wait_s: float = 0,
+    webhook_time_s: float = 600,
+    onlooker: NightObserver | None = None,
+    metrics_file: Path | None = None,
+) -> NightResult:
+    """Go on with a night that has not ended, or the oldest such; raises `NotFound` without one."""
+    onlooker = onlooker or NightObserver()
+    watched = WatchedRun(job, onlooker, metrics_file)
+    night = unfinished_night(job, run_id)
+    with watched:
+        order = NightOptions(
+            drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s
+        )
+        remarks = check_places(job, order)
+        with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
+            return _Nights(job, order, onlooker, lock, remarks, watched=watched).go_on(night)
+
+
+def recovered(job: Job, onlooker: NightObserver) -> list[NightFinding]:
+    """Recover a store that a killed process left unreadable, if that loses nothing; return it told.
+
+    Raises what opening the store raises where a run of the journal would be lost, or audits fail.
+    """
+    try:
+        with job.store(read_only=True):
+            return []
+    except StoreDamaged as error:
+        damage = error
+
+    def agree(found: Recovered) -> None:
+        if found.lost or found.faults:
+            raise damage
+
+    try:
+        done = recover(job, agree=agree)
+    except (Refused, StoreDamaged):
+        raise damage from None
+    kept = f" The log is kept: {', '.join(done.kept_logs)}." if done.kept_logs else ""
+    message = (
+        "The store could not be read: a process was killed while it wrote to it. It was recovered,"
+        f" and nothing is lost: every run of the journal is there.{kept}"
+    )
+    onlooker.warn(message)
+    return [finding("store_recovered", message, level="warning")]
+
+
+def unfinished_night(job: Job, run_id: str | None) -> Night:
+    """Return the night of an id that has not ended, or the oldest such; raise `NotFound`."""
+    must_exist(job.path)
+    with job.store(read_only=True) as store:
+        wanted = run_id and whole_id(store, "unfinished_night", run_id)
+        left = [night for night in nights.unfinished(store) if wanted in {None, str(night.run_id)}]
+    if not left:
+        raise NotFound(
+            "There is no nightly run to go on with.",
+            code="night_missing",
+            hint="`cardoffers run list` shows the nightly runs; all of them may have ended.",
+        )
+    return left[0]
+
+
+class _Nights:
+    """The nights of one command, under the lock: those left unfinished, and the one of today."""
+
+    def __init__(
+        self,
+        job: Job,
+        order: NightOptions,
+        onlooker: NightObserver,
+        lock: Lock,
+        remarks: list[NightFinding],
+        *,
+        watched: WatchedRun,
+    ) -> None:
+        self._job = job
+        self._order = order
+        self._onlooker = onlooker
+        self._lock = lock
+        self._remarks = remarks
+        self._watched = watched
+
+    def run(self) -> NightResult:
+        """Finish what was left, then run the night of the date, if it has not just been that."""
+        with self._job.store(read_only=True) as store:
+            left = nights.unfinished(store)
+        for night in left:
+            self._onlooker.warn(
+                f"The nightly run of {night.name} did not come to its end, and goes on now:"
+                f" `cardoffers run show {night.run_id}` says how far it was."
+            )
+            result = self.go_on(night)
+            if night.as_of.date() >= self._job.now.date():
+                return result
+        return self._tonight()
+
+    def go_on(self, night: Night) -> NightResult:
+        """Do the steps of a night that are not recorded, and end it."""
+        self._sweep()
+        self._lock.tell(run_id=str(night.run_id))
+        self._watched.begins(night)
+        work = work_of(self._job, night, self._order, self._onlooker)
+        work.remarks = self._remarks
+        with work.job.store(read_only=True) as store:
+            done = {step.name for step in nights.steps(store, night)}
+        for position, step in enumerate(STEPS, start=1):
+            if step.name in done:
+                continue
+            self._lock.tell(step=step.name)
+            self._onlooker.begins(step.name, position, len(STEPS))
+            self._onlooker.ends(do(step, position, work))
+        self._lock.tell(step="end")
+        return self._watched.ends(_end(work))
+
+    def _sweep(self) -> None:
+        """Remove what a killed process left beside the store, which an audit would tell of."""
+        with lock_for(self._job.opening()):
+            sweep(self._job.path)
+
+    def _tonight(self) -> NightResult:
+        picked = picked_up(self._job, self._order.drop)
+        found = look_twice(self._job, self._order.drop)
+        with self._job.store(read_only=True) as store:
+            newest, newest_run_no = nights.newest_finished(store)
+            is_of_date = newest is not None and newest.as_of.date() == self._job.now.date()
+            is_told = any(each.level != WITHOUT_CONSEQUENCE for each in picked)
+            is_new = found.files or is_told or not newest or newest.last_run_no != newest_run_no
+            over = None
+            if newest and is_of_date and not is_new and not is_file_news(store, self._job.now):
+                over = result_of(store, self._job.path, newest, status=NOTHING_NEW)
+        if over is not None:
+            return self._watched.ends(over)
+        check_clock(self._job, self._order, newest)
+        check_space(self._job)
+        self._remarks = [*self._remarks, *picked, *found.remarks]
+        with self._job.store() as store, store.transaction():
+            night = begin(store, self._job, self._order, found.files)
+        return self.go_on(night)
+
+
+def work_of(job: Job, night: Night, order: NightOptions, onlooker: NightObserver) -> NightContext:
+    """Return the work of a night, by the night's clock, and where it keeps what it takes."""
+    return NightContext(
+        job=replace(job, now=night.as_of),
+        night=night,
+        order=order,
+        onlooker=onlooker,
+        clock=job.now,
+        processed=ProcessedFolder(Path(night.processed_folder)),
+    )
+
+
+def begin(store: Store, job: Job, order: NightOptions, files: Sequence[DropFile]) -> Night:
+    """Write a new night with its files, in the caller's transaction."""
+    processed = ProcessedFolder(processed_root(job))
+    new = store.records(NewNight, "night/questions:next", as_of=job.now, store=job.path.name)[0]
+    run = start_run(store, kind=KIND, now=job.now, actor=job.actor, run_id=new.run_id)
+    return nights.begin(
+        store,
+        file_rows(processed, files),
+        **new,
+        run_no=run.run_no,
+        as_of=job.now,
+        drop_folder=str(order.drop.resolve()),
+        processed_folder=str(processed.root),
+        began_at=real_now(),
+    )
+
+
+def _end(work: NightContext) -> NightResult:
+    """Keep the result, then end the night: one that has ended has its result."""
+    ended_at = real_now()
+    with work.job.store() as store:
+        result = result_of(store, work.job.path, work.night, status="finished")
+    result = replace(result, ended_at=ended_at)
+    write_night_page(work, result)
+    write_runs_page(work)
+    with work.job.store() as store:
+        write_result(work.job.path, result, mode=work.job.settings.mode)
+        with store.transaction():
+            counts = {step.name: step.counts for step in result.steps}
+            finish_run(store, _run(work), counts)
+            store.execute("night/questions:end", night_no=work.night.night_no, ended_at=ended_at)
+    return result
+
+
+def _run(work: NightContext) -> Run:
+    night = work.night
+    return Run(
+        run_no=night.run_no,
+        run_id=night.run_id,
+        kind=KIND,
+        as_of=night.as_of,
+        actor=work.job.actor,
+    )

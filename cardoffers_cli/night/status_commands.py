@@ -1,0 +1,204 @@
+"""`cardoffers status`: the state of everything on one screen, the last night first.
+
+What a night does is not told to be typed by hand while one waits to be gone on with: `run resume`
+does all of it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cardoffers_cli.kernel.cli.bars import sparkline
+from cardoffers_cli.kernel.cli.commands import Format
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, Text, columns_of
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.money import money_text
+from cardoffers_cli.night.screen import findings_lines
+from cardoffers_cli.watch.observations import watch_meaning
+
+if TYPE_CHECKING:
+    from cardoffers_cli.arrivals.work import ArrivalCounts
+    from cardoffers_cli.night.history import LastNight
+    from cardoffers_cli.night.status import StoreStatus
+
+DAYS = (
+    *(Column("institution"), Column("days", "a day"), Column("most", "most a day", "integer")),
+    Column("redemptions", "in all", "integer"),
+)
+RESUME = "cardoffers run resume"
+BY_A_NIGHT = {"cardoffers match", "cardoffers settle", "cardoffers webhook send"}
+"""What a night does too, so that it is done by one that is gone on with."""
+_FAILED = "cardoffers webhook list --state {}"
+NEXT = (Column("count", kind="integer"), Column("waits"), Column("next"))
+
+
+def status(ctx: typer.Context) -> None:
+    """Show the state of everything: what came in, what it became, what waits, what to do next."""
+    from cardoffers_cli.night.status import status as look
+
+    context = CommandContext.of(ctx)
+    found, days = look(context.job, by_day=context.format is Format.table)
+    context.show(found, *_blocks(found, days))
+
+
+def _blocks(found: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]:
+    from cardoffers_cli.night.status import LoopStatus
+    from cardoffers_cli.storage.overview import InstitutionStatus
+
+    if found.last_night:
+        yield Text(list(_last_night(found, found.last_night)), title="The last nightly run")
+    things = ("merchant", "offer", "cardholder", "link")
+    counts = ", ".join(counted(found[f"{thing}s"], thing) for thing in things)
+    yield Text([f"{found.store} at {format_minute(found.as_of)}: {counts}."])
+    if found.arrivals:
+        yield Text([_expected(found.arrivals)])
+    yield Sheet.of(InstitutionStatus, "institutions", found.institutions, title="What came in")
+    if found.institutions:
+        yield Sheet(
+            "money",
+            columns_of(
+                InstitutionStatus,
+                "institution currency pending pending_payout_amount settled settled_payout_amount"
+                " reversed",
+            ),
+            found.institutions,
+            title="What it became: redemptions",
+        )
+    if found.money_loop:
+        yield Sheet.of(
+            LoopStatus, "money_loop", found.money_loop, title="What was credited, closed and paid"
+        )
+    if days:
+        yield Sheet("days", DAYS, list(_days(days)), title="Redemptions of the last 30 days")
+    waiting = list(_waiting(found))
+    if waiting:
+        yield Sheet("next", NEXT, waiting, title="What waits, and what to do next")
+    else:
+        yield Text(["Nothing waits."])
+
+
+def _last_night(found: "StoreStatus", night: "LastNight") -> Iterator[str]:
+    """Say what became of the last night, and which nights are not finished."""
+    counts = [counted(night.files, "file")]
+    counts += [f"{night.failed_files:,} of them failed"] if night.failed_files else []
+    counts += [f"{counted(night.received, 'row')}, {night.invalid:,} of them rejected"]
+    yield f"Nightly run of {night.night}: {night.state}; {'; '.join(counts)}."
+    yield from findings_lines([each for each in night.findings if each.level != "note"])
+    for each in found.left_nights:
+        if each.state == "broken off":
+            yield f"warning: The nightly run of {each.night} was broken off."
+            yield f"    -> {RESUME}"
+        else:
+            yield f"note: The nightly run of {each.night} is running."
+    if night.page:
+        yield f"Page: {night.page}"
+
+
+def _expected(arrivals: "ArrivalCounts") -> str:
+    """Say how expected files came of late, and when the next is due."""
+    next_due = arrivals.next_due_at
+    then = f"; the next is due by {format_minute(next_due)}" if next_due else ""
+    return (
+        f"Expected files of the last 14 days: {arrivals.on_time:,} in time, {arrivals.late:,} late,"
+        f" {arrivals.missed:,} missed{then}."
+    )
+
+
+def _days(days: dict[str, list[int]]) -> Iterator[Mapping[str, Any]]:
+    for slug, counts in days.items():
+        line, most, in_all = sparkline(counts), max(counts), sum(counts)
+        yield {"institution": slug, "days": line, "most": most, "redemptions": in_all}
+
+
+def _waiting(found: "StoreStatus") -> Iterator[Mapping[str, Any]]:
+    institutions = found.institutions
+    if not institutions:
+        yield {"waits": "the store is empty", "next": "cardoffers catalog import DIR"}
+    elif not any(row.imports for row in institutions):
+        slug = institutions[0].institution
+        yield {"waits": "no transactions yet", "next": f"cardoffers import FILE -i {slug}"}
+    is_left = any(night.state == "broken off" for night in found.left_nights)
+    for count, waits, then in _counts(found):
+        if count:
+            by_night = is_left and then in BY_A_NIGHT
+            yield {"count": count, "waits": waits, "next": RESUME if by_night else then}
+
+
+def _counts(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
+    """Yield what waits: how many, of what, and what to type."""
+    on_hold = sum(row.pending for row in found.institutions) - found.due
+    first_due = found.webhooks_due - found.webhooks_failed_due
+    first_later = found.webhooks_later + found.webhooks_failed_due - found.webhooks_failed
+    send = "cardoffers webhook send"
+    yield from (
+        (found.not_matched_yet, "purchases to match", "cardoffers match"),
+        (found.due, "ledger entries due", "cardoffers settle"),
+        (found.open_adjustments, "adjustments to deduct", "cardoffers settle"),
+        (
+            found.refunds_waiting,
+            "refunds without their purchase",
+            "cardoffers refund list --state waiting --all-institutions",
+        ),
+        *_open_findings(found),
+        *_watch_findings(found),
+        (
+            found.merchant_unresolved,
+            "purchases of unknown merchants",
+            "cardoffers report unresolved",
+        ),
+        (
+            found.approvals_pending or 0,
+            "requests for an approval",
+            "cardoffers approve list --state pending",
+        ),
+        (first_due, "webhooks to send", send),
+        (first_later, "webhooks to send later", send),
+        (found.webhooks_failed, f"webhooks failed{_again(found)}", _FAILED.format("failed")),
+        (
+            found.webhooks_unset,
+            "redemptions without a webhook",
+            "cardoffers webhook set -i INST --url URL",
+        ),
+        (found.webhooks_stopped, "webhooks stopped", _FAILED.format("stopped")),
+        (
+            found.webhooks_exhausted,
+            f"webhooks failed for good{_cause(found.webhooks_exhausted_error)}",
+            _FAILED.format("exhausted"),
+        ),
+        (len(found.calls_put_aside), "damaged usage journals put aside", "cardoffers doctor"),
+        (on_hold, f"ledger entries on hold{_until(found)}", "cardoffers settle"),
+    )
+
+
+def _open_findings(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
+    """Yield the open findings of each verdict of reconciliation, and what they come to."""
+    for each in found.open_findings:
+        amount = money_text(each.amount, each.currency)
+        then = f"cardoffers reconcile list --state open --code {each.code}"
+        yield each.findings, f"findings of {each.code}, {amount} in all", then
+
+
+def _watch_findings(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
+    """Yield the open findings of the watch, of each institution and code."""
+    for each in found.open_watch_findings or ():
+        then = f"cardoffers watch list --state open -i {each.institution} --code {each.code}"
+        yield each.findings, f"of {each.institution}: {watch_meaning(each.code).says}", then
+
+
+def _again(found: "StoreStatus") -> str:
+    """Say why webhooks failed, and when the next is tried again."""
+    at = found.webhooks_next_attempt_at
+    again = f", tried again from {format_minute(at)}" if at and at > found.as_of else ""
+    return f"{_cause(found.webhooks_failed_error)}{again}"
+
+
+def _cause(error: str | None) -> str:
+    return f" ({error})" if error else ""
+
+
+def _until(found: "StoreStatus") -> str:
+    moment = found.next_settles_at
+    return f", the first until {moment:%Y-%m-%d}" if moment else ""

@@ -1,0 +1,340 @@
+"""The steps of a night, in their order: a table of names and functions.
+
+A step is recorded with what it came to when it is done, most of them in the transaction of their
+work. One that was broken off is done again, and each can be: it finds what is left to do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.archive.archive import archive_of
+from cardoffers_cli.credits.questions import open_findings
+from cardoffers_cli.credits.reconcile import CONTROL_TOTALS_DIFFER, FindingStates
+from cardoffers_cli.credits.rules import meaning_of
+from cardoffers_cli.credits.work_reconcile import reconcile_in
+from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store.audits import is_mostly_new
+from cardoffers_cli.kernel.store.clock import real_now
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.errors import StoreDamaged
+from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.kernel.words.money import money_text
+from cardoffers_cli.keys.notices import give_in
+from cardoffers_cli.keys.security import catch_up
+from cardoffers_cli.night import audits as night_audits
+from cardoffers_cli.night.findings import changed_later, file_counts, file_findings
+from cardoffers_cli.night.intake import import_files, rehearse_files, take_late_files
+from cardoffers_cli.night.options import (
+    WITHOUT_CONSEQUENCE,
+    NightContext,
+    StepResult,
+    finding,
+    told,
+)
+from cardoffers_cli.night.questions import NightStep
+from cardoffers_cli.night.reports import write_reports
+from cardoffers_cli.night.watching import look_at_all, watch
+from cardoffers_cli.night.webhooks import send_webhooks
+from cardoffers_cli.refunds.apply import apply_in
+from cardoffers_cli.refunds.refund import RefundCounts
+from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.engines import compute
+from cardoffers_cli.river.match_run import keep
+from cardoffers_cli.river.publish import publish
+from cardoffers_cli.river.redeem import AMOUNTS
+from cardoffers_cli.river.settlements_settle import settle_in
+from cardoffers_cli.storage.doctor import TAKEN_FILES, examine, examine_part, names
+from cardoffers_cli.storage.file_changes import keep_looked, look_at, unanswered, watched
+from cardoffers_cli.storage.publish import publish as publish_snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from cardoffers_cli.credits.questions import OpenFindings
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.errors import CardoffersError
+    from cardoffers_cli.night.options import StepReport
+    from cardoffers_cli.night.questions import NightFile, NightFinding
+    from cardoffers_cli.storage.doctor import Audit
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. What is done `in_store` is committed together with the record of the step.
+
+    What it needs to have done `before` that is done while the store is closed. A rehearsal does
+    what is done in the store, and `rehearse` in place of what is done `alone`.
+    """
+
+    name: str
+    before: Callable[[NightContext], None] | None = None
+    alone: Callable[[NightContext], StepResult] | None = None
+    in_store: Callable[[NightContext, Store], StepResult] | None = None
+    rehearse: Callable[[NightContext, Store], StepResult] | None = None
+
+
+def do(step: Step, position: int, work: NightContext) -> StepReport:
+    """Do a step and record it; return it as the result tells it, with its findings."""
+    began_at = real_now()
+    if step.before:
+        step.before(work)
+    done = step.alone(work) if step.alone else None
+    with work.job.store() as store, store.transaction():
+        if step.in_store:
+            done = step.in_store(work, store)
+        over = _over(step, began_at, done or StepResult(counts={}), work)
+        store.execute(
+            "night/questions:record_step",
+            **{**over, "counts": dumps(over.counts), "findings": dumps(list(over.findings))},
+            night_no=work.night.night_no,
+            position=position,
+        )
+    return replace(told(over), findings=over.findings)
+
+
+def rehearse(step: Step, position: int, work: NightContext, store: Store) -> None:
+    """Do what a step does to the store, in a transaction that will be undone."""
+    began_at = real_now()
+    if act := step.in_store or step.rehearse:
+        over = _over(step, began_at, act(work, store), work)
+        store.execute(
+            "night/questions:record_step",
+            **{**over, "counts": dumps(over.counts), "findings": dumps(list(over.findings))},
+            night_no=work.night.night_no,
+            position=position,
+        )
+
+
+def _over(step: Step, began_at: datetime, done: StepResult, work: NightContext) -> NightStep:
+    findings = [*work.remarks, *done.findings]
+    work.remarks.clear()  # the first step that is recorded tells them
+    return NightStep(
+        name=step.name,
+        status="findings" if findings else "done",
+        began_at=began_at,
+        ended_at=real_now(),
+        counts=done.counts,
+        findings=findings,
+    )
+
+
+def _compute(work: NightContext) -> None:
+    """Let the engine of the night, if it has one, compute what `_match` keeps."""
+    if work.job.settings.engine:
+        work.computed = compute(work.job)
+
+
+def _match(work: NightContext, store: Store) -> StepResult:
+    job, computed = work.job, work.computed
+    report = (keep(store, job, computed) if computed else decide(store, job)).document()
+    counts = {name: report[name] for name in _MATCHED}
+    findings = [_unmerged(computed.unmerged)] if computed and computed.unmerged else []
+    if unknown := report["merchant_unresolved"]:
+        message = f"The merchant of {counted(unknown, 'purchase')} is not in the catalogue."
+        findings.append(
+            finding(
+                "merchant_unresolved",
+                message,
+                level=WITHOUT_CONSEQUENCE,
+                then="cardoffers report unresolved",
+                count=unknown,
+            )
+        )
+    return StepResult(counts=counts, findings=findings)
+
+
+def _unmerged(error: CardoffersError) -> NightFinding:
+    return finding(
+        "history_not_merged",
+        f"The small parts of the history were left as they are. {error.message}",
+        level="warning",
+        then="cardoffers store compact",
+    )
+
+
+_MATCHED = (
+    *("considered", "redeemed", "merchant_unresolved", "not_redeemed", "rounds"),
+    *AMOUNTS,
+)
+
+
+def _refund(work: NightContext, store: Store) -> StepResult:
+    report = apply_in(store, work.job)
+    findings = []
+    if refused := report.refused:
+        message = f"{counted(refused, 'refund')} {'was' if refused == 1 else 'were'} refused."
+        findings.append(
+            finding(
+                "refunds_refused",
+                message,
+                level="warning",
+                then="cardoffers refund list --state refused --all-institutions",
+                count=refused,
+            )
+        )
+    amounts = {name: report[name] for name in AMOUNTS}
+    return StepResult(counts={**RefundCounts.cut(report), **amounts}, findings=findings)
+
+
+def _settle(work: NightContext, store: Store) -> StepResult:
+    report = settle_in(store, work.job)
+    names = ("settled", "still_pending", "next_settles_at")
+    return StepResult(
+        counts={
+            **{name: report[name] for name in names},
+            "settlements": len(report["settlements"]),
+        }
+    )
+
+
+def _publish(work: NightContext, store: Store) -> StepResult:
+    """Prove that every redemption has its event; write one that is missing, and say so."""
+    found = store.rows("night/questions:events", after_run_no=work.night.after_run_no)[0]
+    if not found["missing"]:
+        return StepResult(counts=found)
+    publish(store, "redemptions", after_run_no=work.night.after_run_no)
+    message = f"{counted(found['missing'], 'redemption')} had no event, and got one."
+    return StepResult(counts=found, findings=[finding("events_missing", message, level="warning")])
+
+
+def _look_again(work: NightContext) -> StepResult:
+    """Take what was too young when the night began, and look again at what was taken before."""
+    late = take_late_files(work)
+    findings = [*file_findings(work.processed, late)]
+    if late:
+        findings += _process(work)
+    with work.job.store(read_only=True) as store:
+        files = watched(store)
+    looked = look_at(files)
+    with work.job.store() as store, store.transaction():
+        store.execute("night/questions:files_moved", night_no=work.night.night_no)
+        changes = unanswered(store, looked)
+        keep_looked(store, looked, changes, before_night=work.night.night_no)
+    findings += [changed_later(change) for change in changes]
+    counts = {"taken_files": looked.files, "changed_files": len(changes)}
+    return StepResult(counts={**_late_counts(late), **counts}, findings=findings)
+
+
+def _process(work: NightContext) -> Iterator[NightFinding]:
+    """Do with late files what was done with the others; yield findings that ask for somebody."""
+    _compute(work)
+    with work.job.store() as store, store.transaction():
+        done = [act(work, store) for act in (_match, _refund, _settle, _publish)]
+    done.append(send_webhooks(work))
+    for each in done:
+        yield from (one for one in each.findings if one.level != WITHOUT_CONSEQUENCE)
+
+
+def _late_counts(late: list[NightFile]) -> dict[str, int]:
+    counts = file_counts(late)
+    return {f"late_{name}": counts[name] for name in ("files", "imported", "failed", "accepted")}
+
+
+def _reconcile(work: NightContext) -> StepResult:
+    """Hold what was credited against what was redeemed; what does not add up stops no night."""
+    with work.job.store() as store:
+        try:
+            with store.transaction():
+                return _reconcile_in(work, store)
+        except StoreDamaged as error:
+            if error.code != CONTROL_TOTALS_DIFFER:
+                raise
+            differs = finding(error.code, error.message, then="cardoffers doctor --strict")
+            return StepResult(counts={}, findings=[differs])
+
+
+def _reconcile_in(work: NightContext, store: Store) -> StepResult:
+    report = reconcile_in(store, work.job)
+    if report.run_id is None:
+        return StepResult(counts={})
+    counts = {**FindingStates.cut(report), **report.control}
+    return StepResult(
+        counts=counts, findings=[_open_finding(each) for each in open_findings(store)]
+    )
+
+
+def _open_finding(found: OpenFindings) -> NightFinding:
+    """Say how many findings of one verdict are open, and what they come to."""
+    return finding(
+        found.code,
+        f"Reconciliation: {counted(found.findings, 'open finding')}, "
+        f"{money_text(found.amount, found.currency)} in all: {meaning_of(found.code).says}.",
+        level="warning",
+        then=f"cardoffers reconcile list --state open --code {found.code}",
+        count=found.findings,
+    )
+
+
+def _give_notices(work: NightContext, store: Store) -> StepResult:
+    return StepResult(counts={"notices": len(give_in(store, work.job)["notices"])})
+
+
+def _audit(work: NightContext) -> StepResult:
+    """Ask the store for what must not be, and keep the head of the security log for later.
+
+    Most nights ask about what came since the audits before (`night/audits.py`); those with
+    an archive ask about everything.
+    """
+    but = frozenset({TAKEN_FILES})  # the second look has told of them, each by itself
+    night, tell = work.night, _hearing(work, len(names()) - len(but))
+    with work.job.store() as store:
+        catch_up(store, work.job)
+        head = security_log.head(store)
+        up_to_run_no = night_audits.up_to(store, run_no=night.run_no, now=night.as_of)
+        after_run_no = night_audits.audited_to(store, night_no=night.night_no, now=night.as_of)
+        if after_run_no is None or archive_of(store) or is_mostly_new(store, after_run_no):
+            after_run_no = None
+            audits = examine(store, work.job.path, but=but, tell=tell)
+        else:
+            audits = examine_part(
+                store, work.job.path, after_run_no=after_run_no, but=but, tell=tell
+            )
+    faults = [audit for audit in audits if not audit.ok]
+    counts = {"audits": len(audits), "faults": len(faults), "security_log_head": head}
+    return StepResult(
+        counts={**counts, "after_run_no": after_run_no, "up_to_run_no": up_to_run_no},
+        findings=[_fault(audit) for audit in faults],
+    )
+
+
+def _hearing(work: NightContext, total: int) -> Callable[[str], None]:
+    """Return what tells the onlooker of each audit."""
+    done = count()
+    return lambda name: work.onlooker.moves(name, next(done), total)
+
+
+def _fault(audit: Audit) -> NightFinding:
+    words = audit.name.replace("_", " ")
+    return finding(
+        "audit_failed",
+        f'The audit "{words}" found {counted(audit.rows, "fault")} in the store.',
+        then="cardoffers doctor --strict",
+        audit=audit.name,
+        count=audit.rows,
+    )
+
+
+def _publish_snapshot(work: NightContext) -> StepResult:
+    made = publish_snapshot(work.job)
+    return StepResult(counts={"size_bytes": made["size_bytes"]})
+
+
+STEPS: tuple[Step, ...] = (
+    Step("import", alone=import_files, rehearse=rehearse_files),
+    Step("match", before=_compute, in_store=_match),
+    Step("refund", in_store=_refund),
+    Step("settle", in_store=_settle),
+    Step("publish", in_store=_publish),
+    Step("key_notices", in_store=_give_notices),
+    Step("webhooks", alone=send_webhooks),
+    Step("second_look", alone=_look_again),
+    Step("reconcile", alone=_reconcile, rehearse=_reconcile_in),
+    Step("watch", before=look_at_all, in_store=watch),
+    Step("reports", alone=write_reports),
+    Step("audits", alone=_audit),
+    Step("snapshot", alone=_publish_snapshot),
+)

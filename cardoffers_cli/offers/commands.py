@@ -1,0 +1,196 @@
+"""`cardoffers offer`: what cardholders are shown and what they add."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.kernel.cli import completing
+from cardoffers_cli.kernel.cli.commands import group
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.options import DryRun, Institution, argument, option
+from cardoffers_cli.kernel.cli.secret import typed
+from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, columns_of
+from cardoffers_cli.kernel.words.counting import counted
+
+app = group("Show offers, make one, read a cardholder's feed, add an offer.")
+
+OfferId = Annotated[
+    str,
+    argument(
+        "OFFER_ID",
+        "The offer: its id, a beginning that only it has, or latest.",
+        autocompletion=completing.offers,
+    ),
+]
+Cardholder = Annotated[
+    str, option("The cardholder's token; - reads it from standard input.", metavar="TOKEN")
+]
+Card = Annotated[str, option("The card's token; - reads it from standard input.", metavar="TOKEN")]
+Segment = Annotated[str | None, option("The cardholder's segment; used now and kept nowhere.")]
+
+TEXTS = (Column("language"), Column("title"), Column("description"))
+
+
+@app.command("list")
+def list_(ctx: typer.Context, *, institution: Institution) -> None:
+    """List the offers of a program in its order, with their state and their budget."""
+    from cardoffers_cli.offers.questions import ProgramOffer
+    from cardoffers_cli.offers.work import program
+
+    context = CommandContext.of(ctx)
+    found = program(institution, context.job)
+    rows = [{**row, "segments": "|".join(row.segments)} for row in found]
+    context.show(found, Sheet.of(ProgramOffer, "offers", rows))
+
+
+@app.command("show")
+def show_(ctx: typer.Context, offer_id: OfferId) -> None:
+    """Show one offer: its terms, texts, programs, and the terms it had before."""
+    from cardoffers_cli.offers.work import show_offer
+
+    context = CommandContext.of(ctx)
+    found = show_offer(offer_id, context.job)
+    context.show(found, *_sheets(found))
+
+
+@app.command()
+def create(
+    ctx: typer.Context,
+    offer_id: Annotated[str, argument("OFFER_ID", "A new id: visible characters, no spaces.")],
+    *,
+    institution: Institution,
+    merchant: Annotated[
+        str, option("The merchant: its name, its id, the beginning of that, or latest.")
+    ],
+    title: Annotated[str, option("The title in English.")],
+    min_spend: Annotated[str, option("What is to be spent.", metavar="AMOUNT")],
+    cashback: Annotated[str, option("What comes back.", metavar="AMOUNT")],
+    expires: Annotated[str, option("When it ends, excluded.", metavar="TIME")],
+    starts: Annotated[str | None, option("When it begins [now].", metavar="TIME")] = None,
+    description: Annotated[str | None, option("A description in English.")] = None,
+    budget: Annotated[str | None, option("What it may cost [no limit].", metavar="AMOUNT")] = None,
+    commission_rate: Annotated[
+        str | None, option("Of the cashback, such as 0.10 [0].", metavar="SHARE")
+    ] = None,
+    max_redemptions: Annotated[int | None, option("For each cardholder [no limit].")] = None,
+    segments: Annotated[str | None, option("Only for these [everybody].", metavar="A,B")] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Make an offer, and put it at the end of an institution's program, in its currency."""
+    from cardoffers_cli.catalogue.rows import create_offer
+
+    context = CommandContext.of(ctx)
+    cells: dict[str, str | None] = {
+        "offer_id": offer_id,
+        "title_en": title,
+        "description_en": description,
+        "min_spend": min_spend,
+        "cashback_amount": cashback,
+        "commission_rate": commission_rate,
+        "budget_amount": budget,
+        "starts_at": starts,
+        "expires_at": expires,
+        "segments": segments and segments.replace(",", "|"),
+        "max_redemptions_per_cardholder": None if max_redemptions is None else str(max_redemptions),
+    }
+    context.show(create_offer(context.job, institution, merchant, cells, dry_run=dry_run))
+
+
+@app.command()
+def feed(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    cardholder: Cardholder,
+    locale: Annotated[str | None, option("en, es or pt-BR.")] = None,
+    segment: Segment = None,
+    limit: Annotated[int | None, option("1 to 100, and at most what the widget shows.")] = None,
+    personalize: Annotated[
+        bool, option("Order by affinity, and say why.", "--personalize")
+    ] = False,
+    prefer_merchants: Annotated[
+        str | None, option("Merchants by id or name; kept nowhere.", metavar="A,B")
+    ] = None,
+    prefer_categories: Annotated[
+        str | None, option("Categories; kept nowhere.", metavar="A,B")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Read the feed of a cardholder, as the institution's app would; counts as a view."""
+    from cardoffers_cli.offers.feed import FeedOffer
+    from cardoffers_cli.offers.personal import hints
+    from cardoffers_cli.offers.work import FeedRequest, read_feed
+
+    context = CommandContext.of(ctx)
+    request = FeedRequest(
+        cardholder_token=next(typed(cardholder)),
+        locale=locale,
+        segment=segment,
+        limit=limit,
+        personalize=personalize,
+        prefer_merchants=hints(prefer_merchants),
+        prefer_categories=hints(prefer_categories),
+    )
+    body = read_feed(institution, request, context.job, dry_run=dry_run)
+    columns = (*columns_of(FeedOffer), Column("reason")) if personalize else columns_of(FeedOffer)
+    if body["total"] > len(body["offers"]):
+        context.note(f"Shown: {len(body['offers'])} of {counted(body['total'], 'offer')}.")
+    context.show(_said(body, dry_run=dry_run), Sheet("offers", columns, body["offers"]))
+
+
+@app.command()
+def add(
+    ctx: typer.Context,
+    offer_id: OfferId,
+    *,
+    institution: Institution,
+    cardholder: Cardholder,
+    card: Card,
+    segment: Segment = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Add an offer for a cardholder; from now on purchases can redeem it."""
+    from cardoffers_cli.offers.work import AddRequest, add_offer
+
+    context = CommandContext.of(ctx)
+    cardholder_token, card_token = typed(cardholder, card)
+    request = AddRequest(
+        offer_id=offer_id, cardholder_token=cardholder_token, card_token=card_token, segment=segment
+    )
+    body = add_offer(institution, request, context.job, dry_run=dry_run)
+    context.show(_said(body, dry_run=dry_run))
+
+
+@app.command("link-list")
+def link_list(ctx: typer.Context, *, institution: Institution, cardholder: Cardholder) -> None:
+    """List what a cardholder has added, with the state and the uses of each."""
+    from cardoffers_cli.offers.links import LinkRow
+    from cardoffers_cli.offers.work import cardholder_links
+
+    context = CommandContext.of(ctx)
+    found = cardholder_links(institution, next(typed(cardholder)), context.job)
+    most = found.max_active_offers
+    limit = "" if most is None else f" of at most {most}"
+    context.note(f"Active offers: {found.active}{limit}.")
+    context.show(found, Sheet.of(LinkRow, "links", found.links))
+
+
+def _said(body: Mapping[str, Any], *, dry_run: bool) -> Mapping[str, Any]:
+    """Return a body of the HTTP contract, which knows no dry run."""
+    return {**body, "dry_run": True} if dry_run else body
+
+
+def _sheets(offer: Mapping[str, Any]) -> Iterator[Block]:
+    from cardoffers_cli.offers.questions import OfferUptake, OfferVersion
+
+    lists = ("texts", "programs", "versions")
+    terms = {name: value for name, value in offer.items() if name not in lists}
+    yield Sheet.of_fields("offer", {**terms, "segments": "|".join(terms["segments"])})
+    yield Sheet("texts", TEXTS, offer["texts"], title="Texts")
+    for name, columns in (
+        ("programs", columns_of(OfferUptake)),
+        ("versions", columns_of(OfferVersion)),
+    ):
+        rows = [{**row, "currency": offer["currency"]} for row in offer[name]]
+        yield Sheet(name, columns, rows, title=name.capitalize())

@@ -1,0 +1,113 @@
+"""Links of one cardholder to offers (rules.md#adding).
+
+A link is made once and never changed. It counts towards `max_active_offers` until its offer has
+expired or its uses are spent; a pause, a later start or a spent budget does not end it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.tokens import mask
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.store import Store
+
+ENDED = ("expired", "used_up")
+"""The states of a link that no longer counts."""
+
+
+class LinkedOffer(Record):
+    """A link of a cardholder to an offer; `state` is that of the offer now, or `used_up`.
+
+    `uses_left` is None where nothing limits them.
+    """
+
+    cardholder_offer_id: UUID = shown(gives_way=5)
+    offer_id: str
+    offer_title: str | None
+    merchant_name: str = shown(gives_way=3)
+    added_at: datetime = shown(gives_way=1)
+    expires_at: datetime = shown(gives_way=2)
+    state: str
+    uses: int
+    uses_left: int | None = shown(gives_way=1)
+
+
+class StoredLink(LinkedOffer):
+    """A link as the statement returns it; its tokens are not masked here."""
+
+    cardholder_token: str
+    instrument_token: str
+
+
+class LinkRow(
+    LinkedOffer,
+    sheet="offer_id offer_title merchant_name state active uses uses_left * cardholder_offer_id",
+):
+    """A link, masked; `active` says whether it counts towards `max_active_offers`."""
+
+    active: bool
+    cardholder_token_masked: str = shown(gives_way=4)
+    card_token_masked: str = shown(gives_way=4)
+
+
+def find_link(
+    store: Store, institution_id: UUID, cardholder_no: int | None, offer_id: str
+) -> UUID | None:
+    """Return the cardholder_offer_id of a link, or None where there is none."""
+    found: UUID | None = store.value(
+        "offers/links:find",
+        institution_id=institution_id,
+        cardholder_no=cardholder_no,
+        offer_id=offer_id,
+    )
+    return found
+
+
+def links_of(
+    store: Store, institution_id: UUID, cardholder_no: int | None, now: datetime
+) -> list[LinkRow]:
+    """Return the links of a cardholder at `now`, the oldest first; a stranger has none."""
+    rows = store.records(
+        StoredLink,
+        "offers/links:of_cardholder",
+        institution_id=institution_id,
+        cardholder_no=cardholder_no,
+        now=now,
+    )
+    return [
+        LinkRow(
+            **LinkedOffer.cut(row),
+            active=row.state not in ENDED,
+            cardholder_token_masked=mask(row.cardholder_token),
+            card_token_masked=mask(row.instrument_token),
+        )
+        for row in rows
+    ]
+
+
+def add_link(
+    store: Store,
+    institution_id: UUID,
+    payer: tuple[int, int],
+    offer_id: str,
+    *,
+    now: datetime,
+    run_no: int,
+) -> None:
+    """Make the link of a cardholder and a card (their numbers) to an offer."""
+    cardholder_no, instrument_no = payer
+    store.execute(
+        "offers/links:insert",
+        institution_id=institution_id,
+        cardholder_no=cardholder_no,
+        instrument_no=instrument_no,
+        offer_id=offer_id,
+        added_at=now,
+        run_no=run_no,
+    )

@@ -1,0 +1,83 @@
+"""`cardoffers bank`: take in what the bank says of payouts, and look at it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cardoffers_cli.kernel.cli.commands import group
+from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
+from cardoffers_cli.kernel.cli.options import All, AnyInstitution, DryRun, Limit, argument, option
+from cardoffers_cli.kernel.cli.show import Block, Sheet, Text
+from cardoffers_cli.kernel.words.counting import counted
+
+if TYPE_CHECKING:
+    from cardoffers_cli.payouts.importing import BankImportResult
+
+app = group("What the bank says of payouts.")
+
+
+@app.command("import")
+def import_(
+    ctx: typer.Context,
+    file: Annotated[Path, argument("FILE", "camt.053, camt.054, pain.002, NACHA returns or CSV.")],
+    *,
+    dry_run: DryRun = False,
+) -> None:
+    """Take in a file of the bank, whose form is known by its content; each entry once."""
+    from cardoffers_cli.payouts.importing import import_bank_file
+
+    context = CommandContext.of(ctx)
+    context.writes({}, reads=[file])
+    told = import_bank_file(context.job, file, dry_run=dry_run)
+    errors = [each for each in told.findings if each.level == "error"]
+    if not dry_run:
+        context.note("Next: `cardoffers payout list` shows what is paid.")
+    why = "\n".join(
+        f"{told.file}: {each.code}, {each.message}: {', '.join(each.places)}" for each in errors
+    )
+    context.show(told, *_taken(told), exit_code=WITH_FINDINGS if errors else 0, why=why)
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    statement: Annotated[
+        str | None, option("Only of this statement: its number.", metavar="NUMBER")
+    ] = None,
+    unknown: Annotated[bool, option("Only what no payout explains.", "--unknown")] = False,
+    limit: Limit = 100,
+    all_rows: All = False,
+) -> None:
+    """List what the bank said, the newest first."""
+    from cardoffers_cli.payouts.reading import ListedBankEntry, bank_entries
+
+    context = CommandContext.of(ctx)
+    rows = bank_entries(
+        context.job,
+        institution,
+        number=statement,
+        unknown=unknown,
+        limit=None if all_rows else limit,
+    )
+    context.show(rows, Sheet.of(ListedBankEntry, "entries", rows))
+    if rows and rows[0].entries > len(rows):
+        context.note(
+            f"There are {counted(rows[0].entries, 'entry', 'entries')}: --all for every one."
+        )
+
+
+def _taken(told: "BankImportResult") -> Iterator[Block]:
+    """Say what was taken of a file, and what was left out."""
+    from cardoffers_cli.payouts.importing import BankFindings
+
+    fields = {name: value for name, value in told.items() if name not in {"statuses", "findings"}}
+    yield Sheet.of_fields("file", {**fields, **told.statuses})
+    if told.findings:
+        rows = [{**each, "places": ", ".join(each.places)} for each in told.findings]
+        yield Sheet.of(BankFindings, "findings", rows, title="Left out")
+    if told.dry_run:
+        yield Text(["Nothing was written (--dry-run)."])

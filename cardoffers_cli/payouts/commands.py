@@ -1,0 +1,125 @@
+"""`cardoffers payout`: write the payment of a statement for the bank, and see what is paid."""
+
+from datetime import date
+from typing import Annotated, Literal
+
+import typer
+
+from cardoffers_cli.kernel.cli.commands import group, own_output
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.options import AnyInstitution, DryRun, argument, option
+from cardoffers_cli.kernel.cli.show import Sheet
+from cardoffers_cli.kernel.words.errors import UsageError
+
+app = group("Pay what statements say, and see what is paid.")
+
+
+def day(value: str | None) -> str | None:
+    """Check that an option is a day."""
+    try:
+        return value and date.fromisoformat(value).isoformat()
+    except ValueError:
+        raise typer.BadParameter("a day such as 2026-11-30") from None
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    *,
+    statement: Annotated[
+        str, option("The statement: its number.", "--statement", metavar="NUMBER")
+    ],
+    form: Annotated[
+        Literal["pain.001", "nacha", "csv"], option("The form that the bank takes.", "--form")
+    ],
+    due: Annotated[
+        str | None,
+        option("The day it is to be paid [the next weekday].", metavar="DAY", callback=day),
+    ] = None,
+    again: Annotated[
+        bool, option("Pay it once more, as the bank returned or rejected its payment.", "--again")
+    ] = False,
+    reason: Annotated[
+        str | None, option("Why it is paid again; kept with the payment.", metavar="TEXT")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Write the payment of a statement to the file that -o names; asked again, the same bytes."""
+    from cardoffers_cli.payouts.exporting import export_payout
+
+    output = own_output(ctx)
+    if output is None:
+        raise UsageError("-o FILE is missing.", hint="Name the file to write for the bank.")
+    why = (reason or "").strip()
+    if again != bool(why):
+        raise UsageError(
+            "--again and --reason belong together.",
+            hint='Say why it is paid again: --again --reason "the account was closed".',
+        )
+    context = CommandContext.of(ctx)
+    context.writes({"-o": output})
+    due_on = date.fromisoformat(due) if due else None
+    done = export_payout(
+        *(context.job, statement, form, output), due_on=due_on, again=why or None, dry_run=dry_run
+    )
+    context.show(done)
+    if done.approval and dry_run:
+        context.note(f"A second person has to approve this: {done.approval}.")
+    if not dry_run:
+        before = ", the same as before" if done.exported_before else ""
+        context.note(
+            f"Wrote {output}{before}. Compare its SHA-256 with what the bank got, then"
+            " `cardoffers bank import FILE` with what the bank answers."
+        )
+
+
+@app.command()
+def withdraw(
+    ctx: typer.Context,
+    number: Annotated[str, argument("NUMBER", "The number of the statement.")],
+    *,
+    reason: Annotated[str, option("Why; kept with the payment.", metavar="TEXT")],
+    dry_run: DryRun = False,
+) -> None:
+    """Withdraw a payment of which the bank said nothing yet: the next export pays by another."""
+    from cardoffers_cli.payouts.exporting import withdraw_payout
+
+    context = CommandContext.of(ctx)
+    done = withdraw_payout(context.job, number, reason, dry_run=dry_run)
+    context.show(done)
+    if not dry_run:
+        context.note(
+            f"Destroy the file with {done.payment_id}, then `cardoffers payout export --statement"
+            f" {number} --form {done.form} -o FILE` pays it by another."
+        )
+
+
+@app.command("list")
+def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
+    """List the statements that pay anything, and what the bank says of each."""
+    from cardoffers_cli.payouts.reading import ListedPayout, payouts
+
+    context = CommandContext.of(ctx)
+    rows = payouts(context.job, institution)
+    context.show(rows, Sheet.of(ListedPayout, "payouts", rows, totals_by=("currency", "state")))
+
+
+@app.command("show")
+def show_(
+    ctx: typer.Context, number: Annotated[str, argument("NUMBER", "The number of the statement.")]
+) -> None:
+    """Show what is paid of a statement, and all that the bank said of it."""
+    from cardoffers_cli.payouts.reading import ListedBankEntry, ListedPayout, show_payout
+
+    context = CommandContext.of(ctx)
+    found = show_payout(context.job, number)
+    fields = {name: value for name, value in found.items() if name not in {"bank", "withdrawn"}}
+    context.show(
+        found,
+        Sheet.of_fields("payout", fields),
+        Sheet.of(ListedBankEntry, "bank", found.bank, title="What the bank said"),
+        *(
+            [Sheet.of(ListedPayout, "withdrawn", found.withdrawn, title="Withdrawn")]
+            * bool(found.withdrawn)
+        ),
+    )

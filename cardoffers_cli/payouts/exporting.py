@@ -1,0 +1,407 @@
+"""Export a payout: write the payment of a statement for the bank (rules.md#payouts).
+
+What is written is kept, so that whoever asks again gets the same bytes, whatever was set since. A
+statement is paid under another id only where somebody wants it `again`, with a reason, and the bank
+returned or rejected the payment before; the file of the one that came back is not written any more.
+The file is written when the record of it is committed: where that fails, asking again writes it.
+What is withdrawn, before the bank said anything of it, the next export pays under another id.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from cardoffers_cli.institutions.accounts_accounts import find_account
+from cardoffers_cli.kernel.sheets.exports import OWNER_ONLY, replacing
+from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store.approval_requests import approvable, asked_before, require_approval
+from cardoffers_cli.kernel.store.institutions import institution_of
+from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.words.bank_accounts import parse_account, payment_id
+from cardoffers_cli.kernel.words.errors import ConfigurationError, Refused, UsageError
+from cardoffers_cli.kernel.words.records import Record, if_any
+from cardoffers_cli.payouts.files.forms import FORMS
+from cardoffers_cli.payouts.files.nacha import trace_of
+from cardoffers_cli.payouts.files.payments import Party, Payment
+from cardoffers_cli.payouts.questions import (
+    find_payout,
+    next_payout,
+    payable_statement,
+    payout_states,
+    payouts_of_day,
+    withdraw,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+    from typing import Any
+
+    from cardoffers_cli.kernel.store.institutions import Institution
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.runs import Run
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+    from cardoffers_cli.payouts.questions import PayableStatement, StoredPayment
+
+_SATURDAY = 5
+
+
+class ExportedPayout(Record):
+    """The payment of a statement, and the file that it was written to.
+
+    `exported_before` says that the bytes are those of an earlier export. `sha256` is of the file:
+    whoever uploads it compares.
+    """
+
+    number: str
+    institution: str
+    attempt: int
+    payment_id: str
+    form: str
+    amount: Amount
+    currency: str
+    account: str
+    due_on: date
+    file: str
+    bytes: int
+    sha256: str
+    exported_at: datetime
+    exported_before: bool
+    approval: str | None = if_any()
+    dry_run: bool
+
+
+def export_payout(
+    job: Job,
+    number: str,
+    form: str,
+    to: Path,
+    *,
+    due_on: date | None = None,
+    again: str | None = None,
+    dry_run: bool = False,
+) -> ExportedPayout:
+    """Write the newest payment of a statement to a file that its owner alone may read.
+
+    `again` is why it is paid once more, where the bank returned or rejected that payment; asked
+    again while the bank says nothing of the new one, that is written. Raises `NotFound`, `Refused`
+    where nothing is to be paid, or nothing came back, where its payment did and nobody said
+    `again`, where it was exported in another form, where the form cannot say it or the day has
+    passed, `ConfigurationError` without a payer, and `ApprovalNeeded`.
+    """
+    approval = None
+    with approvable(job, dry_run=dry_run) as store:
+        statement = payable_statement(store, number)
+        owner = institution_of(store, statement.institution_id)
+        known = _known(store, job, statement, again=again)
+        if known is None:
+            with run_record(store, kind="payout_export", now=job.now, actor=job.actor) as run:
+                approval = _make(
+                    *(store, job, run, owner, statement),
+                    form=form,
+                    due_on=due_on,
+                    again=again,
+                    dry_run=dry_run,
+                )
+                run.counts["statement"] = number
+        kept = find_payout(store, owner.id, number)
+        if kept is None:  # it was just written
+            raise LookupError(number)
+        _check_again(kept, form, due_on)
+    content = kept.content.encode()
+    if not dry_run:
+        with replacing(to, mode=OWNER_ONLY) as out:
+            out.write(content)
+    return ExportedPayout.part(
+        kept,
+        institution=owner.slug,
+        file=str(to),
+        bytes=len(content),
+        exported_before=known is not None,
+        approval=approval,
+        dry_run=dry_run,
+    )
+
+
+class WithdrawnPayout(Record):
+    """A payment of a statement that was withdrawn: the statement is to be paid by another."""
+
+    number: str
+    institution: str
+    payment_id: str
+    form: str
+    amount: Amount
+    currency: str
+    sha256: str
+    withdrawn_at: datetime
+    reason: str
+    approval: str | None = if_any()
+    dry_run: bool
+
+
+def withdraw_payout(
+    job: Job, number: str, reason: str, *, dry_run: bool = False
+) -> WithdrawnPayout:
+    """Withdraw the newest payment of a statement, of which the bank said nothing yet.
+
+    Raises `NotFound`, `ApprovalNeeded`, and `Refused` where there is no such payment.
+    """
+    if not reason.strip():
+        raise UsageError("A withdrawal needs a reason.", hint='Say why: --reason "old account".')
+    with approvable(job, dry_run=dry_run) as store:
+        statement = payable_statement(store, number)
+        owner = institution_of(store, statement.institution_id)
+        known = find_payout(store, owner.id, number)
+        if known is None or known.withdrawn_at or known.entries:
+            raise _not_withdrawn(number, known)
+        with run_record(store, kind="payout_withdraw", now=job.now, actor=job.actor) as run:
+            why = reason.strip()
+            told = {"payment_id": known.payment_id, "sha256": known.sha256, "reason": why}
+            approval = require_approval(
+                *(store, run, owner),
+                action="payout_withdraw",
+                subject=number,
+                details=told,
+                amount=known.amount,
+                currency=known.currency,
+                dry_run=dry_run,
+            )
+            by = {"actor": job.actor, "reason": why, "run_no": run.run_no}
+            withdraw(store, owner.id, known, now=job.now, **by)
+            _log(store, job, owner, "payout_withdrawn", {"statement": number, **told})
+            run.counts["statement"] = number
+    return WithdrawnPayout.part(
+        known,
+        institution=owner.slug,
+        withdrawn_at=job.now,
+        reason=reason.strip(),
+        approval=approval,
+        dry_run=dry_run,
+    )
+
+
+def _not_withdrawn(number: str, known: StoredPayment | None) -> Refused:
+    """Say why a payment cannot be withdrawn."""
+    shown = f"`cardoffers payout show {number}` shows what is known of it."
+    if known is None:
+        said, code = f"The statement {number} was not exported yet.", "payout_not_exported"
+    elif known.withdrawn_at:
+        said, code = f"The payment {known.payment_id} was withdrawn before.", "payout_withdrawn"
+    else:
+        said = f"The bank said something of the payment {known.payment_id}: it is not withdrawn."
+        code = "payout_told"
+    return Refused(said, code=code, hint=shown)
+
+
+def _known(
+    store: Store, job: Job, statement: PayableStatement, *, again: str | None
+) -> StoredPayment | None:
+    """Return the payment that is written, None where one is to be made; raise `Refused`."""
+    newest = find_payout(store, statement.institution_id, statement.number)
+    if newest is None:
+        if again is None:
+            return None
+        raise Refused(
+            f"The statement {statement.number} was not paid yet, so it cannot be paid again.",
+            code="payout_not_exported",
+            hint="Leave --again and --reason out.",
+        )
+    (found,) = payout_states(
+        store, job.now, institution_id=statement.institution_id, number=statement.number
+    )
+    shown = f"`cardoffers payout show {statement.number}` shows it."
+    is_withdrawn = newest.withdrawn_at is not None
+    if (is_withdrawn or found.state == "withdrawn_told") and not found.came_back:
+        if found.paid_amount or (is_withdrawn and newest.entries):
+            raise Refused(
+                f"The bank says something of a payment of {statement.number} that was withdrawn, or"
+                " came back: another file would pay twice.",
+                code="payout_withdrawn_told",
+                hint=f"{shown} Ask the bank; `cardoffers bank import FILE` takes in its answer.",
+            )
+        if is_withdrawn:
+            return None
+    if again is None and found.came_back:
+        raise Refused(  # whoever uploads it pays into what the bank could not pay into
+            f"The payment {newest.payment_id} came back or was rejected: its file is not written"
+            " again.",
+            code="payout_returned",
+            hint=f"{shown} `cardoffers payout export --statement {statement.number} --form"
+            f" {newest.form} -o FILE --again --reason TEXT` pays it once more.",
+        )
+    if again is None:
+        return newest
+    if found.came_back:
+        return None
+    if newest.attempt > 1 and not found.paid_amount:
+        return newest
+    raise Refused(
+        f"The statement {statement.number} is {found.state}: it is paid again only where the bank"
+        " returned or rejected its payment.",
+        code="payout_not_returned",
+        hint=f"{shown} `cardoffers bank import FILE` takes in what the bank said since.",
+    )
+
+
+def _check_again(kept: StoredPayment, form: str, due_on: date | None) -> None:
+    """Refuse to write a payment otherwise than it was."""
+    if kept.form == form and due_on in {None, kept.due_on}:
+        return
+    raise Refused(
+        f"The statement {kept.number} was exported as {kept.form}, due on {kept.due_on}: a second"
+        " payment of it would pay twice.",
+        code="payout_exported",
+        hint=f"`--form {kept.form}` writes the same file again.",
+    )
+
+
+def _make(
+    store: Store,
+    job: Job,
+    run: Run,
+    owner: Institution,
+    statement: PayableStatement,
+    *,
+    form: str,
+    due_on: date | None,
+    again: str | None,
+    dry_run: bool,
+) -> str | None:
+    """Keep a payment of a statement, with what was written; return the state of its approval."""
+    payout_no = next_payout(store)
+    newest = find_payout(store, owner.id, statement.number)
+    attempt = newest.attempt + 1 if newest else 1
+    made_again = {"attempt": attempt, "reason": again} if newest else {}
+    of = {"action": "payout_export", "subject": statement.number}
+    asked = asked_before(store, run, owner, **of)
+    if due_on is None and asked and date.fromisoformat(asked.details["due_on"]) >= job.now.date():
+        due_on = date.fromisoformat(asked.details["due_on"])  # what is approved is that day
+    payment = _payment(
+        *(store, job, owner, statement), due_on=due_on, payout_no=payout_no, attempt=attempt
+    )
+    payer, payee = payment.payer.account, payment.payee.account
+    content = FORMS[form](payment)
+    digest = sha256(content).hexdigest()
+    approval = require_approval(
+        store,
+        run,
+        owner,
+        **of,
+        details={
+            "form": form,
+            "payer": payment.payer.name,
+            "payer_account": payer.text,
+            "holder": payment.payee.name,
+            "account": payee.text,
+            "due_on": payment.due_on.isoformat(),
+            "decided_sha256": sha256(FORMS[form](payment.decided())).hexdigest(),
+            **made_again,
+        },
+        amount=statement.amount,
+        currency=statement.currency,
+        dry_run=dry_run,
+    )
+    store.execute(
+        "payouts/questions:keep",
+        payout_no=payout_no,
+        institution_id=owner.id,
+        number=statement.number,
+        attempt=attempt,
+        reason=again,
+        payment_id=payment.payment_id,
+        trace=trace_of(payer.bank or "", payout_no) if form == "nacha" else None,
+        amount=statement.amount,
+        currency=statement.currency,
+        form=form,
+        account=payee.masked,
+        content=content.decode(),
+        sha256=digest,
+        due_on=payment.due_on,
+        exported_at=job.now,
+        run_no=run.run_no,
+        actor=job.actor,
+    )
+    told = {"statement": statement.number, "form": form, "sha256": digest, **made_again}
+    _log(store, job, owner, "payout_exported", told)
+    return approval
+
+
+def _log(store: Store, job: Job, owner: Institution, event: str, told: Mapping[str, Any]) -> None:
+    """Append what became of a payment of a statement to the security log."""
+    security_log.append(
+        store,
+        event,
+        event_id=uuid4(),
+        institution_id=owner.id,
+        details=told,
+        now=job.now,
+        actor=job.actor,
+    )
+
+
+def _payment(
+    store: Store,
+    job: Job,
+    owner: Institution,
+    statement: PayableStatement,
+    *,
+    due_on: date | None,
+    payout_no: int,
+    attempt: int,
+) -> Payment:
+    if due_on and due_on < job.now.date():
+        raise Refused(
+            f"The day {due_on} has passed: no bank pays on it.",
+            code="due_passed",
+            hint=f"Leave --due out, or name a day from {job.now.date()} on.",
+        )
+    if statement.amount <= 0:
+        raise Refused(
+            f"The statement {statement.number} pays nothing.",
+            code="nothing_payable",
+            hint="What is owed less than nothing is carried into the next statement.",
+        )
+    account = find_account(store, owner.id)
+    if account is None:
+        raise Refused(
+            f"{owner.name} has no account to be paid to.",
+            code="account_missing",
+            hint=f"Type `cardoffers institution set {owner.slug} --account IBAN/BIC`.",
+        )
+    return Payment(
+        payment_id=payment_id(statement.number, attempt),
+        statement=statement.number,
+        amount=statement.amount,
+        currency=statement.currency,
+        payer=_payer(job),
+        payee=Party(name=account.holder, account=parse_account(account.account)),
+        trace_no=payout_no,
+        made_at=job.now,
+        due_on=due_on or _next_weekday(job.now.date()),
+        file_no=payouts_of_day(store, "nacha", job.now.date()),
+    )
+
+
+def _payer(job: Job) -> Party:
+    """Return who pays, as the settings say; raise `ConfigurationError`."""
+    name, account = job.settings.payer_name, job.settings.payer_account
+    if not name or not account:
+        raise ConfigurationError(
+            "The settings do not say from which account institutions are paid.",
+            code="payer_missing",
+            hint="Set payer_name and payer_account: `cardoffers help payments` tells how.",
+        )
+    return Party(name=name, account=parse_account(account), account_id=job.settings.payer_id)
+
+
+def _next_weekday(day: date) -> date:
+    """Return the day behind one that is no Saturday or Sunday; banks move holidays themselves."""
+    following = day + timedelta(days=1)
+    while following.weekday() >= _SATURDAY:
+        following += timedelta(days=1)
+    return following

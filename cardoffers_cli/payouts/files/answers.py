@@ -1,0 +1,65 @@
+"""Open a file of a bank in whichever form it is, which its content says and not its name."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from cardoffers_cli.intake.sources import open_input
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.payouts.files.entries import refused
+from cardoffers_cli.payouts.files.listed import read_listed
+from cardoffers_cli.payouts.files.messages import read_messages
+from cardoffers_cli.payouts.files.nacha_returns import read_returns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from cardoffers_cli.payouts.files.entries import Said
+
+Form = Literal["xml", "nacha", "csv"]
+
+_READERS = {"xml": read_messages, "nacha": read_returns, "csv": read_listed}
+_HEAD = 512
+_XML = (b"<", b"\xff\xfe<", b"\xfe\xff\x00<")
+
+
+@dataclass(frozen=True)
+class BankFile:
+    """A file of a bank: its form, the digest of its bytes, and what it says, read once."""
+
+    name: str
+    form: Form
+    sha256: str
+    said: Iterator[Said]
+
+
+@contextmanager
+def open_bank_file(path: Path) -> Iterator[BankFile]:
+    """Open a file; raise `FileUnusable`, here or while it is read, with its name in front."""
+    try:
+        with open_input(path) as file:
+            head = file.read(_HEAD)
+            file.seek(0)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            file.seek(0)
+            form = _form(head)
+            yield BankFile(path.name, form, digest, _READERS[form](file))
+    except FileUnusable as error:
+        raise error.of(path.name) from None
+    except (FileNotFoundError, IsADirectoryError):
+        raise FileUnusable(
+            f"There is no file {path}.", code="file_missing", hint="Check its name."
+        ) from None
+
+
+def _form(head: bytes) -> Form:
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text:
+        raise refused("file_empty", "The file is empty.", "Fetch it again from the bank.")
+    if text.startswith(_XML):
+        return "xml"
+    return "nacha" if text.startswith((b"101", b"1 01")) else "csv"

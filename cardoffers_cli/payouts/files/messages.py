@@ -1,0 +1,185 @@
+"""Read what a bank says in messages of ISO 20022, every version of them alike.
+
+camt.053 and camt.054 tell of entries that it booked, pain.002 of payments that it took or rejected.
+An entry is the sum of its details: what is not stays a line of its own (rules.md#bank-entries).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, cast
+
+from cardoffers_cli.payouts.files.entries import (
+    UNEXPLAINED,
+    BankEntry,
+    BankFinding,
+    BankValueError,
+    amount_of,
+    moment_of,
+    reference_of,
+)
+from cardoffers_cli.payouts.files.xml_entries import (
+    all_at,
+    attribute_at,
+    message_of,
+    name_of,
+    read_elements,
+    text_at,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import BinaryIO
+    from xml.etree.ElementTree import Element
+
+    from cardoffers_cli.payouts.files.entries import Direction, EntryStatus, Message, Said
+
+_ENTRY = "Ntry"
+_WANTED = {_ENTRY, "OrgnlGrpInfAndSts", "OrgnlPmtInfAndSts", "TxInfAndSts"}
+
+_ENTRY_STATUS: Mapping[str, EntryStatus] = {
+    "BOOK": "booked",
+    "PDNG": "pending",
+    "FUTR": "pending",
+    "INFO": "notice",
+}
+_PAYMENT_STATUS: Mapping[str, EntryStatus] = {
+    "RJCT": "rejected",
+    "CANC": "rejected",
+    **dict.fromkeys("RCVD PDNG PART PATC BLCK".split(), "pending"),
+    **dict.fromkeys("ACTC ACCP ACSP ACWC ACWP ACFC ACSC ACCC PRES".split(), "accepted"),
+}
+_DIRECTIONS: Mapping[str, Direction] = {"CRDT": "credit", "DBIT": "debit"}
+
+_AMOUNTS = ("Amt", "AmtDtls/TxAmt/Amt", "AmtDtls/InstdAmt/Amt")
+_STATEMENT = re.compile(r"[A-Z0-9-]+-[0-9]{4}-[0-9]{6,}")
+"""How the number of a statement looks, where it stands in the text of a payment alone."""
+
+
+def read_messages(file: BinaryIO) -> Iterator[Said]:
+    """Yield what a message says, payment by payment; raise `FileUnusable`."""
+    for number, element in enumerate(read_elements(file, _WANTED), start=1):
+        place = f"entry {number}"
+        try:
+            if name_of(element) == _ENTRY:
+                yield from _booked(element, place)
+            else:
+                yield from _answered(element, place)
+        except BankValueError as unfit:
+            yield BankFinding(place, str(unfit))
+
+
+def _booked(entry: Element, place: str) -> Iterator[Said]:
+    """Yield the payments of an entry of an account, or the entry itself; what they leave over."""
+    details = all_at(entry, "NtryDtls/TxDtls")
+    if not details:
+        yield _payment(entry, entry, place, is_alone=True)
+        return
+    read, unfit = [], set()
+    for detail in details:
+        try:
+            read.append(_payment(entry, detail, place, is_alone=len(details) == 1))
+        except BankValueError as fault:
+            unfit.add(str(fault))
+    yield from read
+    is_exchanged = any(name_of(each) == "CcyXchg" for each in entry.iter())
+    if not is_exchanged and (read or len(details) > 1):
+        try:
+            yield from _left_over(entry, read, place)
+        except BankValueError as fault:
+            unfit.add(str(fault))
+    yield from (BankFinding(place, code) for code in sorted(unfit))
+
+
+def _left_over(entry: Element, details: list[BankEntry], place: str) -> Iterator[Said]:
+    """Yield what an entry has beyond its details or they beyond it, such as charges; a finding."""
+    whole = replace(_payment(entry, entry, place, is_alone=True), payment_id=None, code=None)
+    sums = [
+        cast("Decimal", each.amount) * (1 if each.direction == whole.direction else -1)
+        for each in details
+        if each.currency == whole.currency
+    ]
+    over = cast("Decimal", whole.amount) - sum(sums, Decimal())
+    if over and whole.status in {"booked", "returned"}:
+        other: Mapping[Direction, Direction] = {"credit": "debit", "debit": "credit"}
+        direction = whole.direction if over > 0 else other[whole.direction]
+        yield BankFinding(place, "entry_not_explained")
+        yield replace(whole, status=UNEXPLAINED, direction=direction, amount=abs(over))
+
+
+def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) -> BankEntry:
+    status = _ENTRY_STATUS.get(text_at(entry, "Sts/Cd", "Sts") or "")
+    direction = _DIRECTIONS.get(text_at(payment, "CdtDbtInd") or text_at(entry, "CdtDbtInd") or "")
+    if status is None:
+        raise BankValueError("bank_status_unknown")
+    if direction is None:
+        raise BankValueError("bank_direction_unknown")
+    came_back = all_at(payment, "RtrInf") or text_at(entry, "RvslInd") in {"true", "1"}
+    if status == "booked" and direction == "credit" and came_back:
+        status = "returned"
+    dated = text_at(entry, "BookgDt/DtTm", "BookgDt/Dt", "ValDt/DtTm", "ValDt/Dt")
+    amount, currency = _amount(entry, payment, is_alone=is_alone)
+    return BankEntry(
+        message=cast("Message", message_of(entry)),
+        place=place,
+        status=status,
+        direction=direction,
+        payment_id=_payment_id(entry, payment),
+        amount=amount,
+        currency=currency,
+        booked_at=moment_of(dated) if dated else None,
+        code=text_at(payment, "RtrInf/Rsn/Cd", "RtrInf/Rsn/Prtry"),
+        bank_ref=reference_of(text_at(payment, "Refs/AcctSvcrRef"))
+        or reference_of(text_at(entry, "AcctSvcrRef")),
+    )
+
+
+def _amount(entry: Element, payment: Element, *, is_alone: bool) -> tuple[Decimal, str | None]:
+    """Return the amount of a payment, that of its entry where it is the only one."""
+    for within, paths in ((payment, _AMOUNTS), (entry, ("Amt",) if is_alone else ())):
+        for path in paths:
+            if text := text_at(within, path):
+                currency = attribute_at(within, path, "Ccy")
+                return amount_of(text, currency), currency
+    raise BankValueError("bank_amount_invalid")
+
+
+def _payment_id(entry: Element, payment: Element) -> str | None:
+    """Return what names a payment: its end-to-end id, else what else we wrote into it."""
+    named = ((payment, "Refs/EndToEndId"), (payment, "Refs/PmtInfId"))
+    for element, path in (*named, (entry, "NtryDtls/Btch/PmtInfId")):
+        if found := reference_of(text_at(element, path)):
+            return found
+    told = text_at(payment, "RmtInf/Ustrd") or ""
+    return told if _STATEMENT.fullmatch(told) else None
+
+
+def _answered(answer: Element, place: str) -> Iterator[BankEntry]:
+    """Yield what pain.002 says of a payment, or of the file or batch that it alone is in."""
+    said = text_at(answer, "TxSts", "PmtInfSts", "GrpSts")
+    if said is None:
+        return
+    if (status := _PAYMENT_STATUS.get(said)) is None:
+        raise BankValueError("bank_status_unknown")
+    named = text_at(answer, "OrgnlEndToEndId", "OrgnlPmtInfId", "OrgnlMsgId")
+    if (payment_id := reference_of(named)) is None:
+        raise BankValueError("bank_reference_missing")
+    amount = currency = None
+    if text := text_at(answer, "OrgnlTxRef/Amt/InstdAmt"):
+        currency = attribute_at(answer, "OrgnlTxRef/Amt/InstdAmt", "Ccy")
+        amount = amount_of(text, currency)
+    dated = text_at(answer, "AccptncDtTm")
+    yield BankEntry(
+        message="pain.002",
+        place=place,
+        status=status,
+        direction="debit",
+        payment_id=payment_id,
+        amount=amount,
+        currency=currency,
+        booked_at=moment_of(dated) if dated else None,
+        code=text_at(answer, "StsRsnInf/Rsn/Cd", "StsRsnInf/Rsn/Prtry"),
+        bank_ref=reference_of(text_at(answer, "AcctSvcrRef")),
+    )

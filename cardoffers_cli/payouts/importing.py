@@ -1,0 +1,164 @@
+"""Take in a file of a bank: each entry once for each kind of message (rules.md#bank-entries).
+
+An entry is known again by the bank's finest reference, its day and what it says of a payment;
+equals of one file are told apart by their order in it. So a file that comes twice adds nothing, and
+a payment booked twice is there twice. What camt.053 and camt.054 both tell is kept of both: the
+view bank_bookings says which entries count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid5
+
+from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.words.findings import BANK_CODES
+from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.payouts.bank import is_known_file, keep_entries, keep_file
+from cardoffers_cli.payouts.files.answers import open_bank_file
+from cardoffers_cli.payouts.files.entries import BankFinding
+from cardoffers_cli.river.publish import publish
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.payouts.files.answers import BankFile
+    from cardoffers_cli.payouts.files.entries import BankEntry
+
+_IDS = UUID("5f1c9b0e-6a55-5d0c-9a38-2f0f3f6f4a10")
+"""The namespace of the ids of entries, for ever."""
+_PAGE = 1_000
+_PLACES = 20
+
+
+class BankFindings(Record):
+    """What was wrong with entries that were left out; `places` are those of the first ones."""
+
+    code: str
+    level: str
+    entries: int
+    places: Sequence[str]
+    message: str
+    fix: str = shown(gives_way=1)
+
+
+class BankImportResult(Record):
+    """A file of a bank that was taken in: `new` entries of `entries`, the others were known."""
+
+    run_id: UUID
+    file: str
+    form: str
+    sha256: str
+    already_imported: bool
+    entries: int
+    new: int
+    known: int
+    statuses: Mapping[str, int]
+    findings: Sequence[BankFindings]
+    dry_run: bool
+
+
+def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImportResult:
+    """Take a file in, in one transaction; raise `FileUnusable`, and take nothing of it then."""
+    with (
+        open_bank_file(path) as file,
+        job.store() as store,
+        store.transaction(keep=not dry_run),
+        run_record(store, kind="bank_import", now=job.now, actor=job.actor) as run,
+    ):
+        is_known = is_known_file(store, file.sha256)
+        number = keep_file(
+            store,
+            file_name=file.name,
+            form=file.form,
+            sha256=file.sha256,
+            received_at=job.now,
+            run_no=run.run_no,
+        )
+        taking = _Taking(store, number)
+        taking.take(file)
+        publish(store, "returned_payouts", run_no=run.run_no)
+        told = BankImportResult(
+            run_id=run.run_id,
+            file=file.name,
+            form=file.form,
+            sha256=file.sha256,
+            already_imported=is_known,
+            entries=taking.entries,
+            new=taking.new,
+            known=taking.entries - taking.new,
+            statuses=dict(sorted(taking.statuses.items())),
+            findings=taking.findings(),
+            dry_run=dry_run,
+        )
+        run.counts.update({"file": file.name, "entries": told.entries, "new": told.new})
+    return told
+
+
+class _Taking:
+    """What was taken of a file by now."""
+
+    def __init__(self, store: Store, bank_file_no: int) -> None:
+        self._store = store
+        self._number = bank_file_no
+        self._alike: Counter[UUID] = Counter()
+        self._page: list[Mapping[str, Any]] = []
+        self._places: dict[str, list[str]] = {}
+        self._findings: Counter[str] = Counter()
+        self.entries = self.new = 0
+        self.statuses: Counter[str] = Counter()
+
+    def take(self, file: BankFile) -> None:
+        """Take in all that a file says, page by page."""
+        for each in file.said:
+            if isinstance(each, BankFinding):
+                self._findings[each.code] += 1
+                places = self._places.setdefault(each.code, [])
+                places += [each.place] if len(places) < _PLACES else []
+                continue
+            self.entries += 1
+            self.statuses[each.status] += 1
+            self._page.append(_row(each, self._id(each)))
+            if len(self._page) == _PAGE:
+                self._keep()
+        self._keep()
+
+    def findings(self) -> list[BankFindings]:
+        """Return what was wrong, by code."""
+        return [
+            BankFindings(
+                code=code,
+                level=BANK_CODES[code].level,
+                entries=entries,
+                places=self._places[code],
+                message=BANK_CODES[code].summary,
+                fix=BANK_CODES[code].fix,
+            )
+            for code, entries in sorted(self._findings.items())
+        ]
+
+    def _keep(self) -> None:
+        if self._page:
+            self.new += keep_entries(self._store, self._number, self._page)
+        self._page = []
+
+    def _id(self, entry: BankEntry) -> UUID:
+        says = [
+            *(entry.message, entry.bank_ref, entry.payment_id, entry.trace, entry.status),
+            *(entry.direction, entry.amount, entry.currency, entry.code),
+            entry.booked_at and entry.booked_at.date(),
+        ]
+        alike = uuid5(_IDS, "\x1f".join("" if each is None else str(each) for each in says))
+        self._alike[alike] += 1
+        return uuid5(alike, str(self._alike[alike]))
+
+
+def _row(entry: BankEntry, entry_id: UUID) -> Mapping[str, Any]:
+    """Return what an entry says as text, by the columns of the table."""
+    said = vars(entry).items()
+    texts = {name: None if value is None else str(value) for name, value in said}
+    return {"entry_id": str(entry_id), **texts}

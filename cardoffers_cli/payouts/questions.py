@@ -1,0 +1,139 @@
+"""Payouts: the payments of statements, and what the bank says of them (rules.md#payouts)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.kernel.words.records import Record, shown
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+    from typing import Any
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+
+
+class PayableStatement(Record):
+    """A statement, and what it pays its institution."""
+
+    institution_id: UUID
+    number: str
+    amount: Amount
+    currency: str
+    closed_at: datetime
+
+
+class StoredPayment(Record):
+    """The newest payment of a statement as it was exported; `content` is the file.
+
+    `attempt` is 1 of the first, and more of those that were made because the one before came back
+    or was withdrawn. `entries` counts what the bank said of it.
+    """
+
+    number: str
+    attempt: int
+    payment_id: str
+    amount: Amount
+    currency: str
+    form: str
+    account: str
+    content: str
+    sha256: str
+    due_on: date
+    exported_at: datetime
+    actor: str
+    withdrawn_at: datetime | None
+    entries: int
+
+
+class PayoutState(Record):
+    """What is paid of a statement; `state` is its verdict (rules.md#bank-verdicts).
+
+    `bank_code` is as the bank gave it, of the newest payment, as all that says how it was made;
+    without a `form` none was exported, or it was withdrawn. `age_days` count from the day it was
+    due, or closed. `kept_amount` did not come back of what did. A payment that was withdrawn is
+    also there by itself, as `withdrawn`, where these are asked for.
+    """
+
+    number: str = shown("statement")
+    institution: str
+    state: str
+    amount: Amount
+    currency: str
+    paid_amount: Amount = shown("paid", gives_way=2)
+    bank_code: str | None = shown("code")
+    booked_at: datetime | None = shown("booked", gives_way=8)
+    age_days: int = shown("days", gives_way=4)
+    payment_id: str | None = shown("payment", gives_way=9)
+    form: str | None = shown(gives_way=5)
+    account: str | None = shown(gives_way=6)
+    due_on: date | None = shown("due", gives_way=5)
+    exported_at: datetime | None = shown("exported", gives_way=7)
+    closed_at: datetime = shown("closed", gives_way=9)
+    attempt: int | None = shown(gives_way=10)
+    kept_amount: Amount = shown("not returned", gives_way=10)
+    came_back: bool
+    withdrawn_reason: str | None = shown("withdrawn because", gives_way=10)
+
+
+def payable_statement(store: Store, number: str) -> PayableStatement:
+    """Return a statement by its number; raise `NotFound`."""
+    found = store.record(PayableStatement, "payouts/questions:payable", number=number)
+    if found is None:
+        raise NotFound(
+            f"There is no statement {number}.",
+            code="statement_not_found",
+            hint="`cardoffers statement list` shows them with their numbers.",
+        )
+    return found
+
+
+def find_payout(store: Store, institution_id: UUID, number: str) -> StoredPayment | None:
+    """Return the newest payment of a statement, if it was exported."""
+    of = {"institution_id": institution_id, "number": number}
+    return store.record(StoredPayment, "payouts/questions:find", **of)
+
+
+def next_payout(store: Store) -> int:
+    """Return the number of the next payout."""
+    return int(store.value("payouts/questions:next_no"))
+
+
+def payout_states(
+    store: Store,
+    moment: datetime,
+    *,
+    institution_id: UUID | None = None,
+    number: str | None = None,
+    withdrawn: bool = False,
+    limit: int | None = None,
+) -> list[PayoutState]:
+    """Return what is paid of statements, of an institution or of all, the newest first.
+
+    With `withdrawn` payments follow their statement that were.
+    """
+    return store.records(
+        PayoutState,
+        "payouts/questions:states",
+        moment=moment,
+        institution_id=institution_id,
+        number=number,
+        withdrawn=withdrawn,
+        limit=limit,
+    )
+
+
+def payouts_of_day(store: Store, form: str, day: date) -> int:
+    """Return how many payments were exported in a form on a day (UTC)."""
+    return int(store.value("payouts/questions:of_day", form=form, day=day))
+
+
+def withdraw(
+    store: Store, institution_id: UUID, payout: StoredPayment, *, now: datetime, **by: Any
+) -> None:
+    """Write that a payment was withdrawn; `by` has actor, reason and run_no."""
+    of = {"institution_id": institution_id, "payment_id": payout.payment_id}
+    store.execute("payouts/questions:withdraw", **of, now=now, **by)

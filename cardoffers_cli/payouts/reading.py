@@ -1,0 +1,102 @@
+"""What is shown of payouts and of what banks said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.reading import reading
+from cardoffers_cli.kernel.words.errors import Refused
+from cardoffers_cli.kernel.words.records import shown
+from cardoffers_cli.payouts.bank import BankEntryRow, list_entries
+from cardoffers_cli.payouts.bank_codes import meaning_of
+from cardoffers_cli.payouts.questions import PayoutState, payable_statement, payout_states
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cardoffers_cli.kernel.store.job import Job
+
+
+class ListedPayout(
+    PayoutState,
+    sheet="* age_days form account due_on exported_at booked_at payment_id closed_at attempt"
+    " kept_amount withdrawn_reason -came_back",
+):
+    """What is paid of a statement, and what the bank means by its code."""
+
+    meaning: str | None = shown(gives_way=3)
+
+
+class ListedBankEntry(
+    BankEntryRow,
+    sheet="status direction number institution amount currency booked_at code meaning bank_ref"
+    " payment_id file place message counts entry_id",
+):
+    """What a bank said of one payment, and what it means by its code."""
+
+    meaning: str | None = shown(gives_way=4)
+
+
+class PayoutDetails(ListedPayout):
+    """What is paid of a statement, with all that the bank said of it, and what was withdrawn."""
+
+    bank: Sequence[ListedBankEntry]
+    withdrawn: Sequence[ListedPayout]
+
+
+def payouts(job: Job, institution: str | None, *, limit: int | None = None) -> list[ListedPayout]:
+    """Return what is paid of statements, of an institution or of all, the newest first.
+
+    Payments that were withdrawn follow their statement.
+    """
+    with reading(job) as source:
+        store = source.store
+        owner = find_institution(store, institution).id if institution else None
+        found = payout_states(store, job.now, institution_id=owner, withdrawn=True, limit=limit)
+    return [_listed(each) for each in found]
+
+
+def show_payout(job: Job, number: str) -> PayoutDetails:
+    """Return what is paid of a statement, and what the bank said; raise `NotFound`, `Refused`."""
+    with reading(job) as source:
+        statement = payable_statement(source.store, number)
+        owner = statement.institution_id
+        found = payout_states(
+            source.store, job.now, institution_id=owner, number=number, withdrawn=True
+        )
+        said = list_entries(source.store, institution_id=owner, number=number)
+    if not found:
+        raise Refused(
+            f"The statement {number} pays nothing.",
+            code="nothing_payable",
+            hint=f"`cardoffers statement show {number}` shows what it says.",
+        )
+    first, *withdrawn = map(_listed, found)
+    return PayoutDetails(**first, bank=[_entry(each) for each in said], withdrawn=withdrawn)
+
+
+def bank_entries(
+    job: Job,
+    institution: str | None,
+    *,
+    number: str | None = None,
+    unknown: bool = False,
+    limit: int | None = None,
+) -> list[ListedBankEntry]:
+    """Return what banks said, the newest first; `unknown` asks for what no payout explains."""
+    with reading(job) as source:
+        store = source.store
+        owner = find_institution(store, institution).id if institution else None
+        found = list_entries(
+            store, institution_id=owner, number=number, unknown=unknown, limit=limit
+        )
+    return [_entry(each) for each in found]
+
+
+def _listed(found: PayoutState) -> ListedPayout:
+    return ListedPayout(**found, meaning=meaning_of(found.bank_code))
+
+
+def _entry(found: BankEntryRow) -> ListedBankEntry:
+    return ListedBankEntry(**found, meaning=meaning_of(found.code))

@@ -1,0 +1,231 @@
+"""Visit one place: finish what was imported, then fetch what is new.
+
+What is to be done follows from what is there and what is recorded, never from what was done in
+this run: so a session that was broken off anywhere is simply made again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.drop.drop import HALVES, MANIFEST, MARKER, REPORTS, marker_names
+from cardoffers_cli.kernel.disk.folders import numbered
+from cardoffers_cli.kernel.store.clock import real_now
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.kernel.words.pickups import KEEP
+from cardoffers_cli.pickup import result as told
+from cardoffers_cli.pickup.fetching import PickupJob, fetch, place, record
+from cardoffers_cli.pickup.openpgp import plain_name
+from cardoffers_cli.pickup.questions import FetchedFile
+from cardoffers_cli.pickup.remote import RemoteRefusal
+from cardoffers_cli.pickup.result import PickupFinding, PickupRow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cardoffers_cli.pickup.questions import FetchedFileRow
+    from cardoffers_cli.pickup.remote import Listing, Remote, RemoteFile
+
+_NO_INPUT = (MARKER, MANIFEST, *REPORTS, *HALVES)
+_TAKEN_AWAY = frozenset({"removed", "moved", "gone"})
+
+
+@dataclass(kw_only=True)
+class PickupSession:
+    """One session of a place, and what is to be told of it."""
+
+    pickup_job: PickupJob
+    known: Sequence[FetchedFileRow]
+    dry_run: bool = False
+    files: list[PickupRow] = field(default_factory=list)
+    findings: list[PickupFinding] = field(default_factory=list)
+
+    @property
+    def slug(self) -> str:
+        """The institution's."""
+        return self.pickup_job.owner.slug
+
+    @property
+    def is_to_finish(self) -> bool:
+        """Whether an imported file may still lie at its place."""
+        return any(each.outcome is None and each.is_imported for each in self.known)
+
+    def settle_pool(self) -> None:
+        """Put what a killed process recorded and did not place where it belongs."""
+        waiting = {self._id(each): each for each in self.known if each.outcome is None}
+        self.pickup_job.pool.clear(str(self.pickup_job.owner.id), waiting)
+        for file_id, each in waiting.items():
+            if self.pickup_job.pool.has(file_id):
+                self._place(each, self._free(each))
+
+    def finish(self, remote: Remote, listing: Listing) -> None:
+        """Do with imported files at their place what the configuration says."""
+        for each in self.known:
+            if each.outcome is None and each.is_imported:
+                try:
+                    outcome = self._finished(remote, listing, each)
+                except RemoteRefusal as error:
+                    self.findings.append(told.left_there(self.slug, each.remote_name, error))
+                    outcome = "imported"
+                self._tell(each.remote_name, each.size_bytes, outcome, each.drop_name)
+
+    def _finished(self, remote: Remote, listing: Listing, each: FetchedFileRow) -> str:
+        after, outcome = self.pickup_job.place.after, "kept"
+        found = listing.files.get(each.remote_name)
+        if found is None:
+            outcome = "gone"
+        elif found.stamp != each.stamp:
+            outcome = "replaced"
+        elif self.dry_run:
+            return "imported"
+        elif after != KEEP:
+            outcome = self._put_away(remote, listing, each)
+        if not self.dry_run:
+            with self.pickup_job.job.store() as store, store.transaction():
+                owner = self.pickup_job.owner.id
+                store.execute(
+                    "pickup/questions:finish",
+                    institution_id=owner,
+                    picked_no=each.picked_no,
+                    outcome=outcome,
+                    ended_at=real_now(),
+                )
+        return outcome
+
+    def _put_away(self, remote: Remote, listing: Listing, each: FetchedFileRow) -> str:
+        """Remove or move a file at its place, its markers first: one left behind marks the next."""
+        now = remote.look(each.remote_name)
+        if now is None or now.stamp != each.stamp:
+            return "gone" if now is None else "replaced"
+        folder = self.pickup_job.place.folder_to_move_to
+        for name in (*self._markers(listing, each.remote_name), each.remote_name):
+            if folder is None:
+                remote.remove(name)
+            else:
+                remote.move(name, folder, numbered(name))
+        return "removed" if folder is None else "moved"
+
+    def _markers(self, listing: Listing, name: str) -> list[str]:
+        """Return the markers of a file and of no other."""
+        inputs = [each for each in listing.files if not each.endswith(_NO_INPUT) and each != name]
+        others = {marker for each in inputs for marker in marker_names(each)}
+        mine = (each for each in marker_names(name) if each in listing.files)
+        return [each for each in mine if each not in others]
+
+    def fetch(self, remote: Remote, listing: Listing) -> None:
+        """Fetch what is new and ready, so many at once; say what is not to be fetched."""
+        self.findings += told.strays(self.slug, listing.strays)
+        settings = self.pickup_job.job.settings
+        most, new = settings.file_most_per_institution, self._new(listing)
+        for file in new[:most]:
+            if self.dry_run:
+                self._tell(file.name, file.size_bytes, "new")
+                continue
+            try:
+                self._fetch(remote, listing, file)
+            except (FileUnusable, RemoteRefusal) as error:
+                self.findings.append(told.left(self.slug, file.name, error))
+                self._tell(file.name, file.size_bytes, "left")
+        if len(new) > most:
+            self.findings.append(told.too_many(self.slug, len(new) - most, most))
+
+    def _new(self, listing: Listing) -> list[RemoteFile]:
+        recorded = {(each.remote_name, each.stamp): each for each in self.known}
+        new = []
+        for name, file in sorted(listing.files.items()):
+            if not self._is_input(name):
+                continue
+            known = recorded.get((name, file.stamp))
+            if known and (state := self._state(known)) is not None:
+                if known.outcome is None and not known.is_imported:
+                    self._tell(name, file.size_bytes, state, known.drop_name)
+            elif self._is_ready(listing, file):
+                new.append(file)
+        return new
+
+    def _is_input(self, name: str) -> bool:
+        """Whether a name matches, and neither it nor what a message would be called is a marker."""
+        inside = plain_name(name) if self.pickup_job.keys else name
+        is_input = not name.endswith(_NO_INPUT) and not inside.endswith(_NO_INPUT)
+        return is_input and fnmatchcase(name, self.pickup_job.place.pattern)
+
+    def _state(self, known: FetchedFileRow) -> str | None:
+        """Say how far a file is that was fetched; None where it has to be fetched again."""
+        if known.outcome is not None:
+            return "kept" if known.outcome == "kept" else None
+        if known.is_imported:
+            return "imported"
+        if known.is_refused:
+            return "refused"
+        pool, name = self.pickup_job.pool, known.drop_name
+        lies = pool.lies(self.slug, name) or pool.has(self._id(known))
+        return "waiting" if lies or known.is_in_hand else None
+
+    def _is_ready(self, listing: Listing, file: RemoteFile) -> bool:
+        """Whether it is marked, or nobody wrote to it for a while, by the clock of its server."""
+        if any(each in listing.files for each in marker_names(file.name)):
+            return True
+        if self.pickup_job.owner.require_marker:
+            self.findings.append(told.unmarked(self.slug, file.name))
+        elif file.modified_s is None:
+            return True
+        else:
+            age = real_now().replace(tzinfo=UTC).timestamp() - file.modified_s
+            if not 0 <= age < self.pickup_job.job.settings.quiet_s:
+                return True
+        self._tell(file.name, file.size_bytes, "not_ready")
+        return False
+
+    def _fetch(self, remote: Remote, listing: Listing, file: RemoteFile) -> None:
+        fetched = fetch(self.pickup_job, remote, listing, file)
+        before = [each for each in self.known if each.remote_name == file.name]
+        same = [
+            each
+            for each in before
+            if each.sha256 == fetched.sha256
+            and each.stamp != file.stamp
+            and self._state(each) in {"waiting", "imported"}
+        ]
+        if same:  # it was touched, and no more
+            record(self.pickup_job, FetchedFile(**{**fetched, "drop_name": same[-1].drop_name}))
+            self.pickup_job.pool.clear(self.pickup_job.id_of(file.name, file.stamp), ())
+            self._tell(file.name, file.size_bytes, "same")
+            return
+        record(self.pickup_job, fetched)
+        place(self.pickup_job, file.name, file.stamp, fetched.drop_name)
+        self._tell(file.name, file.size_bytes, "fetched", fetched.drop_name)
+        if before and before[-1].sha256 != fetched.sha256:
+            is_usual = before[-1].outcome in _TAKEN_AWAY
+            self.findings.append(told.came_again(self.slug, file.name, is_usual=is_usual))
+
+    def _free(self, each: FetchedFileRow) -> str:
+        """Return the name that a recorded file gets, which is its own unless that is in use."""
+        pool, name = self.pickup_job.pool, each.drop_name
+        if not pool.lies(self.slug, name):
+            return name
+        free = pool.free_name(self.slug, name)
+        with self.pickup_job.job.store() as store, store.transaction():
+            store.execute(
+                "pickup/questions:placed_as",
+                institution_id=self.pickup_job.owner.id,
+                picked_no=each.picked_no,
+                drop_name=free,
+            )
+        return free
+
+    def _place(self, each: FetchedFileRow, drop_name: str) -> None:
+        place(self.pickup_job, each.remote_name, each.stamp, drop_name)
+        self._tell(each.remote_name, each.size_bytes, "fetched", drop_name)
+
+    def _id(self, each: FetchedFileRow) -> str:
+        return self.pickup_job.id_of(each.remote_name, each.stamp)
+
+    def _tell(self, name: str, size: int, state: str, drop_name: str | None = None) -> None:
+        self.files.append(
+            PickupRow(
+                institution=self.slug, file=name, size_bytes=size, state=state, drop_name=drop_name
+            )
+        )

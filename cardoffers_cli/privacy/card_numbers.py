@@ -1,0 +1,119 @@
+"""Mask the card numbers that a store holds, and recognise what was masked.
+
+Every door refuses card numbers, so there are some only where a declared length was taken back, or
+where more numbers have come since. In references, identifiers and tokens each is replaced by a
+keyed hash of it (HMAC-SHA256, of which 128 bits are kept), which is the same for the same number
+and so stays unique; in running text, by `[masked]`. The key is drawn once and lies in the folder of
+the store, as `mask-key`, for its owner only: it is in no snapshot and no backup, so who has only
+the store cannot try numbers until one fits. With it a masked reference is a duplicate when its
+number is taken as a reference again, so that no purchase is paid twice, and refunds still find it.
+
+Ids of redemptions were told to others and stay, though they are made from references. What lies in
+an archive outside of the store is never rewritten, and is counted as left.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections import Counter
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.intake.copies import MASK
+from cardoffers_cli.kernel.disk.private import new_private_file, read_private_file
+from cardoffers_cli.kernel.store.card_numbers import CardNumberRow, Mask, find_card_numbers, mask
+from cardoffers_cli.kernel.store.layout import mask_key_path
+from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.store.snapshot import withdraw
+from cardoffers_cli.kernel.words.cards import without_card_numbers
+from cardoffers_cli.kernel.words.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.job import Job
+
+_BEGINS = "masked-"
+_HEX = 32
+
+
+class MaskedNumbers(Record):
+    """How many card numbers there were, by place, how many were masked, and how many are left."""
+
+    card_numbers: int
+    places: Sequence[Mapping[str, Any]]
+    masked: int
+    left: int
+    dry_run: bool
+
+
+def mask_card_numbers(job: Job, *, dry_run: bool = False) -> MaskedNumbers:
+    """Mask every card number of the store; return how many there were, by place, and are left.
+
+    The snapshot of the store is withdrawn, as it holds them too. Old blocks of the store's file
+    hold them until it is compacted.
+    """
+    with job.store(read_only=dry_run) as store:
+        found = find_card_numbers(store)
+        masked = Counter[str]()
+        for each in found:
+            masked[each.place.column] += each.rows
+        left, all_of_them = 0, masked.total()
+        if found and not dry_run:
+            key = _key_of(job.path)
+            with store.transaction():
+                with run_record(store, kind="mask", now=job.now, actor=job.actor) as run:
+                    mask(store, (_mask_of(key, each) for each in found))
+                    left = sum(each.rows for each in find_card_numbers(store))
+                    run.counts.update(masked=all_of_them - left, left=left)
+                withdraw(job.path)  # before the commit: no copy may hold them longer than the store
+    return MaskedNumbers(
+        card_numbers=all_of_them,
+        places=[{"place": place, "rows": rows} for place, rows in sorted(masked.items())],
+        masked=0 if dry_run else all_of_them - left,
+        left=left,
+        dry_run=dry_run,
+    )
+
+
+def recognised(
+    job: Job, institution_id: UUID, references: Callable[[], Iterable[str]]
+) -> dict[str, str]:
+    """Return what each reference would be masked as; nothing, where nothing was ever masked."""
+    path = mask_key_path(job.path)
+    if not path.exists():
+        return {}
+    key = read_private_file(path).strip()
+    return {each: masked_text(key, institution_id, each) for each in references()}
+
+
+def masked_text(key: str, institution_id: UUID | None, text: str) -> str:
+    """Return what stands in the place of a text that is a card number."""
+    message = f"{institution_id or ''}\x1f{text}".encode()
+    return f"{_BEGINS}{hmac.new(bytes.fromhex(key), message, sha256).hexdigest()[:_HEX]}"
+
+
+def _key_of(store: Path) -> str:
+    """Return the key of masks, drawn if there is none yet."""
+    path = mask_key_path(store)
+    if not path.exists():
+        with new_private_file(path, f"{secrets.token_hex(32)}\n"):
+            pass
+    return read_private_file(path).strip()
+
+
+def _mask_of(key: str, found: CardNumberRow) -> Mask:
+    place = found.place
+    if place.is_whole:
+        masked = masked_text(key, place.institution_id, found.text)
+    else:
+        masked = without_card_numbers(found.text, instead=MASK, joined=True)
+    return Mask(
+        place=place.column,
+        institution_id=place.institution_id,
+        text=found.text,
+        masked=masked,
+    )

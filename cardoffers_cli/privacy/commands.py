@@ -1,0 +1,170 @@
+"""`cardoffers privacy`: what is kept of a cardholder: export it, hold it, erase it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cardoffers_cli.kernel.cli.commands import group
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.options import DryRun, ErasureFile, Institution, Yes, option
+from cardoffers_cli.kernel.cli.questions import question
+from cardoffers_cli.kernel.cli.secret import typed
+from cardoffers_cli.kernel.cli.show import Block, Column, Sheet
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.privacy.holds import LegalHold
+
+if TYPE_CHECKING:
+    from cardoffers_cli.privacy.erase import Erased
+
+app = group("What is kept of a cardholder: export it, hold it, erase it.")
+
+PLACES = (Column("place"), Column("rows", kind="integer"))
+LISTS = ("places", "files")
+WHY = {
+    "holds_token": "The token stands in it; delete it, if it may go",
+    "copy_of_before": "A copy of the store of before; delete it, if it may go",
+    "list_not_beside": "The list of erasures could not be put beside it; copy it there",
+    "folder_missing": "Backups were put there, and it is away: copy the list of erasures there",
+}
+
+Cardholder = Annotated[str, option("-: the token is the next line of stdin.", metavar="-")]
+Reason = Annotated[str, option("Why; it is kept, so no token in it.")]
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    folder: Annotated[Path, option("A new folder, which only its owner can read.", "--to")],
+    *,
+    institution: Institution,
+    cardholder: Cardholder,
+    dry_run: DryRun = False,
+) -> None:
+    """Write everything stored about one cardholder, as CSV and as JSON, tokens in full."""
+    from cardoffers_cli.privacy.export import ExportedTable, export_cardholder
+
+    context = CommandContext.of(ctx)
+    context.writes({"--to": folder})
+    token = _token(cardholder)
+    done = export_cardholder(context.job, institution, token, folder, dry_run=dry_run)
+    context.show(done, Sheet.of(ExportedTable, "tables", done.tables))
+
+
+@app.command()
+def hold(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    cardholder: Cardholder,
+    reason: Reason,
+    release: Annotated[bool, option("Lift the hold.", "--release")] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Put a cardholder on legal hold, who is not erased then; or lift that."""
+    from cardoffers_cli.privacy.hold import hold_cardholder
+
+    context = CommandContext.of(ctx)
+    token = _token(cardholder)
+    done = hold_cardholder(
+        context.job, institution, token, reason, release=release, dry_run=dry_run
+    )
+    if not done.changed:
+        context.note("Nothing changes.")
+    context.show(done)
+
+
+question(
+    *(app, "holds", "privacy/holds:standing", LegalHold),
+    says="List the legal holds that stand: of institutions, and of cardholders by number.",
+    asks="institution",
+    data=False,
+)
+
+
+@app.command()
+def erase(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    cardholder: Cardholder,
+    reason: Reason,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Erase a cardholder: a tombstone takes the place of every token, for good; money stays."""
+    from cardoffers_cli.archive.compact import compact
+    from cardoffers_cli.privacy.erase import erase_cardholder
+
+    context = CommandContext.of(ctx)
+    token = _token(cardholder)
+    if not dry_run:
+        context.ask(f"Erase this cardholder of {institution}, for good?", yes=yes)
+    done = erase_cardholder(context.job, institution, token, reason, dry_run=dry_run)
+    if not dry_run:
+        compact(context.job)
+        if done.was_erased:
+            context.note("This cardholder was erased before; the store was written anew once more.")
+    if done.approval and dry_run:
+        context.note(f"A second person has to approve this: {done.approval}.")
+    why = [
+        f"The token stands still in {counted(place.rows, 'row')} of {place.place}."
+        for place in done.places
+    ]
+    why += [f"{WHY[file.why]}: {file.file}" for file in done.files]
+    context.show(done, *_erased(done), exit_code=3 if why else 0, why="\n".join(why))
+
+
+@app.command()
+def reapply(
+    ctx: typer.Context,
+    *,
+    erasures: ErasureFile = None,
+    none_since: Annotated[
+        bool, option("Say that nobody was erased whom the list does not name.", "--none-since")
+    ] = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Do the erasures again that a list names and the store does not know, as after a restore."""
+    from cardoffers_cli.archive.compact import compact
+    from cardoffers_cli.privacy.erase import reapply as again
+
+    context = CommandContext.of(ctx)
+    if none_since and not dry_run:
+        context.confirm("Is nobody missing in the list of erasures?", yes=yes)
+    done = again(context.job, erasures, none_since=none_since, dry_run=dry_run)
+    if done.erasures and not dry_run:
+        compact(context.job)
+    why = ""
+    if done.erasures_unknown_since:
+        why = (
+            f"Who was erased after {format_minute(done.erasures_unknown_since)} may be back: name "
+            "a newer list with --erasures FILE, or say --none-since."
+        )
+    context.show(done, exit_code=3 if why else 0, why=why)
+
+
+def _token(given: str) -> str:
+    """Return the token of standard input; one that was typed is refused, as shells keep it."""
+    if given != "-":
+        raise UsageError(
+            "A token is not typed into a command line, where others see it and a shell keeps it.",
+            code="token_typed",
+            hint="Write `--cardholder -`, and send the token as a line of standard input.",
+        )
+    return next(typed(given))
+
+
+def _erased(done: "Erased") -> Iterator[Block]:
+    from cardoffers_cli.privacy.traces import Trace
+
+    fields = {name: value for name, value in done.items() if name not in LISTS}
+    yield Sheet.of_fields("erased", fields)
+    if done.places:
+        yield Sheet("places", PLACES, done.places, title="The token stands still in texts of")
+    if done.files:
+        yield Sheet.of(Trace, "files", done.files, title="Files that hold the token, or may")

@@ -1,0 +1,198 @@
+"""Retention: delete what is older than its setting, and nothing that anything still keeps.
+
+Nothing is deleted where no age is set. A legal hold wins over every age, and so does what is open
+of an institution (`privacy/retention_retention.py`; rules.md#retention). What goes is counted in
+the record of the run before it is deleted; killed, the next one deletes the rest.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.drop.drop import MANIFEST, MARKER, REPORTS
+from cardoffers_cli.drop.file_changes import look_later
+from cardoffers_cli.drop.processed import DONE, FAILED, HELD
+from cardoffers_cli.drop.processed_files import watched
+from cardoffers_cli.kernel.disk.lasting import sync_folder_if_possible
+from cardoffers_cli.kernel.store.layout import put_aside_before, runs_folder
+from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.privacy.holds import standing_holds
+from cardoffers_cli.privacy.retention_of_domain import AGING, KINDS
+from cardoffers_cli.privacy.retention_retention import EndedRun, StillOpen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from cardoffers_cli.drop.processed_files import ProcessedFile
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+
+_BESIDE = (MARKER, MANIFEST, *REPORTS)
+_FOLDERS = {"imported": ("processed", DONE), "failed": ("failed", FAILED), "held": ("failed", HELD)}
+
+
+class RetainedKind(Record):
+    """One kind of what is kept: its age in days, how much there is, and how much of it may go.
+
+    `days` is None where it is kept for ever. `kept` are items that are old enough and stay all the
+    same, `because` the reasons; without a setting it is why nothing of the kind is ever deleted.
+    """
+
+    kind: str
+    what: str = shown(gives_way=3)
+    days: int | None
+    there: int | None
+    oldest_at: datetime | None = shown(gives_way=2)
+    may_go: int
+    bytes_may_go: int = shown("bytes", gives_way=1)
+    kept: int
+    because: str = shown(gives_way=4)
+
+
+class RetentionRun(Record):
+    """What was deleted, or with `dry_run` would be, by kind."""
+
+    kinds: Sequence[RetainedKind]
+    deleted: int
+    bytes_deleted: int
+    dry_run: bool
+
+
+class _Item(Record):
+    """Something that may age away: what is to be deleted, since when it is there, what keeps it."""
+
+    kind: str
+    paths: tuple[Path, ...]
+    since_at: datetime
+    kept_by: str | None
+
+
+def show_retention(job: Job) -> list[RetainedKind]:
+    """Return every kind of what is kept, with its age and what may go now."""
+    with job.store(read_only=True) as store:
+        items = [*_items(store, job)]
+    return [_told(job, kind, items) for kind in KINDS]
+
+
+def run_retention(job: Job, *, dry_run: bool = False) -> RetentionRun:
+    """Delete what may go, under the lock of the store; return what that was."""
+    with job.store(read_only=dry_run) as store:
+        items = [*_items(store, job)]
+        kinds = [_told(job, kind, items) for kind in AGING]
+        going = [item for item in items if _may_go(job, item)]
+        size = sum(each.bytes_may_go for each in kinds)
+        if going and not dry_run:
+            with (
+                store.transaction(),
+                run_record(store, kind="retention", now=job.now, actor=job.actor) as run,
+            ):
+                run.counts.update({each.kind: each.may_go for each in kinds}, bytes=size)
+            for item in going:
+                _delete(item)
+    return RetentionRun(kinds=kinds, deleted=len(going), bytes_deleted=size, dry_run=dry_run)
+
+
+def _told(job: Job, name: str, items: Sequence[_Item]) -> RetainedKind:
+    kind = KINDS[name]
+    days = _days(job, name)
+    own = [item for item in items if item.kind == name]
+    going = [item for item in own if _may_go(job, item)]
+    kept = [item for item in own if _is_old(job, item) and item.kept_by]
+    reasons = ", ".join(sorted({item.kept_by for item in kept if item.kept_by}))
+    return RetainedKind(
+        kind=name,
+        what=kind.what,
+        days=days,
+        there=len(own) if kind.setting else None,
+        oldest_at=min((item.since_at for item in own), default=None),
+        may_go=len(going),
+        bytes_may_go=sum(_size(path) for item in going for path in item.paths),
+        kept=len(kept),
+        because=reasons or kind.kept_by,
+    )
+
+
+def _days(job: Job, name: str) -> int | None:
+    setting = KINDS[name].setting
+    days: int | None = getattr(job.settings, setting) if setting else None
+    return days
+
+
+def _is_old(job: Job, item: _Item) -> bool:
+    days = _days(job, item.kind)
+    return days is not None and item.since_at <= job.now - timedelta(days=days)
+
+
+def _may_go(job: Job, item: _Item) -> bool:
+    return _is_old(job, item) and item.kept_by is None
+
+
+def _items(store: Store, job: Job) -> Iterator[_Item]:
+    """Yield everything that may age away, with what keeps it."""
+    holds = standing_holds(store)
+    held = {hold.institution_id for hold in holds}
+    since = [
+        (each.institution_id, each.since_at, each.why)
+        for each in store.records(StillOpen, "privacy/retention_retention:open_since")
+    ]
+    for file in watched(store):
+        open_ = sorted(
+            why for owner, at, why in since if owner == file.institution_id and at <= file.as_of
+        )
+        by = "legal_hold" if file.institution_id in held else next(iter(open_), None)
+        yield from _taken(job, file, by)
+    any_hold = "legal_hold" if holds else None
+    for run in store.records(EndedRun, "privacy/retention_retention:runs"):
+        folder = runs_folder(job.path) / str(run.run_id)
+        if folder.is_dir():
+            yield _Item(kind="runs", paths=(folder,), since_at=run.as_of, kept_by=any_hold)
+    yield from _aside(job.path, any_hold)
+
+
+def _taken(job: Job, file: ProcessedFile, kept_by: str | None) -> Iterator[_Item]:
+    """Yield a file that a night took, with what lies beside it, if it is there.
+
+    It is read only where it would go: whether it changed since.
+    """
+    kind, name = _FOLDERS[file.state]
+    path = Path(file.processed_folder) / file.institution / name / file.taken_as
+    if not path.is_file():
+        return
+    beside = (path.with_name(path.name + ending) for ending in _BESIDE)
+    paths = (path, *(each for each in beside if each.is_file()))
+    item = _Item(kind=kind, paths=paths, since_at=file.as_of, kept_by=kept_by)
+    is_changed = _may_go(job, item) and _is_changed(path, file)
+    yield replace(item, kept_by="changed_since") if is_changed else item
+
+
+def _is_changed(path: Path, file: ProcessedFile) -> bool:
+    """Return whether a file is not what was read of it, which nobody accepted."""
+    later = look_later(path, file.taken_bytes, file.taken_sha256)
+    return later is not None and later.what != "same" and later.mark != file.accepted_mark
+
+
+def _aside(store: Path, kept_by: str | None) -> Iterator[_Item]:
+    """Yield what was put aside of a store and in its folder, dated by its name."""
+    for path, at in put_aside_before(store):
+        yield _Item(kind="aside", paths=(path,), since_at=at, kept_by=kept_by)
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else (path,)
+    return sum(each.lstat().st_size for each in files if each.is_file())
+
+
+def _delete(item: _Item) -> None:
+    """Delete an item, what lies beside a file before the file itself."""
+    for path in reversed(item.paths):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    sync_folder_if_possible(item.paths[0].parent)

@@ -1,0 +1,119 @@
+"""Files beside the store that hold a token, or may: what an erasure leaves to people.
+
+Files that institutions sent are theirs, with the rows of others in them, and copies of the store
+are whole or nothing. So none is changed: each is named, with what is to be done.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.drop.processed import KEPT_IN, TAKEN
+from cardoffers_cli.drop.processed_files import kept_folders
+from cardoffers_cli.kernel.store import backup_places, journal
+from cardoffers_cli.kernel.store.erasures import copy_to
+from cardoffers_cli.kernel.store.layout import (
+    LOCKS,
+    backup_erasures_path,
+    folder_of,
+    history_root,
+    kept_files,
+    log_path,
+    reports_folder,
+    runs_folder,
+    snapshot_path,
+)
+from cardoffers_cli.kernel.words.errors import CardoffersError
+from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.privacy.traces_traces import holds_any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+
+_BACKUP = ".checksum"
+
+
+class Trace(Record, sheet="why file"):
+    """A file, and why it is named.
+
+    `holds_token`; `copy_of_before`, of the store as it was; `list_not_beside`, a copy beside which
+    the list of erasures could not be put; `folder_missing`, a folder of backups that is not there.
+    """
+
+    file: str
+    why: str
+
+
+def traces(
+    store: Store,
+    job: Job,
+    institution: str,
+    tokens: Sequence[str],
+    *,
+    before_run_no: int | None,
+) -> list[Trace]:
+    """Return the files that hold any of the tokens, and copies of the store of before.
+
+    That is before the run of the erasure, if it was an earlier one; a store that was put aside does
+    not say, and is always named.
+    Looked at are the folder of the store, its runs and reports, and the folders in which files of
+    the institution are kept. The store's own file is not: compacting it is what cleans it.
+    """
+    found = sorted({path for path in _looked_at(store, job, institution) if path.is_file()})
+    holding = [path for path in found if holds_any(path, tokens)]
+    before = [
+        *(path for path, run_no in backups(job.path) if run_no < (before_run_no or run_no + 1)),
+        *kept_files(job.path),
+        *kept_files(snapshot_path(job.path)),
+        *kept_files(log_path(job.path)),
+    ]
+    folders = [each for each in backup_places.known(job.path) if not each.is_dir()]
+    named = {"holds_token": holding, "copy_of_before": sorted(before), "folder_missing": folders}
+    return [Trace(file=str(path), why=why) for why, paths in named.items() for path in paths]
+
+
+def put_beside_backups(path: Path) -> list[Trace]:
+    """Add the list of a store to those beside its backups; return those where that cannot be."""
+    failed = []
+    for file, _ in backups(path):
+        try:
+            copy_to(path, backup_erasures_path(file), backup_places.draft_in(file.parent))
+        except (OSError, CardoffersError):
+            failed.append(Trace(file=str(file), why="list_not_beside"))
+    return failed
+
+
+def backups(path: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the backups of a store in the folders that are known, and their newest runs."""
+    ids = {str(each) for each in journal.all_ids(path)}
+    for folder in backup_places.known(path):
+        for checksum in sorted(folder.glob(f"*{_BACKUP}")):
+            with suppress(OSError, ValueError, TypeError, KeyError):
+                told, file = json.loads(checksum.read_bytes()), checksum.with_suffix("")
+                if file.exists() and str(told["run_id"]) in ids:
+                    yield file, int(told["run_no"])
+
+
+def _looked_at(store: Store, job: Job, institution: str) -> Iterator[Path]:
+    yield from _own(job.path)
+    for folder in (runs_folder(job.path), reports_folder(job.path)):
+        yield from folder.rglob("*")
+    for kept in kept_folders(store):
+        for kind in ("", TAKEN, *KEPT_IN.values()):
+            yield from (Path(kept) / institution / kind).glob("*")
+
+
+def _own(path: Path) -> Iterable[Path]:
+    """Return the files in the folder of a store, but locks, the snapshot and the archive."""
+    folder = folder_of(path)
+    left_out = {folder / name for name in LOCKS} | {snapshot_path(path)}
+    archive = Path(history_root(path))
+    return (
+        each for each in folder.rglob("*") if each not in left_out and archive not in each.parents
+    )

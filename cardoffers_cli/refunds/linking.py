@@ -1,0 +1,221 @@
+"""What a person decides of refunds: this one is of that purchase, or is to be laid aside.
+
+A link is made as the step makes it, with the same effects; it says who made it and why, and is for
+ever. Only a refund that waits can be linked or dismissed. Of several at once each is judged for
+itself, and those that cannot be linked say why.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
+from cardoffers_cli.kernel.store.institutions import asked_institutions, find_institution
+from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
+from cardoffers_cli.refunds.apply import settle_claims
+from cardoffers_cli.refunds.questions import dismiss, find_refund, list_refunds, name_refunds
+from cardoffers_cli.refunds.refund import find_open, find_said, refusals
+from cardoffers_cli.river.counts import keep_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.institutions import Institution
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.runs import Run
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+    from cardoffers_cli.refunds.questions import NamedRefund
+
+MESSAGES = {
+    "refund_not_found": "There is no refund with this reference.",
+    "refund_not_waiting": "The refund does not wait: it was linked, refused or dismissed before.",
+    "refund_named_twice": "The refund is named more than once.",
+    "purchase_not_received": "There is no purchase with this reference.",
+    "refund_of_other_cardholder": "The purchase is of another cardholder.",
+    "refund_before_purchase": "The refund is earlier than the purchase.",
+    "refund_exceeds_purchase": "The refund is more than what is left of the purchase.",
+    "reversal_too_early": "The redemption was made or settled after the clock of this run.",
+}
+"""Why a refund cannot be linked, by code."""
+
+
+class RefundLink(Record):
+    """What a person says: this refund is of that purchase, and why."""
+
+    refund_ref: str
+    transaction_ref: str
+    reason: str
+
+
+class LinkedRefund(
+    Record,
+    sheet="* code amount net_after currency message redemption_id reason -dry_run",
+):
+    """What became of a refund that a person linked; `code` says why it was not."""
+
+    refund_ref: str = shown("refund")
+    transaction_ref: str = shown("purchase")
+    is_linked: bool = shown("linked", gives_way=1)
+    code: str | None = shown(gives_way=2)
+    message: str | None = shown(gives_way=6)
+    outcome: str | None = shown(gives_way=2)
+    amount: Amount | None = shown(gives_way=3)
+    net_after: Amount | None = shown("left of it", gives_way=4)
+    currency: str | None = shown(gives_way=5)
+    redemption_id: UUID | None = shown(gives_way=12)
+    reason: str = shown(gives_way=7)
+    dry_run: bool
+
+
+class DismissedRefund(Record):
+    """A refund that a person laid aside."""
+
+    refund_ref: str
+    amount: Amount
+    currency: str
+    state: str
+    reason: str
+    approval: str | None = if_any()
+    dry_run: bool
+
+
+def link_refund(
+    job: Job, institution: str, said: RefundLink, *, dry_run: bool = False
+) -> LinkedRefund:
+    """Link one refund; raise `NotFound` or `Refused` where it cannot be, and write nothing then."""
+    (told,) = link_refunds(job, institution, [said], dry_run=True)
+    if told.code in {"refund_not_found", "purchase_not_received"}:
+        raise NotFound(told.message or "", code=told.code, hint=_HINT)
+    if told.code:
+        raise Refused(told.message or "", code=told.code, hint=_HINT)
+    return told if dry_run else link_refunds(job, institution, [said])[0]
+
+
+def link_refunds(
+    job: Job, institution: str, said: Sequence[RefundLink], *, dry_run: bool = False
+) -> list[LinkedRefund]:
+    """Link refunds in one transaction, those that can be; return what became of each."""
+    if any(not each.reason.strip() for each in said):
+        raise UsageError("A link needs a reason.", hint='Say why: --reason "same till receipt".')
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution)
+        with run_record(store, kind="refund_link", now=job.now, actor=job.actor) as run:
+            named = name_refunds(store, owner.id, said)
+            against = _against(named)
+            _link(store, named, against, run)
+            told = _told(store, owner, named, against, dry_run=dry_run)
+            run.counts["linked"] = sum(each.is_linked for each in told)
+        if not dry_run:
+            keep_counts(store)
+    return told
+
+
+def dismiss_refund(
+    job: Job, institution: str | None, refund_ref: str, reason: str, *, dry_run: bool = False
+) -> DismissedRefund:
+    """Lay a refund aside that waits.
+
+    Raises `NotFound`, `Refused` refund_not_waiting, and `ApprovalNeeded`.
+    """
+    if not reason.strip():
+        raise UsageError("A dismissal needs a reason.", hint='Say why: --reason "sent twice".')
+    with approvable(job, dry_run=dry_run) as store:
+        (owner,) = asked_institutions(store, institution)
+        found = find_refund(store, owner.id, refund_ref)
+        if found.state != "waiting":
+            code = "refund_not_waiting"
+            raise Refused(MESSAGES[code], code=code, hint=f"It is {found.state}.")
+        with run_record(store, kind="refund_dismiss", now=job.now, actor=job.actor) as run:
+            approval = require_approval(
+                store,
+                run,
+                owner,
+                action="refund_dismiss",
+                subject=refund_ref,
+                details={"reason": reason.strip()},
+                amount=found.amount,
+                currency=found.currency,
+                dry_run=dry_run,
+            )
+            by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
+            dismiss(store, found, owner.id, now=job.now, **by)
+            run.counts["refund_ref"] = refund_ref
+        after = find_refund(store, owner.id, refund_ref)
+    return DismissedRefund.part(after, reason=reason.strip(), approval=approval, dry_run=dry_run)
+
+
+_HINT = "`cardoffers refund show REFUND_REF -i INST` tells what is known of it."
+
+
+def _link(store: Store, named: Sequence[NamedRefund], against: dict[int, str], run: Run) -> None:
+    """Link what nothing is against, and add what then was against the others."""
+    fitting = {
+        each.refund_no: each for each in named if each.line not in against and each.refund_no
+    }
+    open_refunds = find_open(store, refund_nos=list(fitting))
+    rows = [
+        {"refund_no": number, "purchase_no": each.purchase_no, "reason": each.reason.strip()}
+        for number, each in fitting.items()
+    ]
+    taken = settle_claims(store, find_said(store, open_refunds, rows), run)
+    for number, code in refusals(store, taken).items():
+        against[fitting[number].line] = code
+
+
+def _against(named: Sequence[NamedRefund]) -> dict[int, str]:
+    """Return what is against rows before the purchase is looked at, by their lines."""
+    times = Counter(each.refund_ref for each in named)
+    found = {}
+    for each in named:
+        if each.refund_no is None:
+            found[each.line] = "refund_not_found"
+        elif times[each.refund_ref] > 1:
+            found[each.line] = "refund_named_twice"
+        elif each.state != "waiting":
+            found[each.line] = "refund_not_waiting"
+        elif each.purchase_no is None:
+            found[each.line] = "purchase_not_received"
+    return found
+
+
+def _told(
+    store: Store,
+    owner: Institution,
+    named: Sequence[NamedRefund],
+    against: Mapping[int, str],
+    *,
+    dry_run: bool,
+) -> list[LinkedRefund]:
+    refs = [each.refund_ref for each in named]
+    now = {
+        each.refund_ref: each
+        for each in list_refunds(store, owner.id, refund_refs=refs, limit=len(refs))
+    }
+    told = []
+    for each in named:
+        found = now.get(each.refund_ref)
+        is_linked = each.line not in against and found is not None and found.state == "linked"
+        code = None if is_linked else against.get(each.line, "reversal_too_early")
+        known = found if is_linked else None
+        told.append(
+            LinkedRefund(
+                refund_ref=each.refund_ref,
+                transaction_ref=each.transaction_ref,
+                is_linked=is_linked,
+                code=code,
+                message=MESSAGES[code] if code else None,
+                outcome=known.outcome if known else None,
+                amount=known.amount if known else None,
+                net_after=known.net_after if known else None,
+                currency=known.currency if known else None,
+                redemption_id=known.redemption_id if known else None,
+                reason=each.reason,
+                dry_run=dry_run,
+            )
+        )
+    return told

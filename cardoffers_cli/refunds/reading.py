@@ -1,0 +1,138 @@
+"""What is shown of refunds: a list, one of them, and what those without a reference may be of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.store.institutions import asked_institutions
+from cardoffers_cli.kernel.store.masking import without_cards
+from cardoffers_cli.kernel.store.reading import reading
+from cardoffers_cli.kernel.words.records import shown
+from cardoffers_cli.refunds.questions import (
+    ReceivedRefund,
+    RefundCandidate,
+    RefundProgress,
+    find_refund,
+    list_refunds,
+    received,
+)
+from cardoffers_cli.refunds.refund import find_candidates, find_open
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.refunds.questions import RefundRow, RefundState
+
+
+class ListedRefund(RefundProgress, sheet="institution *"):
+    """How far a refund is, in the shape of `refund list --format json`.
+
+    One that waits and has no reference has `candidates`; `exact_candidates` have its amount.
+    """
+
+    institution: str = shown(gives_way=6)
+    candidates: int | None = shown(gives_way=4)
+    exact_candidates: int | None = shown("exact", gives_way=7)
+
+
+class Candidate(RefundCandidate):
+    """A purchase that a refund may be of, in the shape of `refund suggest --format json`.
+
+    Who reviews a list writes a `reason` beside the one that is right.
+    """
+
+    reason: str | None = shown(gives_way=8)
+
+
+class RefundDetails(ReceivedRefund, ListedRefund):
+    """One refund, with what was received of it, who moved it, and what it may be of."""
+
+    may_be_of: Sequence[Candidate]
+
+
+def refund_rows(
+    job: Job,
+    institution: str | None,
+    *,
+    state: RefundState | None = None,
+    limit: int,
+    everywhere: bool = False,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+) -> tuple[list[ListedRefund], int]:
+    """Return the refunds of an institution, the newest first, and how many there are in all.
+
+    `from_at` and `to_at` are the beginning and the end of when goods went back, if any.
+    """
+    listed: list[ListedRefund] = []
+    refunds = 0
+    with reading(job) as source:
+        for owner in asked_institutions(source.store, institution, everywhere=everywhere):
+            found = list_refunds(
+                source.store, owner.id, state=state, limit=limit, from_at=from_at, to_at=to_at
+            )
+            listed += _listed(source.store, owner.slug, found)
+            refunds += found[0].refunds if found else 0
+    return [without_cards(each) for each in listed[:limit]], refunds
+
+
+def show_refund(job: Job, institution: str | None, refund_ref: str) -> RefundDetails:
+    """Return one refund with all that is known of it; raise `NotFound`."""
+    with reading(job) as source:
+        (owner,) = asked_institutions(source.store, institution)
+        found = find_refund(source.store, owner.id, refund_ref)
+        (listed,) = _listed(source.store, owner.slug, [found])
+        more = received(source.store, owner.id, refund_ref)
+        may_be_of = _candidates(source.store, [found.refund_no])
+    shown: RefundDetails = without_cards(RefundDetails(**{**listed, **more}, may_be_of=may_be_of))
+    return shown
+
+
+def suggestions(job: Job, institution: str | None) -> list[Candidate]:
+    """Return the candidates of all refunds of an institution that wait without a reference."""
+    with reading(job) as source:
+        (owner,) = asked_institutions(source.store, institution)
+        return _candidates(source.store, None, owner.id)
+
+
+def _listed(store: Store, slug: str, found: Sequence[RefundRow]) -> list[ListedRefund]:
+    waiting = [
+        each.refund_no
+        for each in found
+        if each.state == "waiting" and each.original_transaction_ref is None
+    ]
+    times: Counter[str] = Counter()
+    exact: Counter[str] = Counter()
+    for each in _found(store, waiting) if waiting else []:
+        times[each.refund_ref] += 1
+        exact[each.refund_ref] += each.equal_amount
+    counted = set(waiting)
+    return [
+        ListedRefund.part(
+            each,
+            institution=slug,
+            candidates=times[each.refund_ref] if each.refund_no in counted else None,
+            exact_candidates=exact[each.refund_ref] if each.refund_no in counted else None,
+        )
+        for each in found
+    ]
+
+
+def _found(
+    store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
+) -> list[RefundCandidate]:
+    refunds = find_open(store, institution_id, refund_nos)
+    found = find_candidates(store, refunds)
+    return store.records(RefundCandidate, "refunds/questions:candidates", found)
+
+
+def _candidates(
+    store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
+) -> list[Candidate]:
+    found = _found(store, refund_nos, institution_id)
+    return [without_cards(Candidate.part(each, reason=None)) for each in found]

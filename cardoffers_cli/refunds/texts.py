@@ -1,0 +1,99 @@
+"""What is said of a refund: one sentence for staff, and what a cardholder is told.
+
+Both name the purchase and the refund with their amounts, the rule, and what moved
+(rules.md#effects-of-refunds). The texts for cardholders have no ids and no words of ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.kernel.words.money import money_text
+from cardoffers_cli.kernel.words.texts import texts_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from decimal import Decimal
+
+    Row = Mapping[str, Any]
+
+_OUTCOMES = {
+    "reversed": "{rule}, so {payout} of cashback was taken back",
+    "kept": "the offer asks for no more than {least}, so nothing moved",
+    "already_reversed": "the cashback had been taken back before, so nothing moved",
+    "outside_clawback_window": "the cashback had been settled too long before, so nothing moved",
+    "not_redeemed": "the purchase earned nothing, so nothing moved",
+    "not_matched_yet": "the purchase is matched by what is left of it",
+    "refund_exceeds_purchase": "it is more than what is left, so it was refused",
+    "refund_of_other_cardholder": "it is of another cardholder, so it was refused",
+    "refund_before_purchase": "it is earlier than the purchase, so it was refused",
+    "purchase_not_received": "that purchase was not received, so it waits",
+}
+"""What became of a refund, by its outcome."""
+
+
+def refund_sentence(refund: Row) -> str:
+    """Say what a refund was of, and what it moved."""
+    currency = refund["currency"]
+    begins = (
+        f"The {refund['kind']} {refund['refund_ref']} of {money_text(refund['amount'], currency)}"
+    )
+    if refund["state"] == "dismissed":
+        return f"{begins} was laid aside by {refund['actor']} ({refund['reason']})."
+    if refund["outcome"] is None:
+        named = refund["original_transaction_ref"]
+        waits = f"it names {named}, and was not applied yet"
+        return (
+            f"{begins} waits: {waits if named else 'it names no purchase, and nobody linked it'}."
+        )
+    least = _money(refund["min_spend"], currency)
+    rule = f"that is less than the {least} of the offer"
+    said = _OUTCOMES[refund["outcome"]].format(
+        rule="nothing is left of the purchase" if refund["net_after"] == 0 else rule,
+        payout=_money(refund["institution_payout_amount"], currency),
+        least=least,
+    )
+    if refund["purchase_amount"] is None:
+        return f"{begins} names {refund['original_transaction_ref']}: {said}."
+    whole, left = (_money(refund[name], currency) for name in ("purchase_amount", "net_after"))
+    of = f"is of {refund['transaction_ref']}, {whole}, of which {left} is left"
+    return f"{begins} {of}: {said}."
+
+
+def _money(amount: Decimal | None, currency: str) -> str:
+    return "" if amount is None else money_text(amount, currency)
+
+
+def with_refunds(headline: str, refunds: Sequence[Row] | None) -> str:
+    """Add to the sentence about a purchase the ones about its refunds."""
+    return " ".join([headline, *(refund_sentence(each) for each in refunds or ())])
+
+
+def refund_answer(
+    refund: Row,
+    locale: str,
+    *,
+    money: Callable[[Decimal, str, str], str],
+    day: Callable[[datetime | None, str], str],
+) -> str:
+    """Return what the cardholder is told of a refund; amounts and days are written by these."""
+    kind = refund["outcome"] if refund["state"] == "linked" else refund["state"]
+    if kind == "reversed" and refund["net_after"] == 0:
+        kind = "reversed_whole"
+    elif kind == "dismissed":
+        kind = "refused"
+    amounts = {
+        "refund": "amount",
+        "amount": "purchase_amount",
+        "left": "net_after",
+        "least": "min_spend",
+        "payout": "institution_payout_amount",
+    }
+    told = {
+        name: "" if refund[column] is None else money(refund[column], refund["currency"], locale)
+        for name, column in amounts.items()
+    }
+    texts = texts_in(locale)["refunds"]
+    text: str = texts.get(kind) or texts.get(refund["state"]) or texts["linked"]
+    return text.format(**told, day=day(refund["refunded_at"], locale))

@@ -1,0 +1,213 @@
+"""The page of offers: which work, and which end when."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.kernel.sheets.days import firsts
+from cardoffers_cli.kernel.sheets.pages import Fact, Page, Section
+from cardoffers_cli.kernel.sheets.pictures import Bar, Picture, bars, beside, pictured
+from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
+from cardoffers_cli.kernel.sheets.tables import State
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import amount_text, compared, day_text, percent
+from cardoffers_cli.kernel.words.visible import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from cardoffers_cli.kernel.sheets.asked import ReportScope
+    from cardoffers_cli.kernel.sheets.sheets import Row, Rows
+
+SOON = timedelta(days=14)
+MOST_ROWS = 50
+"""Offers in one order of a table at most."""
+_AHEAD = Decimal("0.1")
+_LISTED = 3
+_COLUMNS = (
+    *(Column("title", "offer"), Column("currency"), Column("spend_amount", "spend", "money")),
+    *(Column("redemptions", kind="integer"), Column("merchant_funded_amount", "cost", "money")),
+    Column("cashback_share", "cashback per spend", "share"),
+    *(Column("spent_share", "of its budget", "share"), Column("ends", "budget ends")),
+    *(Column("expires_on", "offer ends", "date"), Column("merchant_name", "merchant")),
+    Column("offer_id", "offer id", "id"),
+)
+_ORDERS = {"spend": "most spend", "redemptions": "most redeemed", "ends": "first to end"}
+_MEANS = (
+    (
+        "Spend is what was paid at the merchant in purchases that redeemed, cost what the merchant"
+        " funds; both without what was reversed since."
+    ),
+    (
+        "A budget ends on the first day whose cumulated cost exceeds it at the rate of the last 28"
+        " days; in brackets, at the rates of the quickest and of the slowest of those four weeks."
+    ),
+)
+
+
+def offers_page(found: Mapping[str, Rows], asked: ReportScope) -> Page:
+    """Return the page; `found` has the rows of `reports/offer_results.py` in each order."""
+    return Page(
+        title=asked.titled("Offers"),
+        headline=headline(found, asked),
+        as_of=asked.as_of,
+        about=list(asked.said("Redemptions decided")),
+        facts=list(_facts(found, asked)) if found["spend"] else [],
+        sections=list(offer_sections(found, asked)),
+        notes=_MEANS,
+    )
+
+
+def headline(found: Mapping[str, Rows], asked: ReportScope) -> str:
+    """Return how many offers were redeemed, which one sold most, and which budgets end."""
+    rows = found["spend"]
+    if not rows:
+        return "No offer is running, and none was redeemed."
+    of_each = firsts(rows)
+    offers = sum(row["offers"] for row in of_each)
+    redeemed = sum(row["redeemed"] for row in of_each)
+    ending = ending_soon(found["ends"], asked.as_of)
+    ends = "ends" if len(ending) == 1 else "end"
+    soon = f"{counted(len(ending), 'budget') if ending else 'no budgets'} {ends} within 14 days"
+    return f"{redeemed:,} of {counted(offers, 'offer')} redeemed{asked.ending}; {soon}."
+
+
+def ending_soon(rows: Rows, now: datetime) -> list[Row]:
+    """Return the offers whose budgets end soon, those that are spent already left out."""
+    last = (now + SOON).date()
+    return [row for row in rows if row["state"] == "runs_out" and row["ends_on"] <= last]
+
+
+def _facts(found: Mapping[str, Rows], asked: ReportScope) -> Iterator[Fact]:
+    of_each = firsts(found["spend"])
+    earlier = {row["currency"]: row["spend_in_all"] for row in found.get("before", ())}
+    for row in of_each[:_LISTED]:
+        spend = row["spend_in_all"]
+        words = compared(spend, earlier.get(row["currency"]))
+        share = row["cashback_in_all"] / spend if spend else None
+        notes = [
+            f"{words} that of the time before" if words else "",
+            f"{percent(share)} of it came back as cashback" if share is not None else "",
+        ]
+        yield Fact.of(
+            f"spend at merchants, {row['currency']}",
+            amount_text(spend, row["currency"]),
+            "; ".join(filter(None, notes)),
+        )
+    for row in of_each[:_LISTED]:
+        if row["redemptions"]:
+            yield Fact.of(
+                f"most spend by one offer, {row['currency']}",
+                amount_text(row["spend_amount"], row["currency"]),
+                shortened(row["title"] or row["offer_id"], 60),
+            )
+    ending = ending_soon(found["ends"], asked.as_of)
+    spent = sum(row["spent_offers"] for row in of_each)
+    yield Fact.of(
+        "budgets that end within 14 days",
+        len(ending),
+        f"{spent:,} {'is' if spent == 1 else 'are'} spent already" if spent else "",
+    )
+
+
+def offer_sections(found: Mapping[str, Rows], asked: ReportScope) -> Iterator[Section]:
+    """Show the offers of each currency, in each of the orders that were found."""
+    more = asked.command("offers", file="offers.csv")
+    for first in firsts(found["spend"]):
+        currency = first["currency"]
+        orders = {
+            order: [
+                _shown(row, asked.as_of)
+                for row in rows
+                if row["currency"] == currency and (row["redemptions"] or order == "ends")
+            ]
+            for order, rows in found.items()
+            if order in _ORDERS
+        }
+        shown = {_ORDERS[order]: rows[:MOST_ROWS] for order, rows in orders.items() if rows}
+        if not shown:
+            continue
+        (order, rows), *others = shown.items()
+        yield Section(
+            title=f"Offers in {currency}",
+            lines=[_idle(first["offers"] - first["redeemed"], first["offers"])],
+            pictures=_pictures(orders, currency),
+            sheet=Sheet("offers", _COLUMNS, rows),
+            order=order,
+            orders=dict(others),
+            in_all=first["redeemed"] if orders["spend"] else first["offers"],
+            more=more,
+        )
+
+
+def _idle(count: int, in_all: int) -> str:
+    """Say how many of the offers run that nobody redeemed."""
+    run = "runs" if count == 1 else "run"
+    if count and count == in_all:
+        return f"{counted(count, 'offer')} {run}, and none was redeemed."
+    return f"{counted(count, 'other offer')} {run} unredeemed." if count else ""
+
+
+def _shown(row: Row, now: datetime) -> Row:
+    return {
+        **row,
+        "title": row["title"] or row["merchant_name"],
+        "ends": when_it_ends(row, now),
+        "expires_on": row["expires_at"].date(),
+    }
+
+
+def when_it_ends(row: Row, now: datetime) -> Any:
+    """Return in words when a budget ends, with its band; one ahead of its plan is marked."""
+    match row["state"]:
+        case "ended" | "no_budget":
+            return row["outlook"]
+        case "not_at_this_rate":
+            return "after the offer"
+        case "spent" if row["ends_on"]:
+            return State(f"spent on {day_text(row['ends_on'])}", "alarm")
+        case "spent":
+            return State(row["outlook"], "alarm")
+    text = day_text(row["ends_on"])
+    if first := row["ends_from"]:
+        last = row["ends_until"]
+        until = f" to {day_text(last)}" if last else " at the earliest"
+        text = f"{text} ({day_text(first)}{'' if first == last else until})"
+    is_soon = row["ends_on"] <= (now + SOON).date()
+    if row["spent_share"] > row["planned_share"] + _AHEAD:
+        text = f"{text}, ahead of plan"
+    return State(text, "warn") if is_soon else text
+
+
+def _pictures(orders: Mapping[str, Rows], currency: str) -> list[Picture]:
+    spend = beside(
+        f"Spend at merchants in {currency}, by offer",
+        [
+            (
+                row["title"],
+                f"{row['spend_amount']:,} · {counted(row['redemptions'], 'redemption')}",
+                row["spend_amount"],
+            )
+            for row in orders["spend"]
+            if row["redemptions"]
+        ],
+    )
+    budgets = bars(
+        f"Budgets in {currency} that end before their offers",
+        [_budget(row) for row in orders.get("ends", ()) if row["state"] == "runs_out"],
+        subtitle="Spent of each budget; the line across is where even spending would be by now.",
+    )
+    return pictured(spend, budgets)
+
+
+def _budget(row: Row) -> Bar:
+    said = row["ends"].text if isinstance(row["ends"], State) else row["ends"]
+    return Bar(
+        row["title"],
+        f"{percent(row['spent_share'])} · {said}",
+        [(min(row["spent_share"], Decimal(1)), "accent")],
+        mark=row["planned_share"],
+    )

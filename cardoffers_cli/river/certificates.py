@@ -1,0 +1,215 @@
+"""Certificates: what `validate` found in files, and whether it finds the same again.
+
+A certificate says which files were checked, how they were read, by which rules and when, and what
+was found in each. It has no signature. To check one, its files are read again in the same way and
+with its time as the clock (rules.md#certificates).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli import __version__
+from cardoffers_cli.intake.schemas.formats import rules_digest
+from cardoffers_cli.intake.sources import open_input
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.kernel.words.moments import parse_moment
+from cardoffers_cli.kernel.words.money import MINOR_UNITS
+from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.row_kinds import BY_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from cardoffers_cli.intake.chunks import FileReading
+    from cardoffers_cli.river.receiving import FileReport
+
+FORM = "cardoffers certificate 2"
+_LEFT_OUT = {"not_asked", "refunds"}
+"""What is not certified: what no store was asked, and counts that others include."""
+_NO_CERTIFICATE = "Name a file that `cardoffers validate FILE… --certificate FILE` wrote."
+
+
+class ReadingOptions(Record):
+    """The options by which files were read, as they are given to `validate`."""
+
+    currency: str | None
+    delimiter: str
+    assume_timezone: str | None
+    sheet: str | None
+    kind: str | None
+    allow_unterminated: bool
+    profile_sha256: str | None
+
+
+class Certificate(Record):
+    """What was found in files; `files` have the fields of `validate --format json`.
+
+    Of a finding they have its code, level and rows, of a file that could not be read the code.
+    """
+
+    form: str
+    made_at: datetime
+    program: str
+    rules_sha256: str
+    read_as: Mapping[str, Any]
+    files: Sequence[Mapping[str, Any]]
+
+
+class CertificateDifference(Record):
+    """One thing that a file shows, and that its certificate says otherwise; `file` is its name."""
+
+    file: str
+    what: str
+    certificate: str | None = shown("certified")
+    now: str | None
+
+
+class CertificateCheck(Record):
+    """A certificate compared with files; the rules may be others without a difference."""
+
+    ok: bool
+    made_at: datetime
+    same_rules: bool
+    differences: Sequence[CertificateDifference]
+
+
+def certificate_of(reports: Iterable[FileReport], reading: FileReading) -> Certificate:
+    """Return the certificate of files that were checked."""
+    return Certificate(
+        form=FORM,
+        made_at=reading.now,
+        program=__version__,
+        rules_sha256=rules_digest(),
+        read_as=_options(reading),
+        files=[_certified(report) for report in reports],
+    )
+
+
+def read_certificate(file: Path) -> Certificate:
+    """Return the certificate in a file; raise `NotFound` or `UsageError` where there is none."""
+    try:
+        with open_input(file) as opened:
+            certificate = Certificate(**json.load(opened))
+        options = ReadingOptions(**certificate.read_as)
+        known = certificate.form == FORM and options.kind in {None, *BY_NAME}
+        if known and all(each["file"] for each in certificate.files):
+            return replace(certificate, made_at=parse_moment(str(certificate.made_at)))
+    except OSError as error:
+        raise NotFound(
+            f"The certificate {file} cannot be read: {error.strerror}.",
+            code="file_missing",
+            hint=_NO_CERTIFICATE,
+        ) from None
+    except (ValueError, TypeError, KeyError):
+        pass
+    raise UsageError(f"{file} is no certificate.", code="no_certificate", hint=_NO_CERTIFICATE)
+
+
+def read_again(certificate: Certificate, reading: FileReading) -> FileReading:
+    """Return how files are read to be compared with a certificate: as it says, at its time.
+
+    Raises `UsageError` where an option that was given is another one, or the profile is.
+    """
+    said, given = ReadingOptions(**certificate.read_as), _options(reading)
+    other = [name for name in said if given[name] not in {None, False, ",", said[name]}]
+    if said.profile_sha256 != given.profile_sha256:
+        was = str(said.profile_sha256)[:16] if said.profile_sha256 else "none"
+        raise UsageError(
+            f"The certificate was made with another profile (SHA-256: {was}).",
+            code="profile_other",
+            hint="Name with --profile the one that it was made with, or leave --profile out.",
+        )
+    if other:
+        flag = other[0].replace("_", "-")
+        raise UsageError(
+            f"The certificate was made with another --{flag}.",
+            hint=f"Leave --{flag} out: files are read as the certificate says.",
+        )
+    return replace(
+        reading,
+        now=certificate.made_at,
+        currency=said.currency,
+        decimals=MINOR_UNITS.get(said.currency or "", reading.decimals),
+        delimiter=said.delimiter,
+        assume_timezone=said.assume_timezone,
+        sheet=said.sheet,
+        kind=BY_NAME[said.kind or reading.kind.name],
+        is_kind_given=said.kind is not None,
+        unterminated=None if said.allow_unterminated else "error",
+    )
+
+
+def compare(certificate: Certificate, found: Certificate) -> CertificateCheck:
+    """Compare a certificate with what the files show now.
+
+    A file is found by its digest, or else by its name, whatever the order.
+    """
+    left = list(found.files)
+    differences = []
+    for was in sorted(certificate.files, key=lambda each: not _same(each, left, "sha256")):
+        match = _same(was, left, "sha256") or _same(was, left, "file")
+        if match is None:
+            differences.append(_difference(was["file"], "file", "certified", "not given"))
+            continue
+        left.remove(match)
+        differences += [
+            _difference(was["file"], name, was[name], match.get(name))
+            for name in was
+            if name != "file" and was[name] != match.get(name)
+        ]
+    differences += [_difference(each["file"], "file", "not certified", "given") for each in left]
+    return CertificateCheck(
+        ok=not differences,
+        made_at=certificate.made_at,
+        same_rules=certificate.rules_sha256 == found.rules_sha256,
+        differences=differences,
+    )
+
+
+def _options(reading: FileReading) -> ReadingOptions:
+    return ReadingOptions(
+        currency=reading.currency,
+        delimiter=reading.delimiter,
+        assume_timezone=reading.assume_timezone,
+        sheet=reading.sheet,
+        kind=reading.kind.name if reading.is_kind_given else None,
+        allow_unterminated=reading.unterminated is None,
+        profile_sha256=reading.profile.digest if reading.profile else None,
+    )
+
+
+def _certified(report: FileReport) -> Mapping[str, Any]:
+    error = report.file_error
+    findings = [
+        {name: each[name] for name in ("code", "level", "rows")} for each in report.findings
+    ]
+    document = report.document()
+    return {
+        **{name: document[name] for name in document if name not in _LEFT_OUT},
+        "file": Path(report.file).name,
+        "findings": findings,
+        "file_error": error.code if error else None,
+    }
+
+
+def _same(
+    file: Mapping[str, Any], others: Sequence[Mapping[str, Any]], name: str
+) -> Mapping[str, Any] | None:
+    """Return the first of other files that has the same digest, or the same name."""
+    return next((each for each in others if each.get(name) == file.get(name)), None)
+
+
+def _difference(file: str, what: str, was: Any, now: Any) -> CertificateDifference:
+    return CertificateDifference(file=file, what=what, certificate=_text(was), now=_text(now))
+
+
+def _text(value: Any) -> str | None:
+    """Return a value as a cell shows it: of findings, their codes and rows."""
+    if isinstance(value, list):
+        return ", ".join(f"{each['code']}: {each['rows']}" for each in value) or "none"
+    return None if value is None else str(value)

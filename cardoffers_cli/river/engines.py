@@ -1,0 +1,204 @@
+"""Engines elsewhere: what a job gives to one, lets it compute, and takes back from it.
+
+An engine reads the parts of the archive where they are. What else it needs is handed to it, and of
+what it finds only redemptions, known refs and counts travel; decisions and outcomes it writes into
+parts of the archive. It never writes to the store, and the store lists a part only in the
+transaction that keeps the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from cardoffers_cli.archive.archive import archive_of, part_folder, recent
+from cardoffers_cli.archive.buckets import place_of
+from cardoffers_cli.archive.export import move_recent
+from cardoffers_cli.archive.merge import merge_due, sweep
+from cardoffers_cli.archive.target import EngineInput, EngineTarget, given
+from cardoffers_cli.kernel.store.layout import history_root
+from cardoffers_cli.kernel.store.lock import engine_lock
+from cardoffers_cli.kernel.store.runs import Run, start_run
+from cardoffers_cli.kernel.words.errors import Refused, UsageError
+from cardoffers_cli.river.decide import MatchReport, record
+from cardoffers_cli.river.handles import ReservedTables, Waiting
+from cardoffers_cli.river.judge import take_known
+from cardoffers_cli.river.match import match
+from cardoffers_cli.river.redeem import (
+    counted,
+    find_all_held,
+    redeem,
+    take_decisions,
+    take_redemptions,
+)
+from cardoffers_cli.river.resolve import (
+    find_not_redeemed,
+    find_undecided,
+    find_waiting,
+    import_looked_at,
+    resolve,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from cardoffers_cli.archive.parts import Sums
+    from cardoffers_cli.archive.spark import SparkEngine
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.errors import CardoffersError
+    from cardoffers_cli.river.handles import Decided, KnownReferences, MatchCounts, Numbered
+
+_READ = ("purchases", "decisions")
+"""The archived tables that a match reads."""
+_SAVED = ("decisions", "outcomes")
+"""The archived tables that a match adds a part to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOutput:
+    """What an engine made of a run that was begun: counts, redemptions, and parts to be listed.
+
+    `unmerged` says why small parts of the archive were not merged before it, if they were to be.
+    """
+
+    target: EngineTarget
+    run: Run
+    counts: MatchCounts
+    redeemed: pa.Table
+    parts: dict[str, Sums]
+    unmerged: CardoffersError | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _MatchInput(EngineInput):
+    """What an engine is given for a match; `still_unknown` are purchases that it need not see."""
+
+    still_unknown: int
+
+
+def target_of(store: Store, job: Job) -> EngineTarget | None:
+    """Return where the engine of a job works, or None if it has none.
+
+    Raises `Refused` for a store with purchases and no archive: an engine cannot read them.
+    """
+    if job.settings.engine is None:
+        return None
+    archive = archive_of(store)
+    if archive is None and recent(store):
+        raise Refused(
+            "An engine cannot read the purchases that are in this store.",
+            code="history_missing",
+            hint="Move them out first: `cardoffers store export --to ROOT`.",
+        )
+    root = archive.root if archive else place_of(history_root(job.path))
+    named = (job.settings.engine_root or str(root)).rstrip("/")
+    return EngineTarget(url=job.settings.engine, root=root, named=named)
+
+
+def dedupe(store: Store, target: EngineTarget, numbered: Numbered, same: Table) -> KnownReferences:
+    """Find the staged rows whose refs an engine finds in the archive, of those of the same hash.
+
+    The store stays open meanwhile, as its transaction holds what is staged.
+    """
+    rows = given(store, target, [numbered.refs, same], "purchases", catalogue=())
+    with target.engine(uuid4()) as engine:
+        there = rows.to(engine)
+        made = engine.run("dedupe", there["staged_refs"], there["same_refs"])
+        known = engine.fetch(made["known_refs"])
+    return take_known(store, known)
+
+
+def compute(job: Job, *, rematch: bool = False) -> EngineOutput:
+    """Begin a run of match and compute it, the store being closed meanwhile.
+
+    Everything recent moves into the archive first, where many small parts become few. Raises
+    `EngineFailed`; if nobody answers, nothing was begun.
+    """
+    with job.store(read_only=True) as store:
+        target = target_of(store, job)
+    if target is None:
+        raise UsageError("No engine is named.", hint="Name one with --engine sc://host:port.")
+    with engine_lock(job.path), target.engine(uuid4()) as engine:
+        run, rows, unmerged = _begin(job, target)
+        decided, counts = _decided(engine, rows.to(engine), rows.still_unknown, rematch=rematch)
+        return EngineOutput(
+            target=target,
+            run=run,
+            counts=counts,
+            redeemed=engine.fetch(decided.redemptions),
+            parts={
+                name: engine.save(
+                    getattr(decided, name),
+                    target.there(part_folder(target.root, name, run.run_id)),
+                )
+                for name in _SAVED
+            },
+            unmerged=unmerged,
+        )
+
+
+def decide_on(
+    target: EngineTarget,
+    store: Store,
+    job: Job,
+    *,
+    rematch: bool = False,
+    import_no: int | None = None,
+) -> MatchReport:
+    """Decide everything on a target, in the caller's transaction, which is not kept.
+
+    Redemptions are there then, and of one import the decisions and outcomes.
+    """
+    run = start_run(store, kind="match", now=job.now, actor=job.actor)
+    more = [] if import_no is None else [import_looked_at(store, import_no)]
+    rows = _given(store, target, run, *more)
+    with target.engine(uuid4()) as engine:
+        there = rows.to(engine)
+        decided, counts = _decided(engine, there, rows.still_unknown, rematch=rematch)
+        redeemed = engine.fetch(decided.redemptions)
+        if import_no is not None:
+            tables = (decided.decisions, decided.outcomes, there["import_looked_at"])
+            of_import = engine.define("of_import", *tables)
+            decisions = engine.fetch(of_import["decided_of_import"])
+            take_decisions(store, decisions, engine.fetch(of_import["outcomes_of_import"]))
+    redemptions = take_redemptions(store, redeemed)
+    return record(store, job, run, redemptions, counts, dry_run=True)
+
+
+def _begin(job: Job, target: EngineTarget) -> tuple[Run, _MatchInput, CardoffersError | None]:
+    """Record a run, so that what it leaves behind is known, and take what the engine is given."""
+    with job.store() as store:
+        sweep(store, job, target.root)
+        move_recent(store, job, target.root)
+        unmerged = merge_due(store, job).failure
+        with store.transaction():
+            run = start_run(store, kind="match", now=job.now, actor=job.actor)
+        return run, _given(store, target, run), unmerged
+
+
+def _given(store: Store, target: EngineTarget, run: Run, *more: Table) -> _MatchInput:
+    """Take what an engine needs for a match: with what waits, and what earlier runs hold."""
+    waiting, held = find_waiting(store), find_all_held(store, run.run_no)
+    handed = (waiting.watermark, waiting.known_now, waiting.refunded, *vars(held).values(), *more)
+    rows = given(store, target, handed, *_READ)
+    return _MatchInput(**vars(rows), still_unknown=waiting.still_unknown)
+
+
+def _decided(
+    engine: SparkEngine, there: Mapping[str, Table], still_unknown: int, *, rematch: bool
+) -> tuple[Decided, MatchCounts]:
+    named = {name: there[name] for name in ("watermark", "known_now", "refunded")}
+    waiting = Waiting(**named, still_unknown=still_unknown)
+    if rematch:
+        undecided = find_not_redeemed(engine, waiting.refunded)
+    else:
+        undecided = find_undecided(engine, waiting)
+    resolutions = resolve(engine, undecided)
+    held = ReservedTables(**{name: there[name] for name in ("reserved", "uses", "this_run")})
+    decided = redeem(engine, resolutions, match(engine, resolutions), held)
+    return decided, counted(engine, decided)

@@ -1,0 +1,402 @@
+"""Import: a file of rows of one kind into the store, all or nothing, in one transaction.
+
+Who imports one kind of rows is told of a file that holds another (rules.md#row-kinds): what a row
+means must not depend on a file being where it does not belong. The nightly run takes each for what
+it is.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import partial
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from cardoffers_cli.archive.archive import begin
+from cardoffers_cli.archive.export import move_recent
+from cardoffers_cli.intake.copies import MASK
+from cardoffers_cli.intake.opening import open_layout
+from cardoffers_cli.intake.sources import aside, unusable
+from cardoffers_cli.intake.transactions import FileReading
+from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
+from cardoffers_cli.kernel.store.institutions import Institution, find_institution
+from cardoffers_cli.kernel.store.runs import finish_run, start_run
+from cardoffers_cli.kernel.words.cards import without_card_numbers
+from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.errors import FileRefused, Refused
+from cardoffers_cli.kernel.words.findings import make_finding
+from cardoffers_cli.kernel.words.money import quantize
+from cardoffers_cli.kernel.words.records import if_any
+from cardoffers_cli.kernel.words.row_kinds import PURCHASES
+from cardoffers_cli.privacy.card_numbers import recognised
+from cardoffers_cli.river.admit import admit, amount_of
+from cardoffers_cli.river.counts import keep_counts
+from cardoffers_cli.river.engines import target_of
+from cardoffers_cli.river.judge import doubtful_references, index_looks, take_masked
+from cardoffers_cli.river.number import number
+from cardoffers_cli.river.owners import check_owner
+from cardoffers_cli.river.receiving import (
+    FileResult,
+    Knowledge,
+    Outputs,
+    judge,
+    stage_file,
+    write_outputs,
+)
+from cardoffers_cli.river.stored_imports import (
+    FEWEST_ALIKE,
+    earlier_import,
+    like_files,
+    next_import_no,
+    record_import,
+)
+from cardoffers_cli.watch.compare import look_at_imports
+from cardoffers_cli.watch.drift import next_cardholder_no
+from cardoffers_cli.watch.questions import is_watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+    from decimal import Decimal
+
+    from cardoffers_cli.archive.target import EngineTarget
+    from cardoffers_cli.intake.layout_model import Profile
+    from cardoffers_cli.intake.transactions import TransactionFile
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+    from cardoffers_cli.kernel.words.row_kinds import RowKind
+    from cardoffers_cli.river.receiving import FileReport, Judged, Progress
+    from cardoffers_cli.river.stored_imports import EarlierImport
+
+    Approve = Callable[[Judged], None]
+    """Is shown a file as it was judged."""
+
+HELD = "file_held"
+"""The code of a file that is held, as it seems to be the half of one (rules.md#half-a-file)."""
+_LEAST_LIKE, _LEAST_PERCENT = 3, 60
+
+PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
+"""The plans that may upload files (rules.md#uploads)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions:
+    """How to read the file, rows of what `kind` it must hold, if of one, and whether to keep them.
+
+    Somebody vouches for a last line without a line end (rules.md#last-lines): the operator, or a
+    manifest. Of a `profile` the record of the import keeps the digest. A `sheet` of a workbook is
+    named, or numbered. Somebody vouches that it is of the institution (`is_own`,
+    rules.md#whose-file), or no half of a file (`is_whole`, rules.md#half-a-file).
+    """
+
+    delimiter: str = ","
+    assume_timezone: str | None = None
+    allow_unterminated: bool = False
+    profile: Profile | None = None
+    sheet: str | None = None
+    dry_run: bool = False
+    is_own: bool = False
+    is_whole: bool = False
+    kind: RowKind | None = PURCHASES
+
+
+class ImportResult(FileResult):
+    """What was found in a file and taken of it, in the shape of `import --format json`.
+
+    `refunds` is the same of the refunds among its rows, where its profile knows of them.
+    """
+
+    import_id: UUID
+    institution_id: UUID
+    accepted: int
+    amount_accepted: Amount
+    currency: str
+    already_imported: UUID | None
+    already_imported_as: str | None
+    already_imported_at: datetime | None
+    held: bool
+    dry_run: bool
+    refunds: ImportResult | None = if_any()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportReport:
+    """One import: what was found in the file and what was taken of it, and of its refunds.
+
+    The `report` is of all rows of the file. `unusual` is what the watch says of it, a sentence or
+    two for each finding.
+    """
+
+    report: FileReport
+    import_no: int
+    import_id: UUID
+    institution: Institution
+    accepted: int
+    amount_accepted: Decimal
+    earlier: EarlierImport | None
+    dry_run: bool
+    refunds: ImportReport | None = None
+    unusual: Sequence[str] = ()
+
+    @property
+    def parts(self) -> list[ImportReport]:
+        """The import itself, and that of the refunds of its file."""
+        return [self, self.refunds] if self.refunds else [self]
+
+    def document(self) -> ImportResult:
+        """Return the report in the shape of `import --format json`."""
+        told = ImportResult(
+            **self.report.document(),
+            import_id=self.import_id,
+            institution_id=self.institution.id,
+            accepted=sum(each.accepted for each in self.parts),
+            amount_accepted=quantize(self.amount_accepted, self.institution.currency),
+            currency=self.institution.currency,
+            already_imported=self.earlier.import_id if self.earlier else None,
+            already_imported_as=self.earlier.file_name if self.earlier else None,
+            already_imported_at=self.earlier.imported_at if self.earlier else None,
+            held=False,
+            dry_run=self.dry_run,
+        )
+        return ImportResult.part(told, refunds=self.refunds.document()) if self.refunds else told
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedImport:
+    """An import as it is told, and its file as it was judged."""
+
+    made: ImportReport
+    judged: Judged
+
+
+def import_file(
+    source: str,
+    institution: str,
+    job: Job,
+    options: ImportOptions,
+    *,
+    outputs: Outputs,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Import one file for an institution; raises `FileUnusable` when nothing of it can be read."""
+    with aside(source) as given, job.store() as store:
+        target = target_of(store, job)
+        with store.transaction(keep=not options.dry_run):
+            owner = find_institution(store, institution)
+            may_upload(owner)
+            with open_layout(given, reading_for(store, owner, job, options)) as file:
+                check_kind(file, owner, options)
+                taken = take_in(store, file, owner, job, options, target=target, progress=progress)
+                write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
+        if target and not options.dry_run:
+            move_recent(store, job, target.root)
+        if options.dry_run:
+            return taken.made
+        import_nos = [each.import_no for each in taken.made.parts]
+        return replace(taken.made, unusual=look_at_imports(store, job, owner, import_nos))
+
+
+def take_in(
+    store: Store,
+    file: TransactionFile,
+    owner: Institution,
+    job: Job,
+    options: ImportOptions,
+    *,
+    target: EngineTarget | None = None,
+    progress: Progress | None = None,
+    approve: Approve | None = None,
+) -> JudgedImport:
+    """Stage, judge and admit an open file in the caller's transaction, and record the import.
+
+    The refunds among its rows are an import of their own (rules.md#refunds-among-purchases). On a
+    `target` an engine looks for what is known already. `approve` is shown the file before anything
+    is admitted, and raises what is against it.
+    """
+    if target is not None:
+        begin(store, target.root)  # or the purchases would be in a store without one
+    staged = stage_file(store, file, progress=progress)
+    check_owner(store, file, staged, owner, job, is_own=options.is_own)
+    check_whole(store, file, owner, options)
+    numbered, new_cardholders = [], list[int | None]()
+    for each in staged:
+        masked = recognised(job, owner.id, partial(doubtful_references, store, each))
+        take_masked(store, each, masked, owner.id)
+        first_no = next_cardholder_no(store) if is_watched(store, owner.id) else None
+        numbered.append(number(store, each, owner.id))
+        new_cardholders.append(None if first_no is None else next_cardholder_no(store) - first_no)
+    knows = Knowledge(institution_id=owner.id, target=target)
+    judged = judge(store, file, staged, knows, numbered)
+    if not options.is_own:
+        _refuse_known(judged, owner)
+    if approve:
+        approve(judged)
+    keep_numbers(store, file.numbers)
+    earlier = earlier_import(store, owner.id, file.sha256)
+    found = judged.report
+    made = []
+    for each, numbers, repeats, new, report in zip(
+        *(staged, numbered, judged.repeats, new_cardholders, found.parts), strict=True
+    ):
+        run = start_run(store, kind="import", now=job.now, actor=job.actor)
+        import_no = next_import_no(store)
+        accepted = admit(
+            *(store, each, numbers, repeats),
+            import_no=import_no,
+            institution_id=owner.id,
+            currency=owner.currency,
+            received_at=job.now,
+        )
+        made.append(
+            ImportReport(
+                report=report,
+                import_no=import_no,
+                import_id=uuid4(),
+                institution=owner,
+                accepted=accepted,
+                amount_accepted=amount_of(store, each, repeats),
+                earlier=earlier,
+                dry_run=options.dry_run,
+            )
+        )
+        record_import(store, _record(made[-1], run.run_no, job, options))
+        counts = {"received": report.received, "accepted": accepted}
+        if new is not None:
+            counts["new_cardholders"] = new
+        finish_run(store, run, counts)
+    if not options.dry_run:
+        index_looks(store)
+        keep_counts(store)
+    whole = replace(made[0], report=found, refunds=made[1] if len(made) > 1 else None)
+    return JudgedImport(made=whole, judged=judged)
+
+
+def reading_for(store: Store, owner: Institution, job: Job, options: ImportOptions) -> FileReading:
+    """Return how the files of an institution are read."""
+    return FileReading(
+        now=job.now,
+        currency=owner.currency,
+        decimals=owner.minor_unit,
+        institution_id=str(owner.id),
+        numbers=numbers_of(store, owner.id, owner.numbers),
+        delimiter=options.delimiter,
+        assume_timezone=options.assume_timezone,
+        unterminated=None if options.allow_unterminated else "error",
+        profile=options.profile,
+        kind=options.kind or PURCHASES,
+        sheet=options.sheet,
+    )
+
+
+def _refuse_known(judged: Judged, owner: Institution) -> None:
+    """Raise `Refused` where half of the rows are like earlier ones under other references."""
+    known, received = judged.known_otherwise, judged.report.received
+    if known < FEWEST_ALIKE or known * 2 < received:
+        return
+    raise Refused(
+        f"{known:,} of {counted(received, 'row')} of the file are like purchases that {owner.slug}"
+        " sent before under other references.",
+        code="file_known_under_other_references",
+        hint="Ask the institution whether the references of the file are new ones; if it holds"
+        " other purchases, take it with --yes-it-is.",
+    )
+
+
+def check_kind(file: TransactionFile, owner: Institution, options: ImportOptions) -> None:
+    """Raise `FileUnusable` for a file whose rows are of another kind than those that are wanted."""
+    found = file.row_kind
+    if options.kind and found is not options.kind:
+        name = "FILE" if file.name == "-" else quote(file.name)
+        hint = f"Take it with `cardoffers {found.command} {name} -i {owner.slug}`."
+        if options.profile and found is PURCHASES:
+            hint = 'Write negatives = "refund" in the profile, if negative amounts are refunds.'
+        raise unusable(
+            "kind_of_rows_mismatch",
+            f"The file holds {found.name}, not {options.kind.name}.",
+            hint=hint,
+        )
+
+
+def check_whole(
+    store: Store, file: TransactionFile, owner: Institution, options: ImportOptions
+) -> None:
+    """Raise `FileRefused` for a file that seems to be the half of one (rules.md#half-a-file).
+
+    One that only has too few rows gets a finding, unless its institution holds such files too.
+    """
+    like = like_files(store, owner.id, file.row_kind)
+    received = file.received - (file.refunds.received if file.refunds else 0)
+    if like.fewest_rows is None or like.files < _LEAST_LIKE:
+        return
+    if received * 100 >= like.fewest_rows * _LEAST_PERCENT:
+        return
+    if earlier_import(store, owner.id, file.sha256):
+        return
+    is_cut = file.is_unterminated and not options.allow_unterminated
+    few = (
+        f"it has {counted(received, 'row')}, under {_LEAST_PERCENT} % of the"
+        f" {like.fewest_rows:,} of the smallest of the last {like.files} files of"
+        f" {file.row_kind.name}"
+    )
+    is_held = owner.hold_short == "on" or (owner.hold_short == "both" and is_cut)
+    if options.is_whole or not is_held:
+        file.header_findings.append(make_finding("file_short", few))
+        return
+    cut = "its last line has no end, and " if is_cut else ""
+    raise FileRefused(
+        f"The file may be cut off: {cut}{few}. It is held, and nothing of it was taken.",
+        code=HELD,
+        hint="Have it sent again as a whole; take it as it is with --yes-it-is-whole.",
+        held=True,
+        received=received,
+        fewest_rows=like.fewest_rows,
+        like_files=like.files,
+    )
+
+
+def may_upload(owner: Institution) -> None:
+    """Raise `Refused` for an institution whose plan has no files."""
+    if owner.plan not in PLANS_WITH_FILES:
+        raise Refused(
+            f"The plan of {owner.slug} is {owner.plan}; files may be uploaded on the plans growth "
+            "and enterprise only.",
+            code="plan_not_allowed",
+            hint=f"Change it with `cardoffers institution set {owner.slug} --plan growth`.",
+        )
+
+
+def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -> dict[str, Any]:
+    report = made.report
+    return {
+        "import_no": made.import_no,
+        "import_id": made.import_id,
+        "institution_id": made.institution.id,
+        "run_no": run_no,
+        "file_name": without_card_numbers(report.file, instead=MASK),
+        "file_kind": report.kind,
+        "kind_of_rows": report.row_kind and report.row_kind.name,
+        "file_sha256": report.sha256,
+        "size_bytes": report.size_bytes,
+        "received": report.received,
+        "accepted": made.accepted,
+        "duplicates": report.duplicates,
+        "conflicts": report.conflicts,
+        "invalid": report.invalid,
+        "blank_lines": report.blank_lines,
+        "amount_accepted": made.amount_accepted,
+        "currency": made.institution.currency,
+        "options": json.dumps(
+            {
+                "delimiter": options.delimiter,
+                "assume_timezone": options.assume_timezone,
+                "allow_unterminated": options.allow_unterminated,
+                **({"profile": options.profile.digest} if options.profile else {}),
+                **({"sheet": options.sheet} if options.sheet else {}),
+                **({"is_whole": True} if options.is_whole else {}),
+            }
+        ),
+        "imported_at": job.now,
+    }

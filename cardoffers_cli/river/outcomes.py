@@ -1,0 +1,226 @@
+"""What becomes of a purchase with an offer, and every check that tells (rules.md#reasons).
+
+An evaluation is a row of what was known when it was decided: the purchase's amount and moment, the
+offer's terms of then, when the cardholder added it, and for an offer that fitted what purchases
+with an earlier turn held of its budget and of its uses. A check is `ok`, or not, or None where it
+was never reached.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.kernel.words.moments import format_length, format_minute
+from cardoffers_cli.kernel.words.money import commission_amount, money_text, quantize
+from cardoffers_cli.kernel.words.records import Record, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from decimal import Decimal
+
+    Row = Mapping[str, Any]
+
+NEAREST = (
+    "redeemed",
+    "outranked",
+    "redemption_limit_reached",
+    "budget_exhausted",
+    "below_min_spend",
+    "refunded",
+    "offer_expired",
+    "offer_not_started",
+    "enrolled_after_purchase",
+    "not_enrolled",
+    "merchant_unresolved",
+)
+"""The outcomes of a purchase with an offer, from won over just missed to far off."""
+
+IN_BRIEF = {
+    "redemption_limit_reached": "limit reached",
+    "budget_exhausted": "budget spent",
+    "below_min_spend": "below minimum",
+    "offer_expired": "offer ended",
+    "offer_not_started": "offer not begun",
+    "enrolled_after_purchase": "added later",
+    "not_enrolled": "not added",
+    "no_offer": "no offer",
+    "merchant_unresolved": "unknown merchant",
+    "not_matched_yet": "to be matched",
+    "refunded": "goods went back",
+}
+"""What people read in a list in the place of a reason; others are read as they are."""
+
+_FITTED = frozenset(NEAREST[:4])
+
+
+def nearest(outcomes: Iterable[str]) -> str:
+    """Return the outcome that came nearest to a redemption; `no_offer` where there is none."""
+    return min(outcomes, key=NEAREST.index, default="no_offer")
+
+
+def compared(row: Row) -> tuple[Any, Any]:
+    """Return what the check that decided expected, and what was there; both None if it won."""
+    compare = _COMPARED.get(row["outcome"])
+    return compare(row) if compare else (None, None)
+
+
+def _money(row: Row, name: str) -> Decimal | None:
+    return None if row.get(name) is None else quantize(row[name], row["currency"])
+
+
+_COMPARED: dict[str, Callable[[Row], tuple[Any, Any]]] = {
+    "enrolled_after_purchase": lambda row: (row["transacted_at"], row["added_at"]),
+    "offer_not_started": lambda row: (row["starts_at"], row["transacted_at"]),
+    "offer_expired": lambda row: (row["expires_at"], row["transacted_at"]),
+    "below_min_spend": lambda row: (_money(row, "min_spend"), _money(row, "amount")),
+    "refunded": lambda row: (_money(row, "min_spend"), _money(row, "amount")),
+    "budget_exhausted": lambda row: (_money(row, "budget_amount"), _money(row, "held_amount")),
+    "redemption_limit_reached": lambda row: (
+        row["max_redemptions_per_cardholder"],
+        row.get("uses"),
+    ),
+    "outranked": lambda row: (_money(row, "best_cashback"), _money(row, "cashback_amount")),
+}
+"""What each check expected and what was there; the other outcomes compare nothing."""
+
+
+class Check(Record):
+    """A check of a purchase against an offer: what it expected, what was there, what came of it.
+
+    `detail` is a clause.
+    """
+
+    check: str
+    ok: bool | None
+    expected: Any = shown(gives_way=1)
+    actual: Any = shown(gives_way=1)
+    detail: str
+
+
+def checks(row: Row) -> list[Check]:
+    """Return every check of a purchase against one offer, in the order in which they are made.
+
+    `best_offer_id` and `best_cashback` in the row
+    are of the offer that the purchase redeemed, if it redeemed one.
+    """
+    return [
+        Check(check=name, ok=ok, expected=expected, actual=actual, detail=detail)
+        for name, check in _CHECKS.items()
+        for ok, expected, actual, detail in [check(row)]
+    ]
+
+
+def _enrolled(row: Row) -> tuple[bool, Any, Any, str]:
+    added_at, bought_at = row["added_at"], row["transacted_at"]
+    if added_at is None:
+        return False, bought_at, None, "the cardholder had not added the offer"
+    length = format_length(abs(bought_at - added_at))
+    if added_at > bought_at:
+        return False, bought_at, added_at, f"it came {length} before the enrolment"
+    return True, bought_at, added_at, f"the offer was added {length} before"
+
+
+def _started(row: Row) -> tuple[bool, Any, Any, str]:
+    starts_at, bought_at = row["starts_at"], row["transacted_at"]
+    if bought_at < starts_at:
+        return False, starts_at, bought_at, _apart("the offer began", starts_at, bought_at, "later")
+    return True, starts_at, bought_at, f"the offer began at {format_minute(starts_at)}"
+
+
+def _not_expired(row: Row) -> tuple[bool, Any, Any, str]:
+    expires_at, bought_at = row["expires_at"], row["transacted_at"]
+    if bought_at >= expires_at:
+        told = _apart("the offer had ended", bought_at, expires_at, "before")
+        return False, expires_at, bought_at, told
+    return True, expires_at, bought_at, f"the offer ends at {format_minute(expires_at)}"
+
+
+def _apart(what: str, later: Any, earlier: Any, word: str) -> str:
+    if later == earlier:
+        return f"{what} at the same time"
+    return f"{what} {format_length(later - earlier)} {word}"
+
+
+def _spent_enough(row: Row) -> tuple[bool, Any, Any, str]:
+    expected, actual = _money(row, "min_spend"), _money(row, "amount")
+    if row["outcome"] == "refunded":
+        return False, expected, actual, "all of it came back before it was matched"
+    missing = row["min_spend"] - row["amount"]
+    if missing > 0:
+        told = f"it is short by {money_text(missing, row['currency'])}"
+        return False, expected, actual, told
+    return True, expected, actual, f"it reached {money_text(row['min_spend'], row['currency'])}"
+
+
+def _budget(row: Row) -> tuple[bool | None, Any, Any, str]:
+    budget, held = _money(row, "budget_amount"), _money(row, "held_amount")
+    if budget is None:
+        return (True if row["outcome"] in _FITTED else None), None, held, "no budget limits it"
+    if held is None:
+        return None, budget, None, "not reached"
+    if row["outcome"] == "budget_exhausted":
+        return False, budget, held, _budget_spent(row)
+    return True, budget, held, f"earlier purchases held {_share(row)}"
+
+
+def _budget_spent(row: Row) -> str:
+    if not row["last_held_at"]:
+        budget = money_text(row["budget_amount"], row["currency"])
+        return f"the budget of {budget} never covered one redemption"
+    when = format_minute(row["last_held_at"])
+    return f"the budget was spent at {when} by earlier purchases, which held {_share(row)}"
+
+
+def _share(row: Row) -> str:
+    """Say what is held of a budget, and what one redemption more takes of it."""
+    cashback, currency = row["cashback_amount"], row["currency"]
+    cost = cashback + commission_amount(cashback, row["commission_rate"], currency)
+    held, budget, one = (
+        money_text(amount, currency) for amount in (row["held_amount"], row["budget_amount"], cost)
+    )
+    return f"{held} of {budget}, and one redemption takes {one}"
+
+
+def _uses(row: Row) -> tuple[bool | None, Any, Any, str]:
+    most, uses = row["max_redemptions_per_cardholder"], row["uses"]
+    if most is None:
+        return (True if row["outcome"] in _FITTED else None), None, uses, "nothing limits its uses"
+    if uses is None:
+        return None, most, None, "not reached"
+    last = row["last_used_at"]
+    when = f", the last at {format_minute(last)}" if last else ""
+    return uses < most, most, uses, f"{uses} of {most} uses were spent{when}"
+
+
+def _best(row: Row) -> tuple[bool | None, Any, Any, str]:
+    own, best = _money(row, "cashback_amount"), _money(row, "best_cashback")
+    if row["outcome"] == "redeemed":
+        return True, own, own, "it was the best offer open to the purchase"
+    if row["outcome"] == "outranked":
+        return False, best, own, f"{row['best_offer_id']} was the better offer"
+    return None, best, own, "not reached"
+
+
+_CHECKS: dict[str, Callable[[Row], tuple[bool | None, Any, Any, str]]] = {
+    "enrolled": _enrolled,
+    "started": _started,
+    "not_expired": _not_expired,
+    "min_spend": _spent_enough,
+    "budget": _budget,
+    "uses": _uses,
+    "best_offer": _best,
+}
+"""The checks by name, in their order (rules.md#eligibility)."""
+
+CHECK_OF = {
+    "enrolled_after_purchase": "enrolled",
+    "not_enrolled": "enrolled",
+    "offer_not_started": "started",
+    "offer_expired": "not_expired",
+    "below_min_spend": "min_spend",
+    "refunded": "min_spend",
+    "budget_exhausted": "budget",
+    "redemption_limit_reached": "uses",
+    "outranked": "best_offer",
+}
+"""Which check decided an outcome."""

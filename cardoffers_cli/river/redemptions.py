@@ -1,0 +1,159 @@
+"""One redemption: find it, show it, reverse it (rules.md#reversals)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.words.errors import NotFound, Refused
+from cardoffers_cli.kernel.words.moments import format_minute, format_moment
+from cardoffers_cli.kernel.words.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+
+
+class RedemptionSummary(Record):
+    """A redemption with the state of its ledger entry, and what people know it by."""
+
+    redemption_no: int
+    redemption_id: UUID
+    institution_id: UUID
+    institution: str
+    transaction_ref: str
+    offer_id: str
+    merchant_name: str
+    currency: str
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    status: str
+    created_at: datetime
+    settled_at: datetime | None
+    reversed_at: datetime | None
+
+
+class RedemptionRecord(Record):
+    """A redemption with its purchase, its offer, its ledger entry and how far its webhook is."""
+
+    redemption_id: UUID
+    institution: str
+    status: str
+    transaction_ref: str
+    amount: Amount
+    currency: str
+    transacted_at: datetime
+    received_at: datetime
+    offer_id: str
+    offer_title: str | None
+    merchant_id: UUID
+    merchant_name: str
+    entry_id: UUID
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    created_at: datetime
+    settles_at: datetime
+    settled_at: datetime | None
+    reversed_at: datetime | None
+    reversal_reason: str | None
+    settlement_id: UUID | None
+    deducted_by_settlement_id: UUID | None
+    webhook_state: str | None
+    webhook_attempts: int | None
+    webhook_next_attempt_at: datetime | None
+    cardholder_token_masked: str
+
+
+class StateMove(Record, sheet="moved_at status actor reason"):
+    """A change of the state of a redemption: by whom, and why, if that was said."""
+
+    status: str
+    moved_at: datetime
+    actor: str
+    reason: str | None
+
+
+class RedemptionDetails(RedemptionRecord):
+    """A redemption with all that belongs to it, and its changes of state in their order."""
+
+    history: Sequence[StateMove]
+
+
+def show_redemption(store: Store, redemption_id: str) -> RedemptionDetails:
+    """Return a redemption with all that belongs to it, and its history; raise `NotFound`."""
+    of = {"redemption_id": redemption_id}
+    row = store.record(RedemptionRecord, "river/redemptions:show", **of)
+    if row is None:
+        raise _unknown()
+    moves = store.records(StateMove, "river/redemptions:moves", **of)
+    return RedemptionDetails(**row, history=moves)
+
+
+def reverse_redemption(
+    store: Store, redemption_id: str, *, reason: str, run_no: int, now: datetime, actor: str
+) -> RedemptionSummary:
+    """Reverse a pending or settled redemption; return it as it was before.
+
+    Raises `Refused` if it is reversed already, and as `reverse_all` does.
+    """
+    of = {"redemption_id": redemption_id}
+    found = store.record(RedemptionSummary, "river/redemptions:find", **of)
+    if found is None:
+        raise _unknown()
+    if found.status == "reversed":
+        raise Refused(
+            f"The redemption was reversed already, at {format_minute(found['reversed_at'])}.",
+            code="already_reversed",
+            hint="A reversal is final; nothing was changed.",
+        )
+    number = found.redemption_no
+    reversals = store.make("river/redemptions:one_reversal", redemption_no=number)
+    reverse_all(store, reversals, reason=reason, run_no=run_no, now=now, actor=actor)
+    return found
+
+
+def reverse_all(
+    store: Store, reversals: Table, *, reason: str, run_no: int, now: datetime, actor: str
+) -> None:
+    """Reverse redemptions that are pending or settled, in the caller's transaction.
+
+    The budgets and the uses come back by themselves, as only entries that are not reversed count.
+    Settled entries leave negative adjustments. Raises `Refused` for a moment before one of them was
+    made or settled.
+    """
+    last = store.row("river/redemptions:newest_move", reversals)
+    if last is None:
+        return
+    if now < last["moved_at"]:
+        done = "settled" if last["is_settled"] else "made"
+        raise Refused(
+            f"The redemption was {done} at {format_moment(last['moved_at'])},"
+            " after this reversal's clock.",
+            code="reversal_too_early",
+            hint="Leave out --as-of, or give a time since then; nothing was changed.",
+        )
+    store.execute("river/redemptions:adjust", reversals, now=now)
+    store.execute("river/redemptions:reverse", reversals, now=now, reason=reason)
+    store.execute(
+        "river/redemptions:record_reversals",
+        reversals,
+        run_no=run_no,
+        now=now,
+        actor=actor,
+        reason=reason,
+    )
+
+
+def _unknown() -> NotFound:
+    return NotFound(
+        "There is no redemption with this id or reference.",
+        code="redemption_not_found",
+        hint="`cardoffers report redemptions` lists them with their ids;"
+        " `cardoffers timeline REF -i INST` knows them by reference.",
+    )

@@ -1,0 +1,157 @@
+"""Settlements with their sums, what is owed to whom, and what will be due when.
+
+A settlement says what is owed; whether it was paid is not known here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.kernel.words.records import Record, shown
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+
+Order = Literal["newest", "largest"]
+
+
+class Settlement(Record, sheet="institution currency institution_payout_amount *"):
+    """A settlement: so many ledger entries and adjustments, and their amounts, net of these."""
+
+    institution: str
+    currency: str
+    settled_at: datetime = shown("settled at", gives_way=2)
+    entries: int
+    adjustments: int = shown(gives_way=4)
+    merchant_funded_amount: Amount = shown("merchants fund", gives_way=1)
+    commission_amount: Amount = shown("commission", gives_way=3)
+    institution_payout_amount: Amount = shown("payout")
+    settlement_id: UUID = shown("settlement id", gives_way=5)
+
+
+class ListedSettlement(Settlement):
+    """A settlement of a list; `settlements` is how many there are in all."""
+
+    settlements: int
+
+
+class SettlementDue(
+    Record,
+    sheet="institution currency institution_payout_amount pending_payout_amount next_settles_at *"
+    " -pending -last_settles_at -open_adjustments",
+):
+    """What one institution is owed in one currency, and what is still to come.
+
+    Settlements are those of the window. What is on hold (`pending…`) and what is to be deducted
+    (`open_adjustment…`, an amount below zero) is of now.
+    """
+
+    institution: str
+    currency: str
+    settlements: int = shown(gives_way=1)
+    entries: int = shown(gives_way=4)
+    adjustments: int = shown(gives_way=7)
+    merchant_funded_amount: Amount = shown("merchants fund", gives_way=2)
+    commission_amount: Amount = shown("commission", gives_way=5)
+    institution_payout_amount: Amount = shown("owed")
+    pending: int
+    pending_payout_amount: Amount = shown("on hold")
+    next_settles_at: datetime | None = shown("next due", gives_way=3)
+    last_settles_at: datetime | None
+    open_adjustments: int
+    open_adjustment_amount: Amount = shown("to be deducted", gives_way=6)
+
+
+class DueEntries(Record, sheet="day institution currency institution_payout_amount entries"):
+    """Entries on hold of one institution and currency that are due on a day (UTC).
+
+    `rows` is how many such rows there are in all.
+    """
+
+    day: date = shown("due on")
+    institution: str
+    currency: str
+    entries: int
+    institution_payout_amount: Amount = shown("payout")
+    rows: int
+
+
+class SettlementMatch(Record):
+    """A settlement of which the beginning of its id was given."""
+
+    settlement_no: int
+    settlement_id: UUID
+    institution_id: UUID
+
+
+def list_settlements(
+    store: Store,
+    *,
+    institution_id: UUID | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    order: Order = "newest",
+    limit: int,
+) -> list[ListedSettlement]:
+    """Return settlements; the window is of when they were settled."""
+    return store.records(
+        ListedSettlement,
+        "river/settlements:list",
+        institution_id=institution_id,
+        from_at=from_at,
+        to_at=to_at,
+        order=order,
+        limit=limit,
+    )
+
+
+def owed(
+    store: Store,
+    *,
+    institution_id: UUID | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    limit: int,
+) -> list[SettlementDue]:
+    """Return what the window settled and what is still to come, the most first."""
+    return store.records(
+        SettlementDue,
+        "river/settlements:owed",
+        institution_id=institution_id,
+        from_at=from_at,
+        to_at=to_at,
+        limit=limit,
+    )
+
+
+def due(store: Store, *, institution_id: UUID | None = None, limit: int) -> list[DueEntries]:
+    """Return entries on hold by the day they are due."""
+    return store.records(
+        DueEntries, "river/settlements:due", institution_id=institution_id, limit=limit
+    )
+
+
+def find_settlement(store: Store, beginning: str) -> int:
+    """Return the number of the one settlement whose id is this, or begins with it.
+
+    Raises `NotFound` where there is none, and `UsageError` where there are several.
+    """
+    found = store.records(SettlementMatch, "river/settlements:find", beginning=beginning)
+    if not found:
+        raise NotFound(
+            f"There is no settlement {beginning!r}.",
+            code="settlement_not_found",
+            hint="`cardoffers report settlements --by settlement` lists them.",
+        )
+    if len(found) > 1:
+        raise UsageError(
+            f"Several settlements begin with {beginning!r}.",
+            code="settlement_ambiguous",
+            hint="Give more of its id.",
+        )
+    return found[0].settlement_no

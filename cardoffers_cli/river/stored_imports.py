@@ -1,0 +1,180 @@
+"""The records of imported files: one per file, with its counts and sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.kernel.store.numbering import next_number, numbered_up_to
+from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.kernel.words.visible import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.row_kinds import RowKind
+
+_NEXT = "river/stored_imports:next_no"
+
+FEWEST_ALIKE = 10
+"""How many rows, or tokens, must be alike: fewer prove nothing, even if they are all of a file."""
+_DRAWN = 1024
+"""How many rows, and tokens, of a file tell whether all of them are to be looked for elsewhere."""
+_REFS = {"purchases": "purchase_refs", "refunds": "refunds", "credits": "credits"}
+_KNOWN = {
+    "purchases": "known_purchases",
+    "refunds": "known_refunds_refunded_at",
+    "credits": "known_credits_credited_at",
+}
+
+
+class RejectedCode(Record):
+    """How many errors of one code there were in files of one institution, in how many rows."""
+
+    institution: str
+    code: str
+    errors: int
+    rows: int
+    files: int
+
+
+def next_import_no(store: Store) -> int:
+    """Return the number the next import gets, in the caller's transaction."""
+    return next_number(store, _NEXT)
+
+
+@dataclass(frozen=True)
+class EarlierImport:
+    """The first import of the same bytes: what the file was called, and when it was taken."""
+
+    import_id: UUID
+    file_name: str
+    imported_at: datetime
+
+    def told(self) -> str:
+        """Return it for a sentence: the same file as NAME, taken on DAY."""
+        return f"the same file as {shortened(self.file_name)}, taken on {self.imported_at:%Y-%m-%d}"
+
+
+def earlier_import(store: Store, institution_id: UUID, sha256: str) -> EarlierImport | None:
+    """Return the first import of the same bytes into the same institution, if there was one."""
+    found = store.row(
+        "river/stored_imports:earlier", institution_id=institution_id, file_sha256=sha256
+    )
+    return EarlierImport(**found) if found else None
+
+
+class OtherOwner(Record):
+    """The institution whose file another one seems to be, and how much of it says so."""
+
+    institution_id: UUID
+    institution: str
+    alike: int
+    among: int
+
+
+def find_other_owner(
+    store: Store,
+    kind: str,
+    rows: Table,
+    tokens: Table,
+    *,
+    institution_id: UUID,
+    file_sha256: str,
+) -> tuple[str, OtherOwner] | None:
+    """Return whose staged rows of a kind are, if they are another institution's.
+
+    With it comes what says so (rules.md#whose-file): `digest`, `rows` or `tokens`. A few rows are
+    drawn first: where one other may have a quarter of these, more are looked for, and then all. Of
+    a file of which another one has half, that misses less than one in a billion.
+    """
+    others = "river/stored_imports:others"
+    if not store.memory.recall(others, (others,), lambda: store.value(others)):
+        return None
+    of = {"institution_id": institution_id}
+    drawn = store.rows(
+        f"river/stored_imports:drawn_{_REFS[kind]}",
+        *(rows, tokens),
+        **of,
+        drawn=_DRAWN,
+        file_sha256=file_sha256,
+    )[0]
+    if drawn["is_known"]:
+        address = "river/stored_imports:digest_elsewhere"
+        if found := store.record(OtherOwner, address, **of, file_sha256=file_sha256):
+            return "digest", found
+    for evidence in ("rows", "tokens"):
+        every = drawn[f"{evidence}_every"]
+        if not _may_be(drawn[f"{evidence}_alike"], drawn[f"{evidence}_among"], every):
+            continue
+        for part in sorted({every, 1}, reverse=True):
+            if evidence == "rows":
+                asked = store.make("river/stored_imports:asked_rows", rows, every=part)
+                known = store.make(f"river/stored_imports:{_KNOWN[kind]}", asked)
+            else:
+                asked = store.make("river/stored_imports:asked_tokens", tokens, every=part)
+                known = store.make("river/stored_imports:known_tokens", asked, **of)
+            found = store.record(OtherOwner, "river/stored_imports:most", asked, known, **of)
+            store.drop(known, asked)
+            if found is None or not _may_be(found.alike, found.among, part):
+                break
+            if part == 1:
+                return evidence, found
+    return None
+
+
+def _may_be(alike: int, among: int, every: int) -> bool:
+    """Whether so many alike are half of all, or may be where one in `every` was looked at."""
+    return alike >= FEWEST_ALIKE and alike * (2 if every == 1 else 4) >= among
+
+
+class LikeFiles(Record):
+    """The last files of an institution with rows of one kind, and the fewest rows of one."""
+
+    files: int
+    fewest_rows: int | None
+
+
+def like_files(store: Store, institution_id: UUID, kind: RowKind) -> LikeFiles:
+    """Return what the last twelve files were that some of was taken of."""
+    asked = {"institution_id": institution_id, "kind_of_rows": kind.name}
+    return store.records(LikeFiles, "river/stored_imports:like", **asked)[0]
+
+
+def record_import(store: Store, record: Mapping[str, Any]) -> None:
+    """Write the record of one import; the keys are the columns of the table `imports`."""
+    store.execute("river/stored_imports:record", **record)
+
+
+def record_calls(store: Store, calls: Table, **parameters: Any) -> None:
+    """Write the records of the calls that were staged, whose numbers begin at `import_no`."""
+    written = store.execute("river/stored_imports:record_calls", calls, **parameters)
+    numbered_up_to(store, _NEXT, parameters["import_no"] + written - 1)
+
+
+def rejects_by_code(
+    store: Store,
+    *,
+    institution_id: UUID | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    after_run_no: int | None = None,
+    to_run_no: int | None = None,
+) -> list[RejectedCode]:
+    """Return why rows were not accepted.
+
+    The window is of when files were imported; run numbers restrict it as in `services/reports`.
+    """
+    return store.records(
+        RejectedCode,
+        "river/stored_imports:rejects_by_code",
+        institution_id=institution_id,
+        from_at=from_at,
+        to_at=to_at,
+        after_run_no=after_run_no,
+        to_run_no=to_run_no,
+    )

@@ -1,0 +1,187 @@
+"""Files that were taken, and those that a person took back (rules.md#withdrawn-files).
+
+What an import brought leaves the tables that it was in, so everything that reads them is as if the
+file had never come: no statement but these knows of withdrawn rows. They are kept apart, and their
+numbers are not given again. To withdraw what another table has of a purchase, a redemption or a
+file, name the table in the lists below and in `river/withdrawals_withdrawals.sql`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.words.errors import NotFound, Refused
+from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.visible import shortened
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+
+_OF_PURCHASES = ("decisions", "outcomes", "redemptions", "refund_links", "refund_outcomes")
+_OF_REDEMPTIONS = ("ledger_entries", "ledger_moves")
+_OF_FILES = ("rejects", "duplicates", "import_merchants", "import_shapes", "imports")
+_DERIVED = ("unresolved_purchases", "purchase_refs", "purchase_looks")
+"""What is made of purchases anew, and so is not kept."""
+
+_REASONS = {
+    "archived": "{rows} of its purchases are in the archive{first}.",
+    "settled": "{rows} of its purchases settled{first}.",
+    "told": "Of {rows} of its purchases the institution was sent a webhook{first}.",
+    "credited": "Of {rows} of its purchases a credit or the reconciliation is known{first}.",
+    "repeated": "{rows} of its purchases came again in a later file{first}.",
+    "linked": "To {rows} of its purchases a person linked a refund{first}.",
+}
+_HINTS = {
+    "import_archived": "Reverse its redemptions with `cardoffers redemption reverse`.",
+    "import_settled": "Reverse its redemptions with `cardoffers redemption reverse`: the next"
+    " settlement takes them back.",
+    "import_told": "Reverse its redemptions with `cardoffers redemption reverse`, which tells the"
+    " institution.",
+    "import_relied_on": "`cardoffers why REF` shows what rests on it; undo a later file first.",
+}
+
+
+class ListedFile(Record, sheet="* -files"):
+    """A file with what it brought: how many redemptions stand, settled, were sent as webhooks.
+
+    Of one that is held nothing was taken. `files` says how many there are that were asked for.
+    """
+
+    import_id: UUID | None = shown("import")
+    institution: str = shown(gives_way=4)
+    file: str
+    sha256: str = shown("digest", gives_way=12)
+    kind_of_rows: str | None = shown("kind", gives_way=8)
+    imported_at: datetime = shown("taken at", gives_way=2)
+    imported_by: str = shown("by", gives_way=9)
+    accepted: int = shown("rows")
+    amount_accepted: Amount = shown("sum")
+    currency: str = shown(gives_way=5)
+    redeemed: int = shown(gives_way=3)
+    settled: int = shown(gives_way=6)
+    told: int = shown(gives_way=7)
+    state: str
+    withdrawn_at: datetime | None = shown("withdrawn at", gives_way=10)
+    withdrawn_by: str | None = shown("withdrawn by", gives_way=11)
+    reason: str | None = shown(gives_way=1)
+    files: int
+
+
+class ImportRecord(Record):
+    """An import as it was recorded."""
+
+    import_no: int
+    import_id: UUID
+    institution_id: UUID
+    file_name: str
+    file_kind: str
+    kind_of_rows: str
+    accepted: int
+    amount_accepted: Amount
+    currency: str
+    imported_at: datetime
+
+
+class Reversals(Record):
+    """How many redemptions an undo reverses, and what they come to."""
+
+    redemptions: int
+    currency: str
+    amount: Amount
+
+
+def find_import(store: Store, import_id: str) -> ImportRecord:
+    """Return an import that was taken.
+
+    Raises `NotFound`, and `Refused` for one that was withdrawn, or whose rows cannot be.
+    """
+    found = store.record(ImportRecord, "river/withdrawals_withdrawals:import", import_id=import_id)
+    if found is None:
+        gone = store.row("river/withdrawals_withdrawals:withdrawn", import_id=import_id)
+        if gone is None:
+            raise NotFound(
+                "There is no import with this id.",
+                code="import_not_found",
+                hint="`cardoffers file list` shows them.",
+            )
+        raise Refused(
+            f"{shortened(gone['file_name'])} was withdrawn at"
+            f" {format_minute(gone['withdrawn_at'])}.",
+            code="already_withdrawn",
+            hint="Nothing is left to undo; `cardoffers import` takes the file again.",
+        )
+    if found.file_kind == "call" or found.kind_of_rows != "purchases":
+        what = "came over HTTP" if found.file_kind == "call" else f"holds {found.kind_of_rows}"
+        raise Refused(
+            f"The import {what}: only files of purchases are withdrawn.",
+            code="import_not_of_purchases",
+            hint="`cardoffers redemption reverse` takes a redemption back.",
+        )
+    return found
+
+
+def find_leaving(store: Store, taken: ImportRecord) -> tuple[Table, Table]:
+    """Return the purchases of an import and their redemptions.
+
+    Raises `Refused` where something rests on any of them.
+    """
+    of = {"institution_id": taken.institution_id, "import_no": taken.import_no}
+    leaving = store.make("river/withdrawals_withdrawals:leaving", **of)
+    earned = store.make("river/withdrawals_withdrawals:earned", leaving)
+    known = {**of, "accepted": taken.accepted}
+    for found in store.rows("river/withdrawals_withdrawals:obstacles", leaving, earned, **known):
+        line, ref = found["line"], found["transaction_ref"]
+        first = "" if line is None else f", the first in line {line} ({shortened(ref)})"
+        raise Refused(
+            _REASONS[found["about"]].format(rows=f"{found['rows']:,}", first=first),
+            code=found["code"],
+            hint=_HINTS[found["code"]],
+        )
+    return leaving, earned
+
+
+def count_reversals(store: Store, earned: Table, currency: str) -> Reversals:
+    """Return what an undo will reverse."""
+    of = {"currency": currency}
+    (found,) = store.records(Reversals, "river/withdrawals_withdrawals:reversed", earned, **of)
+    return found
+
+
+def withdraw(
+    store: Store,
+    taken: ImportRecord,
+    leaving: Table,
+    earned: Table,
+    *,
+    reason: str,
+    run_no: int,
+    now: datetime,
+    actor: str,
+) -> None:
+    """Let all that an import brought leave, its redemptions reversed, in the caller's transaction.
+
+    Refunds of its purchases wait again. What is counted has to be counted anew.
+    """
+    of = {"institution_id": taken.institution_id, "import_no": taken.import_no}
+    by = {"reason": reason, "run_no": run_no, "now": now, "actor": actor}
+    store.execute("river/withdrawals_withdrawals:keep_import", leaving, earned, **of, **by)
+    store.execute("river/withdrawals_withdrawals:keep_purchases", leaving)
+    number = {"import_no": taken.import_no}
+    for table in _OF_PURCHASES:
+        store.execute(f"river/withdrawals_withdrawals:keep_{table}", leaving, **number)
+    for table in _OF_REDEMPTIONS:
+        store.execute(f"river/withdrawals_withdrawals:keep_money_{table}", earned, **of)
+    for table in _OF_FILES:
+        store.execute(f"river/withdrawals_withdrawals:keep_file_{table}", **of)
+    for table in (*_OF_REDEMPTIONS, "outbox"):
+        store.execute(f"river/withdrawals_withdrawals:remove_money_{table}", earned)
+    for table in (*_OF_PURCHASES, *_DERIVED, "purchase_details", "purchases"):
+        store.execute(f"river/withdrawals_withdrawals:remove_{table}", leaving)
+    for table in _OF_FILES:
+        store.execute(f"river/withdrawals_withdrawals:remove_file_{table}", **of)

@@ -1,0 +1,176 @@
+"""Make a whole sample: the catalogue of a market at a time, then each institution's files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.sample.chance import Chance, uuid
+from cardoffers_cli.sample.dirty import make_dirty
+from cardoffers_cli.sample.engagement import Engagement
+from cardoffers_cli.sample.links import SampleLinks
+from cardoffers_cli.sample.merchants import Merchants, identifiers, make_merchants
+from cardoffers_cli.sample.offers import COLUMNS, Program, make_offers, make_program
+from cardoffers_cli.sample.plan import MAX_ACTIVE_OFFERS
+from cardoffers_cli.sample.purchases import Cardholders, Purchases
+from cardoffers_cli.sample.refunds import Refunds
+from cardoffers_cli.sample.strangers import Strangers, make_strangers
+from cardoffers_cli.sample.writing import write_bytes, write_table, write_transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from cardoffers_cli.sample.plan import Bank, Plan
+    from cardoffers_cli.sample.writing import SampleFile
+
+CHUNK_ROWS = 200_000
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One market of the sample: its institutions, merchants and offers."""
+
+    banks: list[Bank]
+    merchants: Merchants
+    identifiers: pl.DataFrame
+    offers: pl.DataFrame
+    programs: list[Program]
+    strangers: Strangers | None
+
+
+def write_sample(folder: Path, plan: Plan) -> Iterator[SampleFile]:
+    """Write the files of a plan under a folder, saying of each when it is done."""
+    chance = Chance(plan.seed)
+    scenes = list(_scenes(chance, plan))
+    yield from _catalogue(folder / "catalog", chance, plan, scenes)
+    for scene in scenes:
+        for bank in scene.banks:
+            yield from _transactions(folder / "transactions", chance, plan, scene, bank)
+            yield from _refunds(folder / "refunds", chance, plan, scene, bank)
+    if plan.unknown_merchants:
+        made = (scene.strangers.truth(scene.merchants) for scene in scenes if scene.strangers)
+        yield write_table(folder / "truth" / "merchants.csv", made)
+
+
+def _scenes(chance: Chance, plan: Plan) -> Iterator[Scene]:
+    first_offer = rows_before = 0
+    for market in dict.fromkeys(bank.market for bank in plan.banks()):
+        banks = [bank for bank in plan.banks() if bank.market == market]
+        own = chance.within(market.currency)
+        rows = sum(bank.rows for bank in banks)
+        edges = (rows_before, rows_before + rows)
+        first, last = (plan.unknown_merchants * each // plan.rows for each in edges)
+        rows_before += rows
+        known = make_merchants(own, market, rows, rows / plan.rows, last - first)
+        offers = make_offers(own, plan, market, known, first_offer)
+        first_offer += offers.height
+        programs = [
+            make_program(own, known, offers, place, len(banks)) for place in range(len(banks))
+        ]
+        yield Scene(
+            banks=banks,
+            merchants=known,
+            identifiers=identifiers(own, market, known),
+            offers=offers,
+            programs=programs,
+            strangers=make_strangers(own, market, known, last - first) if last > first else None,
+        )
+
+
+def _cardholders(chance: Chance, scene: Scene, bank: Bank) -> Cardholders:
+    return Cardholders(chance.within(bank.slug), bank.cardholders, scene.merchants)
+
+
+def _purchases(chance: Chance, plan: Plan, scene: Scene, bank: Bank) -> Purchases:
+    cardholders = _cardholders(chance, scene, bank)
+    return Purchases(cardholders.chance, plan, bank, cardholders, scene.strangers)
+
+
+def _catalogue(
+    folder: Path, chance: Chance, plan: Plan, scenes: list[Scene]
+) -> Iterator[SampleFile]:
+    shown = [
+        (scene, bank, program)
+        for scene in scenes
+        for bank, program in zip(scene.banks, scene.programs, strict=True)
+    ]
+    links = [
+        SampleLinks(people.chance, plan, bank, people, program)
+        for scene, bank, program in shown
+        for people in [_cardholders(chance, scene, bank)]
+    ]
+    tables: dict[str, Iterable[pl.DataFrame]] = {
+        "institutions": [_institutions(chance, scenes)],
+        "merchants": (
+            scene.merchants.catalogue.select("merchant_id", "name", "category") for scene in scenes
+        ),
+        "merchant_identifiers": (scene.identifiers for scene in scenes),
+        "offers": (scene.offers.select(COLUMNS) for scene in scenes),
+        "program_offers": (
+            program.offers.sort("position").select(
+                institution=pl.lit(bank.slug), offer_id="offer_id", position="position"
+            )
+            for _, bank, program in shown
+        ),
+        "links": (frame for made in links for frame in made.chunks(CHUNK_ROWS)),
+        "engagement": (frame for made in links for frame in Engagement(made).chunks(CHUNK_ROWS)),
+    }
+    for name, frames in tables.items():
+        yield write_table(folder / f"{name}.csv", frames)
+
+
+def _institutions(chance: Chance, scenes: list[Scene]) -> pl.DataFrame:
+    banks = [bank for scene in scenes for bank in scene.banks]
+    rows = [
+        {
+            "slug": bank.slug,
+            "institution_id": bank.number,
+            "name": bank.name,
+            "plan": bank.plan,
+            "currency": bank.market.currency,
+            "languages": "|".join(bank.market.languages),
+            "max_active_offers": MAX_ACTIVE_OFFERS,
+            "widget_limit": 20,
+            "settlement_hold_days": 0 if bank.number % 2 == 0 else 7,
+            "webhook_url": None,
+        }
+        for bank in sorted(banks, key=lambda bank: bank.number)
+    ]
+    table = pl.DataFrame(rows, schema_overrides={"webhook_url": pl.String})
+    return table.with_columns(institution_id=uuid("institution", chance, "institution_id"))
+
+
+def _transactions(
+    folder: Path, chance: Chance, plan: Plan, scene: Scene, bank: Bank
+) -> Iterator[SampleFile]:
+    made = _purchases(chance, plan, scene, bank)
+    ending = plan.kind + (".gz" if plan.gzip else "")
+    for part in range(plan.files):
+        first, last = (bank.rows * edge // plan.files for edge in (part, part + 1))
+        number = f"-{part + 1}" if plan.files > 1 else ""
+        path = folder / f"{bank.slug}{number}.{ending}"
+        stretches = _stretches(made, first, last)
+        yield write_transactions(path, plan.kind, stretches, zipped=plan.gzip)
+    if plan.dirty and bank.number == 0:
+        kind = "csv" if plan.kind == "csv" else "jsonl"
+        yield write_bytes(folder / f"{bank.slug}-dirty.{kind}", *make_dirty(made, kind))
+
+
+def _refunds(
+    folder: Path, chance: Chance, plan: Plan, scene: Scene, bank: Bank
+) -> Iterator[SampleFile]:
+    """Write the file of refunds of a bank, if it has any."""
+    if bank.refunds:
+        made = Refunds(_purchases(chance, plan, scene, bank))
+        path = folder / f"{bank.slug}.{plan.kind}{'.gz' if plan.gzip else ''}"
+        stretches = _stretches(made, 0, bank.refunds)
+        yield write_transactions(path, plan.kind, stretches, zipped=plan.gzip)
+
+
+def _stretches(made: Purchases | Refunds, first: int, last: int) -> Iterator[pl.DataFrame]:
+    """Make the rows from `first` up to `last`; an empty stretch is one empty frame."""
+    for start in range(first, max(last, first + 1), CHUNK_ROWS):
+        yield made.rows(start, min(CHUNK_ROWS, last - start))

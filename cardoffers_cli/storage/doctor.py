@@ -1,0 +1,262 @@
+"""Doctor: ask the whole store for what must not be, and change nothing.
+
+Most audits are statements of `kernel/store/audits/`, each of which selects the rows that offend and
+is empty on a good store; the rest look at every block of the file, the journal, the usage journal,
+the history, the security log, signing secrets, card numbers, what killed processes left, and the
+files that nights took. An audit that cannot be made because of damage has found it, and the others
+go on. An example shows numbers, ids and names, never a token. To add one, add its statement; name
+it in `QUICK` too if it is cheap on a large store.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.archive.archive import archive_of
+from cardoffers_cli.kernel.store import (
+    backup_places,
+    journal,
+    security_log,
+    signing_secrets,
+    usage_journal,
+)
+from cardoffers_cli.kernel.store.audits import OF_A_PART, audits, offending, show_part
+from cardoffers_cli.kernel.store.blocks import damaged_blocks
+from cardoffers_cli.kernel.store.card_numbers import card_numbers
+from cardoffers_cli.kernel.store.erasures import is_marked, own_list
+from cardoffers_cli.kernel.store.leftovers import leftovers
+from cardoffers_cli.kernel.store.opening import current, lock_for, must_exist
+from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
+from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.privacy.erasures import unknown_to
+from cardoffers_cli.storage.file_changes import look_at, unanswered, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+
+    Found = tuple[int, Mapping[str, Any] | None]
+
+TAKEN_FILES = "taken_files_are_as_read"
+_AGAIN = "cardoffers privacy reapply"
+_ANSWER = "cardoffers privacy reapply --erasures FILE"
+_COMPACT = "cardoffers store compact"
+_MASK = "cardoffers store mask-card-numbers, or cardoffers institution set INST --numbers"
+
+QUICK = frozenset(
+    {
+        "amounts_add_up",
+        "budgets_hold",
+        "call_book_is_whole",
+        "erased_stay_erased",
+        "imports_add_up",
+        "journal_is_the_stores",
+        "no_leftover_files",
+        "one_entry_per_redemption",
+        "one_event_per_subject",
+        "payouts_pay_their_statement",
+        "security_log_is_whole",
+        "settlements_add_up",
+        "signing_secrets_are_there",
+        "statements_add_up",
+        "statements_follow_each_other",
+        TAKEN_FILES,
+        "totals_add_up",
+    }
+)
+"""The audits that are done without `--strict`."""
+
+SELDOM = frozenset(
+    {
+        *("every_block_is_whole", "no_card_numbers"),
+        *("purchases_are_counted", "redemptions_are_counted", "purchase_days_are_counted"),
+    }
+)
+"""The audits that read everything there is, and have no part: not of every night."""
+
+
+class Audit(Record):
+    """One question to the store: how many rows offend, and one of them."""
+
+    name: str = shown("audit")
+    ok: bool
+    rows: int
+    example: Mapping[str, Any] | None = shown(gives_way=1)
+
+
+class DoctorReport(Record):
+    """Every audit that was made, and whether all of them are clean."""
+
+    ok: bool
+    audits: list[Audit]
+
+
+def _nobody(name: str) -> None:
+    """Tell nobody."""
+
+
+def doctor(
+    job: Job, *, strict: bool = False, tell: Callable[[str], None] = _nobody
+) -> DoctorReport:
+    """Audit a store that may have lost commits.
+
+    `tell` hears of each audit before it is made.
+    """
+    must_exist(job.path)
+    opening = job.opening(read_only=True)
+    with lock_for(opening), current(opening) as store:
+        found = examine(store, job.path, strict=strict, tell=tell)
+    return DoctorReport(ok=all(each.ok for each in found), audits=found)
+
+
+def examine(
+    store: Store,
+    path: Path | None,
+    *,
+    strict: bool = True,
+    but: frozenset[str] = frozenset(),
+    tell: Callable[[str], None] = _nobody,
+) -> list[Audit]:
+    """Audit the open store of `path`, the quick audits only unless `strict`, and none of `but`.
+
+    Without a path it is a copy, and what stands beside a store is not looked at.
+    """
+    chosen = [name for name in names(strict=strict) if name not in but]
+    return [_examined(store, path, name, tell) for name in _at_hand(chosen, path)]
+
+
+def examine_part(
+    store: Store,
+    path: Path,
+    *,
+    after_run_no: int,
+    but: frozenset[str] = frozenset(),
+    tell: Callable[[str], None] = _nobody,
+) -> list[Audit]:
+    """Audit what runs after one touched in the open store of `path`, by none of `but`.
+
+    What looks at each purchase or redemption alone looks at those, and what is left to `SELDOM` is
+    not asked; everything else is of the whole store. Call it outside of transactions.
+    """
+    chosen = [name for name in names() if name not in but | SELDOM]
+    found = {}
+    try:
+        with store.transaction(keep=False):
+            show_part(store, after_run_no)
+            for name in chosen:
+                if name in OF_A_PART:
+                    found[name] = _examined(store, path, name, tell)
+    except StoreDamaged:  # there is no part of what cannot be read: the audits tell
+        return examine(store, path, but=but, tell=tell)
+    for name in chosen:
+        if name not in found:
+            found[name] = _examined(store, path, name, tell)
+    return [found[name] for name in chosen]
+
+
+def _at_hand(chosen: Sequence[str], path: Path | None) -> list[str]:
+    """Leave out what stands beside a store, where there is none."""
+    return [name for name in chosen if path is not None or name not in _BESIDE]
+
+
+def _examined(store: Store, path: Path | None, name: str, tell: Callable[[str], None]) -> Audit:
+    tell(name)
+    try:
+        rows, example = _ask(store, path, name)
+    except StoreDamaged as error:  # the others may have an answer all the same
+        rows, example = 1, {"fault": error.code}
+    return Audit(name=name, ok=rows == 0, rows=rows, example=example)
+
+
+def names(*, strict: bool = True) -> list[str]:
+    """Return the names of the audits, in their order."""
+    known = [*_BESIDE, *_INSIDE, *audits()]
+    return [name for name in known if strict or name in QUICK]
+
+
+def _ask(store: Store, path: Path | None, name: str) -> Found:
+    """Return how many rows offend, and the first of them."""
+    if name in _INSIDE:
+        return _INSIDE[name](store)
+    if path is not None and name in _BESIDE:
+        return _BESIDE[name](store, path)
+    return offending(store, name)
+
+
+def _listed(rows: Sequence[Mapping[str, Any]]) -> Found:
+    return len(rows), rows[0] if rows else None
+
+
+def _journal(store: Store, path: Path) -> Found:
+    try:
+        if replaced_by := journal.replaced_by(path):
+            return 1, {"fault": journal.REPLACED, "replaced_by": replaced_by}
+        return _listed([line.document() for line in journal.wrong(store, path)])
+    except StoreDamaged as error:
+        return 1, {"fault": error.code}
+
+
+def _secrets(store: Store, path: Path) -> Found:
+    """Find institutions whose signing secret is gone, and a file of secrets that is no good."""
+    try:
+        gone = signing_secrets.missing(store, signing_secrets.read_secrets(path))
+    except (Refused, StoreDamaged) as error:
+        return 1, {"fault": error.code}
+    return _listed([{"institution": slug} for slug in gone])
+
+
+def _erasures(store: Store, path: Path) -> Found:
+    """Find erasures that the store lost, or may have lost, or that freed blocks may hold yet."""
+    try:
+        listed = own_list(path)
+    except (Refused, StoreDamaged) as error:
+        return 1, {"fault": error.code}
+    missing = unknown_to(store, listed.erasures)
+    found = [{"erasure_id": each.erasure_id, "next": _AGAIN} for each in missing]
+    since = listed.unknown_since
+    unknown = [{"fault": "erasures_unknown", "since": since, "next": _ANSWER}] if since else []
+    unwritten = [{"fault": "not_compacted", "next": _COMPACT}] if is_marked(path) else []
+    return _listed([*found, *unknown, *unwritten])
+
+
+def _taken_files(store: Store, _path: Path) -> Found:
+    found = unanswered(store, look_at(watched(store)))
+    return _listed([change.document() for change in found])
+
+
+def _parts(store: Store) -> Found:
+    archive = archive_of(store)
+    return _listed(archive.faults() if archive else [])
+
+
+def _card_numbers(store: Store) -> Found:
+    places = card_numbers(store)
+    first = {**places[0], "next": _MASK} if places else None
+    return sum(place["card_numbers"] for place in places), first
+
+
+_BESIDE: dict[str, Callable[[Store, Path], Found]] = {
+    # First: the others may need room, which is such a file.
+    "no_leftover_files": lambda _, path: _listed(
+        [{"file": str(left.relative_to(path.parent))} for left in leftovers(path)]
+    ),
+    "every_block_is_whole": lambda _, path: _listed(
+        [{"file": path.name, "block": block} for block in damaged_blocks(path)]
+    ),
+    "journal_is_the_stores": _journal,
+    "signing_secrets_are_there": _secrets,
+    "call_book_is_whole": lambda _, path: _listed(usage_journal.faults(path)),
+    "erased_stay_erased": _erasures,
+    "no_half_backups": lambda _, path: _listed(
+        [{"file": str(left)} for left in backup_places.left_in_known(path)]
+    ),
+    TAKEN_FILES: _taken_files,
+}
+_INSIDE: dict[str, Callable[[Store], Found]] = {
+    "security_log_is_whole": lambda store: _listed(security_log.faults(store)),
+    "history_is_whole": _parts,
+    "no_card_numbers": _card_numbers,
+}

@@ -1,0 +1,110 @@
+"""Findings of the watch: list them, show one, and accept one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.kernel.identifiers import whole_id
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.masking import without_cards
+from cardoffers_cli.kernel.store.reading import reading
+from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.words.errors import Refused, UsageError
+from cardoffers_cli.kernel.words.moments import format_moment
+from cardoffers_cli.watch.observations import watch_meaning
+from cardoffers_cli.watch.questions import (
+    WatchFinding,
+    accept_watch_finding,
+    find_watch_finding,
+    list_watch_findings,
+)
+
+if TYPE_CHECKING:
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.watch.questions import WatchState
+
+
+class WatchFindingDetails(WatchFinding):
+    """One finding: what it means, and what to do next while it is open."""
+
+    meaning: str
+    next: str | None
+
+
+class AcceptedWatchFinding(WatchFinding):
+    """A finding that was accepted."""
+
+    dry_run: bool
+
+
+def watch_rows(
+    job: Job,
+    institution: str | None = None,
+    *,
+    code: str | None = None,
+    state: WatchState | None = None,
+    limit: int,
+) -> tuple[list[WatchFinding], int]:
+    """Return findings, the open ones first, then the newest; and how many there are in all."""
+    with reading(job) as source:
+        owner = find_institution(source.store, institution).id if institution else None
+        found = list_watch_findings(
+            source.store, institution_id=owner, code=code, state=state, limit=limit
+        )
+    return [without_cards(WatchFinding.cut(each)) for each in found], found[
+        0
+    ].findings if found else 0
+
+
+def show_watch_finding(
+    job: Job, finding: str, institution: str | None = None
+) -> WatchFindingDetails:
+    """Return one finding, named by its id or the beginning of that; raise `NotFound`."""
+    with reading(job) as source:
+        found = _find(source.store, finding, institution)
+    says = watch_meaning(found.code).says
+    shown: WatchFindingDetails = without_cards(
+        WatchFindingDetails(**found, meaning=says, next=_next(found))
+    )
+    return shown
+
+
+def accept_watch(
+    job: Job, finding: str, reason: str, *, institution: str | None = None, dry_run: bool = False
+) -> AcceptedWatchFinding:
+    """Accept a finding that is open; raise `NotFound`, and `Refused` finding_not_open."""
+    if not reason.strip():
+        raise UsageError(
+            "Accepting a finding needs a reason.", hint='Say why: --reason "a bank holiday".'
+        )
+    with job.store() as store, store.transaction(keep=not dry_run):
+        before = _find(store, finding, institution)
+        if before.state != "open":
+            raise Refused(
+                f"The finding {before.finding_id} is {before.state} already.",
+                code="finding_not_open",
+                hint=f"{before.closed_by} closed it at {_closed(before)}: {before.reason}.",
+            )
+        with run_record(store, kind="watch_accept", now=job.now, actor=job.actor) as run:
+            by = {"actor": job.actor, "reason": reason.strip(), "now": job.now}
+            accept_watch_finding(store, before.finding_id, **by)
+            run.counts["finding_id"] = before.finding_id
+        after = find_watch_finding(store, str(before.finding_id))
+    return AcceptedWatchFinding(**without_cards(after), dry_run=dry_run)
+
+
+def _find(store: Store, finding: str, institution: str | None) -> WatchFinding:
+    owner = find_institution(store, institution).id if institution else None
+    return find_watch_finding(store, whole_id(store, "watch_finding", finding, owner), owner)
+
+
+def _next(found: WatchFinding) -> str | None:
+    """Say what to do about a finding that is open, with its id in the place of FINDING."""
+    if found.state != "open":
+        return None
+    return watch_meaning(found.code).then.replace("FINDING", str(found.finding_id))
+
+
+def _closed(found: WatchFinding) -> str:
+    return format_moment(found.closed_at) if found.closed_at else ""

@@ -1,0 +1,196 @@
+"""What the watch found: record findings, resolve them, list them, accept one; and who is watched.
+
+A finding is of an institution, a code, a subject and a day, and its id is derived from these: who
+records it twice records it once. It is open until somebody accepts it, or what found it resolves
+it; then it stays so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.watch.observations import read_figures
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import date, datetime
+    from typing import Any
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.watch.observations import Observation
+
+WatchState = Literal["open", "accepted", "resolved"]
+
+
+class WatchFinding(
+    Record,
+    sheet="finding_id institution code about about_on figures state found_at closed_by reason",
+):
+    """A finding of the watch, in the shape of `watch list --format json`.
+
+    `about` names its subject as people know it; `figures` are exact; `import_id` is of its file.
+    """
+
+    finding_id: UUID = shown("finding")
+    institution_id: UUID
+    institution: str = shown(gives_way=3)
+    code: str
+    subject: str
+    import_id: UUID | None
+    about: str = shown("of")
+    about_on: date = shown("on", gives_way=1)
+    figures: Mapping[str, Any] = shown(gives_way=2)
+    found_at: datetime = shown("found at", gives_way=4)
+    state: str
+    closed_at: datetime | None
+    closed_by: str | None = shown("closed by", gives_way=5)
+    reason: str | None = shown(gives_way=6)
+
+
+class CountedWatchFinding(WatchFinding):
+    """A finding; `findings` says how many there are that were asked for."""
+
+    findings: int
+
+
+class OpenWatchFindings(Record):
+    """How many findings of an institution and a code are open; what the newest of them says."""
+
+    institution: str
+    code: str
+    findings: int
+    newest_id: UUID
+    about: str
+    figures: Mapping[str, Any]
+    found_at: datetime
+
+
+class WatchChange(Record):
+    """Whether an institution is watched, before and after."""
+
+    field: str
+    old_value: str | None
+    new_value: str | None
+
+
+def is_watched(store: Store, institution_id: UUID) -> bool:
+    """Return whether an institution is watched."""
+    return bool(store.value("watch/questions:is_watched", institution_id=institution_id))
+
+
+def change_watch(
+    store: Store, institution_id: UUID, slug: str, *, is_on: bool, **by: Any
+) -> list[WatchChange]:
+    """Watch an institution, or do not, and audit that; return the change.
+
+    `by` has run_no, now and actor.
+    """
+    was_on = is_watched(store, institution_id)
+    if was_on == is_on:
+        return []
+    of = {"institution_id": institution_id}
+    store.execute("watch/questions:unwatch", **of)
+    if is_on:
+        store.execute("watch/questions:watch", **of, now=by["now"])
+    words = {True: "on", False: "off"}
+    change = WatchChange(field="watch", old_value=words[was_on], new_value=words[is_on])
+    store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=slug)
+    return [change]
+
+
+def record_findings(
+    store: Store, institution_id: UUID, found: Sequence[Observation], *, run_no: int, now: datetime
+) -> int:
+    """Record findings of an institution, in the caller's transaction; return how many are new."""
+    if not found:
+        return 0
+    return store.execute(
+        "watch/questions:record",
+        institution_id=institution_id,
+        codes=[each.code for each in found],
+        subjects=[each.subject for each in found],
+        days=[each.about_on for each in found],
+        figures=[dumps(dict(each.figures)) for each in found],
+        run_no=run_no,
+        now=now,
+    )
+
+
+def resolve_findings(
+    store: Store,
+    institution_id: UUID,
+    *,
+    code: str,
+    subject: str,
+    about_on: date | None = None,
+    reason: str,
+    actor: str,
+    now: datetime,
+) -> int:
+    """Resolve the open findings of a subject, of a day or of all; return how many there were."""
+    return store.execute(
+        "watch/questions:resolve",
+        institution_id=institution_id,
+        code=code,
+        subject=subject,
+        about_on=about_on,
+        reason=reason,
+        actor=actor,
+        now=now,
+    )
+
+
+def list_watch_findings(
+    store: Store,
+    *,
+    institution_id: UUID | None = None,
+    code: str | None = None,
+    state: WatchState | None = None,
+    finding_id: str | None = None,
+    limit: int,
+) -> list[CountedWatchFinding]:
+    """Return findings, the open ones first, then the newest."""
+    rows = store.rows(
+        "watch/questions:findings",
+        institution_id=institution_id,
+        code=code,
+        state=state,
+        finding_id=finding_id,
+        limit=limit,
+    )
+    return [
+        CountedWatchFinding.of({**row, "figures": read_figures(row["figures"])}) for row in rows
+    ]
+
+
+def find_watch_finding(
+    store: Store, finding_id: str, institution_id: UUID | None = None
+) -> WatchFinding:
+    """Return one finding by its whole id; raise `NotFound`."""
+    found = list_watch_findings(
+        store, institution_id=institution_id, finding_id=finding_id, limit=1
+    )
+    if not found:
+        raise NotFound(
+            "The watch has no finding with this id.",
+            code="finding_not_found",
+            hint="`cardoffers watch list` shows them with their ids.",
+        )
+    return WatchFinding.cut(found[0])
+
+
+def accept_watch_finding(store: Store, finding_id: UUID, **by: Any) -> None:
+    """Accept a finding that is open: `by` has actor, reason and now."""
+    store.execute("watch/questions:accept", finding_id=finding_id, **by)
+
+
+def open_watch_findings(
+    store: Store, institution_id: UUID | None = None
+) -> list[OpenWatchFindings]:
+    """Return the open findings of an institution, or of all, by institution and code."""
+    rows = store.rows("watch/questions:open_findings", institution_id=institution_id)
+    return [OpenWatchFindings.of({**row, "figures": read_figures(row["figures"])}) for row in rows]
