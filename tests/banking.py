@@ -15,7 +15,7 @@ from uuid import uuid5
 
 from cardoffers_cli.kernel.store.runs import write_run
 from cardoffers_cli.kernel.words.bank_accounts import payment_id
-from cardoffers_cli.payouts.bank import keep_entries, keep_file
+from cardoffers_cli.payouts.questions import keep_entries, keep_file
 from crediting import NOTHING, Verdict
 from tables import Row, uid
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.kernel.words.bank_accounts import parse_account
 from cardoffers_cli.payouts.files.answers import open_bank_file
 from cardoffers_cli.payouts.files.entries import BankEntry, BankFinding
-from cardoffers_cli.payouts.files.payments import Party, Payment
+from cardoffers_cli.payouts.files.pain001 import Party, Payment
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+def crowd() -> float:
+    """Return how many processes want each core, one at least, for limits of an idle machine."""
+    return max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a command ended and what it said."""

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.river.match_run import match_purchases
-from cardoffers_cli.river.reverse import reverse
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.redemptions import reverse
+from cardoffers_cli.river.settlements import settle_due
 from tables import NOON, select
 from work import file_of, found, job, new_store, once, taken, tell
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.catalogue.importing import import_catalogue
 from cardoffers_cli.merchants import suggestions
+from cardoffers_cli.sample.merchants import KINDS
 from cardoffers_cli.sample.plan import Plan
 from cardoffers_cli.sample.sample import write_sample
-from cardoffers_cli.sample.strangers import KINDS
 from tables import NOON, put, rows_of, select
 from work import new_store, taken
 

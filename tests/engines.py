@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.archive.places import Folder
+from cardoffers_cli.archive.connecting import Folder
 from cardoffers_cli.archive.target import EngineTarget, given
 from cardoffers_cli.kernel.store.statements import statements
 from cardoffers_cli.river.handles import ReservedTables, Waiting
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.river.handles import Decided
 
 PLANS = ("resolve", "match", "limits", "redeem", "redeem_round", "outcome", "found")
-FOUND = [name for plan in PLANS for name in statements(f"plan/{plan}")]
+FOUND = [name for plan in PLANS for name in statements(f"river/plan/{plan}")]
 """Every table of a match."""
 
 

@@ -20,7 +20,7 @@ from cardoffers_cli.kernel.store.statements import statements
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-SQL = Path(__file__).parents[1] / "cardoffers_cli" / "sql"
+SQL = Path(__file__).parents[1] / "cardoffers_cli"
 
 _QUIET = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
 _MAKES = re.compile(r"\bcreate\s+(?:or\s+replace\s+)?temp\s+(?:table|view)\s+(\w+)")
@@ -44,7 +44,7 @@ class Block:
 
     @property
     def makes(self) -> str | None:
-        if self.stem.startswith("plan/"):
+        if self.stem.startswith("river/plan/"):
             return self.name
         found = _MAKES.search(self.code)
         return found[1] if found else None
@@ -107,7 +107,7 @@ def by_name_alone(all_blocks: Iterable[Block]) -> list[Reading]:
     lasting = {
         name
         for each in listed
-        if each.stem == "schema" or each.stem.startswith("views/")
+        if each.stem == "kernel/store/schema" or each.stem.startswith("kernel/store/views/")
         for name in _LASTS.findall(each.code)
     }
     own = {(each.stem, name) for each in listed for name in _LASTS.findall(each.code)}

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.river.match_run import match_purchases
-from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.redemptions import reverse
 from tables import NOON, put
 from work import file_of, found, job, new_store, once, taken
 

@@ -18,99 +18,116 @@ from pathlib import Path
 CHECKOUT = Path(__file__).parents[1]
 PRODUCT = "cardoffers_cli"
 
-DOOR = {"contract", "jobs", "pipeline", "services", "files", "domain", "settings"}
-MAY_IMPORT = {
-    "cli": DOOR,
-    "http": DOOR,
-    "tui": DOOR,
-    "contract": {"jobs", "pipeline", "services", "files", "store", "domain", "settings"},
-    "jobs": {"pipeline", "services", "files", "store", "engine", "archive", "wire", "pickup"}
-    | {"lasting", "domain", "settings"},
-    "pipeline": {"store", "engine", "domain"},
-    "services": {"store", "engine", "domain"},
-    "files": {"lasting", "domain"},
-    "store": {"archive", "sql", "domain", "settings"},  # who opens a store sees what it lists
-    "archive": {"sql", "lasting", "domain"},
-    "engine": {"sql"},
-    "wire": {"domain"},
-    "pickup": {"archive", "domain"},  # which packages of fsspec there are, the archive knows
-    "settings": {"domain"},
-    "lasting": set[str](),
-    "sql": set[str](),
-    "domain": set[str](),
-    "__main__": {"cli"},
-    "__init__": set[str](),
+SLICES = (
+    "kernel intake archive river catalogue institutions keys approvals offers merchants events"
+    " refunds payouts credits documents arrivals watch reports drop privacy pickup storage sample"
+    " answers night demo http"
+).split()
+"""The slices in their order: each may import those before it, and nothing after it."""
+
+KERNEL = {
+    "kernel/words": set[str](),
+    "kernel/disk": {"kernel/words"},
+    "kernel/net": {"kernel/words"},
+    "kernel/store": {"kernel/words", "kernel/disk"},
+    "kernel/sheets": {"kernel/words", "kernel/disk"},
+    "kernel/cli": {"kernel/words", "kernel/disk", "kernel/store", "kernel/sheets"},
+    "kernel/identifiers": {"kernel/words", "kernel/store"},
 }
-"""Room (a package, or a module beside them) -> the rooms it may import; its own always."""
+"""Part of the kernel -> the parts it may import; its own always."""
 
-OPENS_DOOR = {"http/serve.py": "http", "answers/find_commands_browse.py": "tui"}
-"""Commands that start another door, and know nothing else of it."""
+AGAINST = set(
+    """
+catalogue/example -> storage/stores
+catalogue/rows -> merchants/questions
+catalogue/rows -> offers/questions
+institutions/commands -> arrivals/calendars
+institutions/commands -> arrivals/schedules
+institutions/work -> approvals/questions
+institutions/work -> arrivals/calendars
+institutions/work -> privacy/holds
+institutions/work -> refunds/questions
+institutions/work -> watch/questions
+intake/checking_commands -> river/certificates
+intake/checking_commands -> river/checks
+intake/checking_commands -> river/imports
+intake/checking_commands -> river/receiving
+intake/layout_commands -> river/convert
+intake/layout_commands -> river/receiving
+intake/layout_commands -> sample/plan
+intake/layout_commands -> sample/work
+intake/report_commands -> river/receiving
+intake/schemas/formats -> catalogue/files
+kernel/cli/help_topics -> catalogue/files
+kernel/cli/help_topics -> payouts/bank_codes
+kernel/cli/options -> intake/chunks
+kernel/cli/options -> intake/layout_model
+kernel/cli/options -> intake/layouts
+kernel/cli/options -> intake/profiles/loading
+kernel/cli/options -> reports/questions
+kernel/disk/outputs -> intake/sources
+kernel/store/approval_requests -> approvals/questions
+kernel/store/engine_errors -> archive/buckets
+kernel/store/opening -> archive/archive
+kernel/store/snapshot -> archive/archive
+keys/notices -> events/inbox
+river/imports -> privacy/card_numbers
+river/imports -> watch/drift
+river/imports -> watch/questions
+river/imports -> watch/scan
+""".split("\n")
+) - {""}
+"""The imports against the order that are still there: `module -> module`; this may only shrink."""
 
-SIBLINGS_APART = {"pipeline", "services"}
-"""Packages whose modules do not import each other either."""
-
-KERNEL = "cli/kernel/"
-"""What the commands are made with, and which knows none of them."""
-
-USE_CASE = 2
-STOREYS = {
-    "context": 1,
-    "night": 3,
-    "demo": 3,
-    "discovery": 3,
-    "simulate": 3,
-    "status": 3,
-    "why": 3,
-}
-"""Part of `jobs/` -> its storey: the context, above it the use cases, which are all that are not
-named here and never import each other, above them what runs several of them.
-"""
+STEPS = set("stage number judge admit resolve match redeem settle publish".split())
+"""The steps of the river, which runs call one after the other."""
 
 RINGS: set[tuple[str, ...]] = set()
 """The rings of imports that are still there; this may only shrink."""
 
-HANDED_ON = {f"{PRODUCT}.pipeline.handles": {"pipeline"}} | {
-    f"{PRODUCT}.sql.binding.Table": {"pipeline", "services", "jobs"}
-}
-"""What steps hand to each other, which every room on the way may name -> these rooms."""
-
 ROOMS_OF = {
-    "aiohttp": {"wire"},
-    "defusedxml": {"files"},
-    "duckdb": {"store", "engine"},
+    "aiohttp": {"kernel/net", "events"},
+    "defusedxml": {"payouts"},
+    "duckdb": {"kernel/store", "archive"},
     "fsspec": {"archive", "pickup"},
     "grpc": {"archive"},
     "h11": {"http"},
-    "httpx": {"wire"},
-    "jinja2": {"files"},
-    "jiter": {"files"},
-    "markupsafe": {"files"},
-    "polars": {"files", "store"},
-    "pyarrow": {"files", "store", "archive"},
-    "pydantic": {"domain", "settings"},
+    "httpx": {"kernel/net"},
+    "jinja2": {"kernel/sheets"},
+    "jiter": {"intake"},
+    "markupsafe": {"kernel/sheets", "intake"},
+    "polars": {"intake", "catalogue", "sample", "privacy", "kernel/sheets", "kernel/store"},
+    "pyarrow": {"kernel/sheets", "kernel/store", "archive", "river"},
+    "pydantic": {"kernel/words", "kernel/store", "intake"},
     "pyspark": {"archive"},
-    "rich": {"cli"},
-    "textual": {"tui"},
-    "typer": {"cli"},
-    "xlsxwriter": {"files"},
-    "yarl": {"wire"},
+    "rich": {"kernel/cli"},
+    "textual": {"answers"},
+    "typer": {"kernel/cli"},  # and in the commands of each slice
+    "xlsxwriter": {"kernel/sheets"},
+    "yarl": {"kernel/net"},
 }
-"""Third-party package -> the rooms it lives in."""
+"""Third-party package -> the slices, or parts of the kernel, that it lives in."""
 
 UNDOCUMENTED = re.compile(r"asyncio\.sslproto\b")
 """Modules that others keep for themselves, whatever they are called."""
+COMMANDS = re.compile(
+    r"(^|/)(([a-z]+_)?commands|demo/story|merchants/review|night/(log|screen))\.py$"
+)
+"""Modules of a slice that say what is typed, and show what came of it."""
 USES_PRIVATE_PARTS = {
     "http/arrivals.py": "asyncio counts a TLS connection only once its handshake is over; who never"
     " ends one has to have its place, and its end, from the first moment",
-    "answers/browse/app.py": "textual shows the values of variables where it failed, tokens too, and has no"
-    " setting against it",
+    "answers/browse/app.py": "textual shows the values of variables where it failed, tokens"
+    " too, and has no setting against it",
 }
 """The modules that use what a package keeps for itself, and why nothing else will do."""
 
 OWN_CLOCK = {"kernel/store/clock.py"}
 """Where the clock is read; everything else asks there or is handed the time."""
 OWN_RANDOMNESS = {
-    *("jobs", "keys/rules.py"),
+    *("kernel/store", "archive", "approvals", "storage", "sample", "merchants", "events"),
+    *("night", "privacy", "payouts", "documents", "catalogue", "river", "reports", "drop"),
+    *("institutions", "demo", "keys/rules.py", "keys/work.py", "keys/notices.py"),
     *("http/commands.py", "http/connection.py", "http/server.py"),  # the ids of requests
 }
 CLOCK = re.compile(
@@ -125,7 +142,7 @@ OUTSIDE = re.compile(
     r"(asyncio|ftplib|gzip|http\.(client|server)|io\.open|multiprocessing|os|pathlib|shutil"
     r"|smtplib|socket|sqlite3|ssl|subprocess|tempfile|urllib\.request|zipfile)(\..*)?"
 )
-"""What `domain/` has no use for: disk, network, processes."""
+"""What `kernel/words/` has no use for: disk, network, processes."""
 
 WRAPS_SQL = {"archive/duck.py", "kernel/store/binding.py"}
 """They give a SELECT of a file the name of a table, which no parameter can carry."""
@@ -139,7 +156,8 @@ BESIDE_A_STORE = re.compile(
 )
 """How the names of the files of a store end, or ended, which one module knows."""
 KNOWS_THE_LAYOUT = "kernel/store/layout.py"
-OWNS_STORES = {"store", "jobs", "contract"}
+KNOWS_NO_STORE = {"kernel/words", "kernel/disk", "kernel/net", "kernel/sheets", "intake", "drop"}
+"""They have names of files of their own, which may end as those of a store do."""
 
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "core"}
 
@@ -157,14 +175,6 @@ SIGN = {
     "which file to read first": re.compile(r"\bfirst\b|\bstart (with|at|in)\b", re.IGNORECASE),
 }
 
-SQL_WITHOUT_TWIN = {
-    "audits": "an audit is a question about the whole store; doctor runs them all",
-    "plan": "text that more than one engine runs; its steps stand in pipeline/",
-    "schema": "the tables of a new store; kernel/store/migrations.py makes them all",
-    "store": "what the store asks about itself",
-    "views": "what many statements read; kernel/store/migrations.py makes them all",
-}
-
 
 @dataclass(frozen=True)
 class Module:
@@ -177,7 +187,13 @@ class Module:
 
     @property
     def room(self) -> str:
-        return self.parts[0]
+        """The slice that it is in, or the part of the kernel."""
+        return "/".join(self.parts[: 2 if self.parts[0] == "kernel" else 1])
+
+    @property
+    def is_command(self) -> bool:
+        """Whether it makes commands, or is what they are made with."""
+        return self.room == "kernel/cli" or bool(COMMANDS.search(self.path))
 
     @property
     def dotted(self) -> str:
@@ -262,11 +278,10 @@ def uses(source: Module) -> Iterator[tuple[ast.AST, str]]:
             yield node, ".".join(filter(None, [known.get(first, first), rest]))
 
 
-def room_of(dotted: str) -> str | None:
-    """Return the room a dotted name of ours lies in; None for anything else."""
+def own_path(dotted: str) -> str | None:
+    """Return a dotted name of ours as a path, what is in the module at its end; None of others."""
     first, _, rest = dotted.partition(".")
-    room = rest.partition(".")[0]
-    return room if first == PRODUCT and room in MAY_IMPORT else None
+    return rest.replace(".", "/") if first == PRODUCT and rest else None
 
 
 def docstrings(tree: ast.Module) -> set[ast.AST]:
@@ -278,62 +293,70 @@ def docstrings(tree: ast.Module) -> set[ast.AST]:
 
 
 def imports_go_down(source: Module) -> Iterator[str]:
-    if source.room not in MAY_IMPORT:
-        yield source.complain(
-            source.tree, "no such room: put it into a package, or add its floor here"
-        )
+    own = source.parts[0]
+    if own not in SLICES:
+        if own not in {"__init__", "__main__"}:
+            yield source.complain(
+                source.tree, "no such slice: put it into one, or add yours to SLICES"
+            )
         return
     for node, dotted in imports(source):
-        room = room_of(dotted)
-        if room is None or room in MAY_IMPORT[source.room]:
+        path = own_path(dotted)
+        other = path.partition("/")[0] if path else None
+        if path is None or other not in SLICES or is_known(source, path):
             continue
-        if room == OPENS_DOOR.get(source.path) or may_be_handed_on(dotted, source.room):
-            continue
-        if room != source.room:
+        if SLICES.index(other) > SLICES.index(own):
             yield source.complain(
                 node,
-                f"{source.room} may not import {room}: let jobs/ call both and hand the result on,"
-                " or move what both need down to domain/",
-            )
-        elif room in SIBLINGS_APART:
-            yield source.complain(
-                node,
-                f"{dotted} is a sibling: the steps meet in handles, and jobs/ calls one after the"
-                " other; what two of them need belongs to domain/",
+                f"{own} comes before {other} in SLICES: move what both need down, or let a slice"
+                " behind both call them and hand the result on",
             )
 
 
-def the_kernel_knows_no_command(source: Module) -> Iterator[str]:
-    if not source.path.startswith(KERNEL):
+def is_known(source: Module, path: str) -> bool:
+    """Return whether an import against the order is one of those that are still there."""
+    line = f"{source.path.removesuffix('.py')} -> {path}/"
+    return any(line.startswith(f"{known}/") for known in AGAINST)
+
+
+def the_kernel_keeps_its_floors(source: Module) -> Iterator[str]:
+    if source.room not in KERNEL:
         return
     for node, dotted in imports(source):
-        if dotted.startswith(f"{PRODUCT}.cli.") and not dotted.startswith(f"{PRODUCT}.cli.kernel."):
+        path = own_path(dotted)
+        other = "/".join(path.split("/")[:2]) if path else source.room
+        if other.startswith("kernel/") and other not in {source.room, *KERNEL[source.room]}:
             yield source.complain(
-                node, f"{dotted} is a command's: hand in what {KERNEL} needs, or move it there"
+                node, f"{source.room} may not import {other}: move what both need down"
             )
 
 
-def use_cases_stand_apart(source: Module) -> Iterator[str]:
-    if source.room != "jobs":
+def work_knows_no_command(source: Module) -> Iterator[str]:
+    if source.is_command or source.path == "__main__.py":
         return
-    own = source.parts[1]
     for node, dotted in imports(source):
-        other = dotted.removeprefix(f"{PRODUCT}.jobs.").partition(".")[0]
-        if not dotted.startswith(f"{PRODUCT}.jobs.") or own == other:
-            continue
-        storey, others = STOREYS.get(own, USE_CASE), STOREYS.get(other, USE_CASE)
-        if others > storey or storey == others == USE_CASE:
+        path = own_path(dotted) or ""
+        if (
+            path.startswith("kernel/cli")
+            or COMMANDS.search(f"{path}.py")
+            or COMMANDS.search(f"{path.rpartition('/')[0]}.py")
+        ):
             yield source.complain(
-                node,
-                f"{dotted} is another use case, or above this: move what both need to"
-                " pipeline/, services/ or jobs/context/, or call both from a composition",
+                node, f"{dotted} belongs to the command line: return a value, and let it show that"
             )
 
 
-def may_be_handed_on(dotted: str, room: str) -> bool:
-    return any(
-        f"{dotted}.".startswith(f"{name}.") and room in rooms for name, rooms in HANDED_ON.items()
-    )
+def steps_stand_apart(source: Module) -> Iterator[str]:
+    steps = {f"river/{step}" for step in STEPS}
+    own = source.path.removesuffix(".py")
+    if own not in steps:
+        return
+    for node, dotted in imports(source):
+        path = own_path(dotted) or ""
+        if {path, path.rpartition("/")[0]} & (steps - {own}):
+            yield source.complain(
+                node, f"{dotted} is another step: they meet in handles, and a run calls both"
+            )
 
 
 def packages_keep_to_their_rooms(source: Module) -> Iterator[str]:
@@ -346,7 +369,9 @@ def packages_keep_to_their_rooms(source: Module) -> Iterator[str]:
             yield source.complain(
                 node, f"{package} has no room: do without it, or give it one in ROOMS_OF"
             )
-        elif source.room not in ROOMS_OF[package]:
+        elif not {source.room, source.parts[0]} & ROOMS_OF[package] and not (
+            package == "typer" and source.is_command
+        ):
             rooms = ", ".join(f"{room}/" for room in sorted(ROOMS_OF[package]))
             yield source.complain(node, f"{package} lives in {rooms}: call something there")
 
@@ -402,17 +427,17 @@ def made_here(source: Module) -> set[str]:
     return made
 
 
-def time_and_chance_come_from_jobs(source: Module) -> Iterator[str]:
-    places = {source.room, source.path}
+def time_and_chance_are_handed_in(source: Module) -> Iterator[str]:
+    places = {source.room, source.parts[0], source.path}
     for node, dotted in uses(source):
         if CLOCK.fullmatch(dotted) and not places & OWN_CLOCK:
-            yield source.complain(node, f"{dotted} reads the clock: take `now`, or ask jobs/")
+            yield source.complain(node, f"{dotted} reads the clock: take `now`")
         if RANDOMNESS.fullmatch(dotted) and not places & OWN_RANDOMNESS:
             yield source.complain(
-                node, f"{dotted} is chance: take the value, or a seeded random.Random, from jobs/"
+                node, f"{dotted} is chance: take the value, or a seeded random.Random"
             )
         if dotted == "random.Random" and not places & OWN_RANDOMNESS and unseeded(source, node):
-            yield source.complain(node, "no seed: take one from jobs/")
+            yield source.complain(node, "no seed: take one")
 
 
 def unseeded(source: Module, maker: ast.AST) -> bool:
@@ -421,13 +446,13 @@ def unseeded(source: Module, maker: ast.AST) -> bool:
     return any(call.func is maker and not call.args for call in calls)
 
 
-def domain_touches_nothing_outside(source: Module) -> Iterator[str]:
-    if source.room != "domain":
+def words_touch_nothing_outside(source: Module) -> Iterator[str]:
+    if source.room != "kernel/words":
         return
     for node, dotted in [*imports(source), *uses(source)]:
         if OUTSIDE.fullmatch(dotted) or dotted == "open":
             yield source.complain(
-                node, f"domain/ has no use for {dotted}: reading and sending happen on floor 2"
+                node, f"kernel/words/ has no use for {dotted}: kernel/disk/ reads"
             )
 
 
@@ -445,7 +470,7 @@ def sql_stands_in_sql_files(source: Module) -> Iterator[str]:
             continue
         if SQL_TEXT.search(text):
             yield source.complain(
-                node, f"SQL in Python: name it in sql/{source.room}/ and run it by that name"
+                node, "SQL in Python: name it in a .sql file beside this and run it by that name"
             )
 
 
@@ -474,7 +499,7 @@ def names_say_something(source: Module) -> Iterator[str]:
 
 
 def one_module_knows_what_is_beside_a_store(source: Module) -> Iterator[str]:
-    if source.room not in OWNS_STORES or source.path == KNOWS_THE_LAYOUT:
+    if source.room in KNOWS_NO_STORE or source.path == KNOWS_THE_LAYOUT:
         return
     prose = docstrings(source.tree)
     for node in ast.walk(source.tree):
@@ -495,7 +520,7 @@ def few_write_to_the_terminal(source: Module) -> Iterator[str]:
         if stream == "stderr" and source.path not in STDERR:
             yield source.complain(
                 node,
-                "raise an error for exits.py, or tell progress.py or context.py of cli/kernel/",
+                "raise an error for exits.py, or tell progress.py or context.py of kernel/cli/",
             )
 
 
@@ -532,12 +557,13 @@ def streams(source: Module) -> Iterator[tuple[ast.AST, str]]:
 
 CHECKS: list[Check] = [
     imports_go_down,
-    the_kernel_knows_no_command,
-    use_cases_stand_apart,
+    the_kernel_keeps_its_floors,
+    work_knows_no_command,
+    steps_stand_apart,
     packages_keep_to_their_rooms,
     private_parts_of_others_are_left_alone,
-    time_and_chance_come_from_jobs,
-    domain_touches_nothing_outside,
+    time_and_chance_are_handed_in,
+    words_touch_nothing_outside,
     sql_stands_in_sql_files,
     every_package_has_a_sign,
     names_say_something,
@@ -599,13 +625,3 @@ def reached_from(start: str, to: Mapping[str, set[str]]) -> set[str]:
             reached.add(name)
             waiting.extend(to[name])
     return reached
-
-
-def sql_without_module(paths: list[str], house: House) -> list[str]:
-    """Return the SQL files (`folder/file.sql`) that no module is named after."""
-    folders = [path.removesuffix(".sql").split("/") for path in paths]
-    return [
-        "/".join(parts)
-        for parts in folders
-        if parts[0] not in SQL_WITHOUT_TWIN and ".".join([PRODUCT, *parts]) not in house
-    ]

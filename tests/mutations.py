@@ -46,14 +46,13 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.binding import Bound, Table
 
-ROOMS = {
-    **{f"sql/{name}": name for name in ("pipeline", "services", "views")},
-    "sql/plan": "pipeline",
-    **{name: name for name in "domain pipeline services jobs files contract wire".split()},
-}
-"""Each room, and the folder of `tests/` that is tried for it first."""
+ROOMS = (
+    "kernel/words kernel/store kernel/net intake river refunds credits documents payouts".split()
+)
+ROOMS += "events offers merchants institutions keys reports answers night http".split()
+"""The slices, and parts of the kernel, whose code and SQL faults are planted into."""
 FOLDERS = ("domain", "pipeline", "services", "jobs", "files", "contract", "wire", "cli")
-"""Where tests of rooms lie."""
+"""Where their tests lie."""
 MOST_FILES = 8
 """Files of tests that are run at once."""
 MOST_TURNS = 3
@@ -79,7 +78,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if min(latest_clock(store, job.now), job.now) < period.to_at:",
     ): "the earlier one of two moments",
     (
-        "cardoffers_cli/events/receiver_commands.py",
+        "cardoffers_cli/events/receiver.py",
         "wait_s = 0.0 if has_ended else min(left_s, _GLANCE_S)",
         "wait_s = 0.0 if has_ended else min(_GLANCE_S, left_s)",
     ): "the smaller one of two numbers",
@@ -89,21 +88,25 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "parentheses: bool = True",
     ): "the one place that makes an amount's form says it",
     **{
-        (f"{PRODUCT}/sql/plan/{file}.sql", f"{word} 1 = 0{end}", f"{word} 2 = 0{end}"): "false too"
+        (
+            f"{PRODUCT}/river/plan/{file}.sql",
+            f"{word} 1 = 0{end}",
+            f"{word} 2 = 0{end}",
+        ): "false too"
         for file, word, end in (("redeem", "where", ";"), ("dedupe", "else", ""))
     },
     (
-        f"{PRODUCT}/sql/plan/redeem.sql",
+        f"{PRODUCT}/river/plan/redeem.sql",
         "+ extract(month from purchases.transacted_at) * 100",
         "+ extract(month from purchases.transacted_at) * 101",
     ): "days stay apart and in their order, which is all that turns need",
     (
-        f"{PRODUCT}/sql/plan/redeem.sql",
+        f"{PRODUCT}/river/plan/redeem.sql",
         "select coalesce(min(turns.period_no), 0) as period_no",
         "select coalesce(min(turns.period_no), 1) as period_no",
     ): "null only without turns: every purchase proposes then, whatever the period",
     (
-        f"{PRODUCT}/sql/services/money_trails.sql",
+        f"{PRODUCT}/answers/money_trails.sql",
         "and statements.institution_id = $institution_id",
         "",
     ): "statement_no is a primary key, and statement_settlements are the institution's already",
@@ -246,10 +249,10 @@ def sql_faults(path: str, source: str) -> Iterator[Fault]:
 def faults_of(room: str) -> list[Fault]:
     """Return every fault that could be planted in a room."""
     found: list[Fault] = []
-    for file in sorted((CHECKOUT / PRODUCT / room).rglob("*.sql" if "sql" in room else "*.py")):
-        path, source = file.relative_to(CHECKOUT).as_posix(), file.read_text("utf-8")
-        if file.name == "__init__.py":
+    for file in sorted((CHECKOUT / PRODUCT / room).rglob("*")):
+        if file.suffix not in {".py", ".sql"} or file.name == "__init__.py":
             continue
+        path, source = file.relative_to(CHECKOUT).as_posix(), file.read_text("utf-8")
         for each in (sql_faults if file.suffix == ".sql" else python_faults)(path, source):
             planted = each.planted(source)
             if (path, *each.lines(source)) in EQUIVALENT or not is_code(path, planted):
@@ -333,10 +336,10 @@ def places_of(fault: Fault, source: str, ran: Ran) -> list[str]:
     """Return what runs a place: the innermost function or the statement; else all of the file."""
     line = source.count("\n", 0, fault.start) + 1
     if fault.path.endswith(".sql"):
-        stem = fault.path.removeprefix(f"{PRODUCT}/sql/").removesuffix(".sql")
+        stem = fault.path.removeprefix(f"{PRODUCT}/").removesuffix(".sql")
         begin = source.rfind("-- name: ", 0, fault.start)
         name = source[begin:].split()[2] if begin >= 0 else ""
-        if not stem.startswith("views/"):
+        if not stem.startswith("kernel/store/views/"):
             return [key for key in ran if re.fullmatch(rf"{stem}:{name}(_\w+)?", key)]
         word = re.compile(rf"\b{name}\b")
         addresses = (key for key in ran if not key.startswith(PRODUCT))
@@ -352,8 +355,8 @@ def places_of(fault: Fault, source: str, ran: Ran) -> list[str]:
     return [key for key in ran if key.startswith(f"{fault.path}:")]
 
 
-def tests_of(room: str, fault: Fault, ran: Ran) -> list[list[str]]:
-    """Return the tests that run the place of a fault, in turns: those of the room first."""
+def tests_of(fault: Fault, ran: Ran) -> list[list[str]]:
+    """Return the tests that run the place of a fault, in turns: those of its file first."""
     source = (CHECKOUT / fault.path).read_text("utf-8")
     tests = {test: seconds for key in places_of(fault, source, ran) for seconds, test in ran[key]}
     stem = Path(fault.path).stem
@@ -361,7 +364,6 @@ def tests_of(room: str, fault: Fault, ran: Ran) -> list[list[str]]:
         tests,
         key=lambda test: (
             f"/test_{stem}" not in test,
-            not test.startswith(f"tests/{ROOMS[room]}/"),
             tests[test],
         ),
     )
@@ -486,7 +488,7 @@ def main() -> None:
     if not asked.coverage.exists():
         record(asked.coverage.absolute(), [] if asked.slow else ["-m", "not slow"])
     ran = json.loads(asked.coverage.read_text("utf-8"))
-    rooms = [asked.only] if asked.only else [*ROOMS]
+    rooms = [asked.only] if asked.only else ROOMS
     chance = random.Random(asked.seed)  # noqa: S311
     chosen = []
     for place, room in enumerate(rooms):
@@ -510,7 +512,7 @@ def report(copy: Copy, chosen: list[tuple[int, str, Fault]], ran: Ran) -> None:
     verdicts: Counter[tuple[str, str]] = Counter()
     for number, room, fault in chosen:
         verdict = SURVIVED
-        for turn in tests_of(room, fault, ran):
+        for turn in tests_of(fault, ran):
             verdict = max(verdict, copy.verdict(fault, turn), key=VERDICTS.index)
             if verdict == SEEN:
                 break

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.catalogue.importing import import_catalogue
 from cardoffers_cli.events.receiver import Receiver
-from cardoffers_cli.events.sending_deliver import send
+from cardoffers_cli.events.sending import send
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.keys.work import KeyRequest, create_key
 from cardoffers_cli.sample.plan import Plan

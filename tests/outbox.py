@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.events.questions import ListedEvent
-from cardoffers_cli.events.sending_deliver import send
+from cardoffers_cli.events.sending import send
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.events.work import show_event
 from cardoffers_cli.kernel.store.clock import Clock, Watch

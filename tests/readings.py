@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.chunks import FileReading
 from cardoffers_cli.intake.plain.validation import PlainValidation
-from cardoffers_cli.intake.profiles.settled import settled
+from cardoffers_cli.intake.profiles.refunds import settled
 from cardoffers_cli.kernel.words import json_text
 from cardoffers_cli.kernel.words.money import MINOR_UNITS
 from cardoffers_cli.kernel.words.row_kinds import BY_NAME

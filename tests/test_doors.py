@@ -33,7 +33,7 @@ from cardoffers_cli.intake.chunks import FileReading
 from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.plain.rulebook import PlainRules
 from cardoffers_cli.intake.plain.validation import PlainValidation
-from cardoffers_cli.intake.profiles.settled import settled
+from cardoffers_cli.intake.profiles.refunds import settled
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.job import Job
 from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable

@@ -48,18 +48,20 @@ MAKER = "-- name: made\n-- makes: kept(line)\ncreate temp table kept as select 1
     ],
 )
 def test_a_table_that_was_not_handed_over_is_found(expected: list[str], reader: str) -> None:
-    listed = blocks("pipeline/a", MAKER) + blocks("pipeline/b", f"-- name: reads\n{reader};")
+    listed = blocks("river/a", MAKER) + blocks("river/b", f"-- name: reads\n{reader};")
     assert expected == [reading.table for reading in by_name_alone(listed)]
 
 
 def test_a_plan_makes_a_table_of_every_query() -> None:
-    listed = blocks("plan/a", "-- name: kept\nselect 1 as line")
-    listed += blocks("plan/b", "-- name: reads\nselect line from kept")
-    assert ["kept: made by plan/a; read by plan/b"] == [*map(str, by_name_alone(listed))]
+    listed = blocks("river/plan/a", "-- name: kept\nselect 1 as line")
+    listed += blocks("river/plan/b", "-- name: reads\nselect line from kept")
+    assert ["kept: made by river/plan/a; read by river/plan/b"] == [
+        *map(str, by_name_alone(listed))
+    ]
 
 
 def test_tables_of_the_schema_are_everybodys() -> None:
-    listed = blocks("schema", "-- name: a\ncreate view kept as select 1 as line")
+    listed = blocks("kernel/store/schema", "-- name: a\ncreate view kept as select 1 as line")
     listed += blocks("store/a", "-- name: b\ncreate or replace temp view kept as select 2 as line")
     assert [] == by_name_alone([*listed, *blocks("jobs/b", "-- name: c\nselect line from kept")])
 
@@ -73,7 +75,7 @@ def test_what_is_made_has_the_columns_that_are_declared() -> None:
         if each.makes in each.declares
     }
     assert declared == {address: columns[address] for address in declared}
-    handed = ("pipeline/", "plan/")
+    handed = ("river/",)
     assert [] == [each for each in columns if each.startswith(handed) and each not in declared]
 
 
@@ -117,7 +119,7 @@ def test_what_is_declared_is_what_is_read() -> None:
     ],
 )
 def test_an_untrue_header_is_found(expected: list[str], reader: str) -> None:
-    (block,) = blocks("pipeline/b", f"-- name: reads\n{reader};")
+    (block,) = blocks("river/b", f"-- name: reads\n{reader};")
     assert expected == untrue(block)
 
 
@@ -134,7 +136,7 @@ WRITES_LEDGER = {
     "kernel/store/card_numbers",
     "privacy/erasures",
     "river/redemptions",
-    "river/withdrawals_withdrawals",
+    "river/withdrawals",
 }
 """The files whose statements write what is owed: no other can, be it in a dry run."""
 

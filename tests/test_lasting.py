@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.archive.places import Folder
-from cardoffers_cli.drop.processed import ProcessedFolder
-from cardoffers_cli.kernel.disk.lasting import make_folder, sync_folder_if_possible
-from cardoffers_cli.kernel.disk.private import new_private_file
+from cardoffers_cli.archive.connecting import Folder
+from cardoffers_cli.drop.file_changes import ProcessedFolder
+from cardoffers_cli.kernel.disk.folders import make_folder, sync_folder_if_possible
+from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.sheets.exports import replacing
-from cardoffers_cli.kernel.store import folder as stores
-from cardoffers_cli.kernel.store.layout import secrets_path, snapshot_path
-from cardoffers_cli.kernel.store.old_files import put_aside
+from cardoffers_cli.kernel.store import layout as stores
+from cardoffers_cli.kernel.store.layout import put_aside, secrets_path, snapshot_path
 from cardoffers_cli.kernel.store.signing_secrets import add_secrets
 from cardoffers_cli.kernel.store.snapshot import withdraw
 from cardoffers_cli.storage.publish import publish

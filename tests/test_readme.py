@@ -19,7 +19,7 @@ from shutil import copytree
 
 import pytest
 
-from cardoffers_cli import pipeline
+from cardoffers_cli import river
 from cardoffers_cli.http.contract.routes import ROUTES
 from cardoffers_cli.kernel.cli.exits import EXIT_CODES
 from cardoffers_cli.kernel.cli.help_topics import PAGES, page_text
@@ -153,9 +153,9 @@ def test_the_exit_codes_are_the_programs() -> None:
 
 def test_the_map_of_the_code_is_the_codes() -> None:
     way = section("Find your way in the code", CONTRIBUTING)
-    river = [line for line in (inspect.getdoc(pipeline) or "").splitlines() if "->" in line]
-    assert river
-    assert [] == [line for line in river if line.strip() not in way]
+    flow = [line for line in (inspect.getdoc(river) or "").splitlines() if "->" in line]
+    assert flow
+    assert [] == [line for line in flow if line.strip() not in way]
     package = CHECKOUT / "cardoffers_cli"
     rooms = {path.parent.name for path in package.glob("*/__init__.py")}
     assert rooms == set(re.findall(r"`(\w+)/`", way)) - {"tests"}

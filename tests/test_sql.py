@@ -210,7 +210,7 @@ def test_every_statement(check: Check) -> None:
 
 @pytest.mark.parametrize("check", IN_PLANS)
 def test_every_statement_of_a_plan(check: Check) -> None:
-    plans = [each for each in all_statements() if each.address.startswith("plan/")]
+    plans = [each for each in all_statements() if each.address.startswith("river/plan/")]
     complaints = [complaint for each in plans for complaint in check(each)]
     assert not complaints, "\n".join(["", *complaints])
 
@@ -315,7 +315,7 @@ def test_a_breach_is_found(check: Check, text: str) -> None:
     statement = read_statements("river/plan/match", text)[0]
     complaints = list(check(statement))
     assert complaints
-    assert all(complaint.startswith("plan/match:") for complaint in complaints)
+    assert all(complaint.startswith("river/plan/match:") for complaint in complaints)
 
 
 @pytest.mark.parametrize(("check", "text"), FINE)

@@ -162,8 +162,8 @@ class Binder:
 
 def table_made(address: str, sql: str) -> str | None:
     """Return the statement that makes a table out of this query, if anyone reads it as one."""
-    folder, *_, stem, name = re.split(r"[/:]", address)
-    if folder == "plan":
+    *folders, stem, name = re.split(r"[/:]", address)
+    if folders == ["river", "plan"]:
         kind = "view" if stem in DEFINED else "table"
         return f"create or replace temp {kind} {name} as {sql}"
     return sql if MAKES_A_TABLE.match(sql) else None
@@ -221,7 +221,7 @@ def test_a_query_waits_for_the_table_it_reads() -> None:
     reader = "select a from made"
     maker = "-- Says why.\ncreate temp table made as select 1 as a"
     assert {} == unbound({"jobs/a:reader": reader, "jobs/b:maker": maker})
-    assert {} == unbound({"jobs/a:reader": reader, "plan/b:made": "select 1 as a"})
+    assert {} == unbound({"jobs/a:reader": reader, "river/plan/b:made": "select 1 as a"})
     other = "create or replace temp table made as select 2 as b"
     assert {} == unbound({"jobs/a:maker": maker, "jobs/b:other": other, "jobs/c:reader": reader})
     assert {"jobs/a:reader"} == unbound({"jobs/a:reader": reader}).keys()

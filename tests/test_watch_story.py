@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.arrivals.calendars_expectations import CalendarOptions
+from cardoffers_cli.arrivals.calendars import CalendarOptions
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.store.institutions import find_institution

@@ -20,7 +20,7 @@ from cardoffers_cli.kernel.store.runs import write_run
 from cardoffers_cli.kernel.store.settings import Settings
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.river.withdrawals_withdrawals import ListedFile
+from cardoffers_cli.river.withdrawals import ListedFile
 from cardoffers_cli.storage.stores import init
 from tables import NOON, Row, given, read, select, snapshot
 
@@ -235,7 +235,7 @@ def file_rows(
 ) -> list[ListedFile]:
     """Return the files that `file list` shows."""
     asked = {"institution": institution, "period": period, "limit": 9}
-    return read_rows(made, ListedFile, "river/withdrawals_withdrawals:listed", **asked)
+    return read_rows(made, ListedFile, "river/withdrawals:listed", **asked)
 
 
 def found(made: Job, sql: str) -> list[tuple[Any, ...]]:

@@ -1,1 +1,8 @@
-"""Write me."""
+"""Answers: why a purchase did or did not redeem, where its cashback is, what happened.
+
+`why.py` puts a purchase through the steps again and says where it stopped (read it first);
+`find.py` and `search.py` find purchases by what is known of them, `timelines.py` tells everything
+in order, `money_trails.py` what the bank said. `headlines.py` has the sentences. `browse/` shows
+all of it on one screen. May import the slices before it, of `http` and `night` nothing. To add a
+reason, add it to `explanations.sql` and its sentence to `headlines.py`.
+"""

@@ -9,10 +9,9 @@ import typer
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.kernel.cli.options import AllInstitutions, AskedInstitution, argument, option
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, columns_of
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean
-from cardoffers_cli.kernel.words.sentences import listed
+from cardoffers_cli.kernel.words.nearest import did_you_mean
+from cardoffers_cli.kernel.words.sentences import counted, listed
 
 if TYPE_CHECKING:
     from cardoffers_cli.answers.why import DecidedNow, ListedWhy, PlainAnswer, Why
@@ -89,7 +88,7 @@ def _refs(
         raise UsageError("--locale is the language of --plain.", hint="Add --plain.")
     if file is None:
         return [ref or ""]
-    from cardoffers_cli.merchants.lists import read_list
+    from cardoffers_cli.merchants.page import read_list
 
     return read_list(file)
 
@@ -197,3 +196,36 @@ def _now(again: "DecidedNow") -> Iterator[Block]:
     yield Sheet.of_fields("now", fields, "If it were decided now")
     if again.checks:
         yield Sheet.of(Check, "checks_now", again.checks, title="Every check, now")
+
+
+# `cardoffers timeline`: everything that happened, from any id.
+
+
+def timeline(
+    ctx: typer.Context,
+    id_: Annotated[
+        str,
+        argument(
+            "ID",
+            "A reference, or the id of a redemption, ledger entry, settlement, import, "
+            "webhook (its redemption), link or transaction. Of the first five the beginning does, "
+            "and latest is the newest redemption.",
+        ),
+    ],
+    *,
+    institution: AskedInstitution = None,
+    everywhere: AllInstitutions = False,
+) -> None:
+    """Show everything that happened, from the purchase to the money, and what comes next."""
+    from cardoffers_cli.answers.timelines import ExpectedEvent, TimelineEvent, tell_timeline
+
+    context = CommandContext.of(ctx)
+    owner = context.institution(institution, everywhere=everywhere)
+    found = tell_timeline(id_, owner, context.job, everywhere=everywhere)
+    if not found.expected:
+        context.note("Nothing more is expected.")
+    context.show(
+        found,
+        Sheet.of(TimelineEvent, "events", found.events),
+        Sheet.of(ExpectedEvent, "expected", found.expected, title="Expected next"),
+    )

@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.events.attempts import delivery_of
-from cardoffers_cli.kernel.store.references import purchases_of_refs
+from cardoffers_cli.kernel.store.interning import purchases_of_refs
 from cardoffers_cli.kernel.words.findings import CODES
 from cardoffers_cli.kernel.words.nearest import are_near, pattern, spellings
 from cardoffers_cli.kernel.words.records import Record, if_any, shown

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.answers.explanations import reasons
+from cardoffers_cli.answers.money_trails import trails_of
 from cardoffers_cli.answers.search import (
     Hit,
     PurchaseFilter,
@@ -22,7 +23,6 @@ from cardoffers_cli.answers.search import (
     search,
     senders,
 )
-from cardoffers_cli.answers.trails import trails_of
 from cardoffers_cli.kernel.store.institutions import asked_institutions
 from cardoffers_cli.kernel.store.masking import without_card_references, without_cards
 from cardoffers_cli.kernel.store.reading import reading

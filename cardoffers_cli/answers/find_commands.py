@@ -1,5 +1,10 @@
 """`cardoffers find`: what was received, by what somebody remembers of it."""
 
+import os
+import select
+import shutil
+import signal
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,19 +17,22 @@ import typer
 
 from cardoffers_cli.intake.local_forms import read_amount, read_day
 from cardoffers_cli.kernel.cli import options
-from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import option
+from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
+from cardoffers_cli.kernel.cli.exits import Terminated, on_ctrl_c
+from cardoffers_cli.kernel.cli.options import argument, institution_option, option
+from cardoffers_cli.kernel.cli.people import extra
 from cardoffers_cli.kernel.cli.secret import typed
 from cardoffers_cli.kernel.cli.show import Column, Row, Sheet, columns_of
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean
-from cardoffers_cli.kernel.words.sentences import listed
+from cardoffers_cli.kernel.words.nearest import did_you_mean
+from cardoffers_cli.kernel.words.sentences import counted, listed
 from cardoffers_cli.kernel.words.tokens import ELLIPSIS, SHOWN_AT_EACH_END
 from cardoffers_cli.river.outcomes import IN_BRIEF
 
 if TYPE_CHECKING:
+    from cardoffers_cli.answers.browse.inquiry import Inquiry
     from cardoffers_cli.answers.find import FindResult
     from cardoffers_cli.answers.search import PurchaseFilter
 
@@ -195,7 +203,7 @@ def _cardholder(named: str | None, file: Path | None) -> Filters:
             "--cardholder and --token-file both name a cardholder.", hint="Leave one out."
         )
     if file is not None:
-        from cardoffers_cli.kernel.disk.private import read_private_file
+        from cardoffers_cli.kernel.disk.outputs import read_private_file
 
         return {"token": read_private_file(file).partition("\n")[0].strip()}
     if named is None:
@@ -251,3 +259,66 @@ def _tell(context: CommandContext, found: "FindResult") -> None:
     context.note(f"Searched {what} of {listed(found.institutions)}{until}.")
     if found.more:
         context.note(f"There are more than the {found.limit:,} shown: say more, or raise --limit.")
+
+
+# `cardoffers browse`: one screen to search, look and answer.
+
+
+EXTRA = {"textual"}
+"""The packages of the extra `browse`."""
+
+_LONGEST = 4096  # bytes of a line; nothing that is looked for is as long
+
+
+def browse(
+    ctx: typer.Context,
+    query: Annotated[list[str] | None, argument("QUERY", "What to look for first.")] = None,
+    *,
+    institution: Annotated[
+        str | None,
+        institution_option(
+            help="The institution: slug or id [the only one, else it is asked for]."
+        ),
+    ] = None,
+    text: Annotated[
+        bool, option("Plain lines in place of a screen, also in a pipe.", "--text")
+    ] = False,
+) -> None:
+    """Search, look and answer, on one screen; nothing is changed."""
+    from cardoffers_cli.answers.browse.inquiry import Inquiry
+
+    context = CommandContext.of(ctx)
+    inquiry = Inquiry(context.job, Clock(context.options.as_of).now, institution)
+    can_move = sys.stdin.isatty() and os.environ.get("TERM") != "dumb"
+    if not (text or (context.is_terminal and can_move)):
+        context.note("This terminal shows no screen, so here it is in plain lines.")
+        text = True
+    show = _talk if text else _show
+    show(context, inquiry, " ".join(query or ()))
+
+
+def _show(context: CommandContext, inquiry: "Inquiry", query: str) -> None:
+    with extra("browse", EXTRA, "The screen"):
+        from cardoffers_cli.answers.browse.app import Browser
+    screen = Browser(inquiry, query, has_colour=context.has_colour)
+    ended_by = screen.run()
+    if screen.fault:
+        raise screen.fault
+    if ended_by:
+        raise KeyboardInterrupt if ended_by == signal.SIGINT else Terminated
+
+
+def _talk(context: CommandContext, inquiry: "Inquiry", query: str) -> None:
+    from cardoffers_cli.answers.browse.plain import Talk
+
+    def read() -> str | None:
+        if sys.stdin.isatty():
+            select.select([sys.stdin], [], [])  # Ctrl-C ends this; polars lets a read go on
+        line = sys.stdin.buffer.readline(_LONGEST)
+        return line.decode(errors="replace") if line else None
+
+    width = shutil.get_terminal_size().columns if context.is_terminal else None
+    talk = Talk(inquiry, read, context.say, context.note, on_ctrl_c=on_ctrl_c, width=width)
+    talk.run(query)
+    if talk.failures:
+        raise typer.Exit(WITH_FINDINGS)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.store.references import purchases_of_refs
+from cardoffers_cli.kernel.store.interning import purchases_of_refs
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.kernel.words.tokens import mask
 

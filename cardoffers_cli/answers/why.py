@@ -14,21 +14,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.answers import explanations
-from cardoffers_cli.answers.answers import answer
 from cardoffers_cli.answers.explanations import Explanation
-from cardoffers_cli.answers.headlines import headline
-from cardoffers_cli.answers.money_trails import MoneyTrail
+from cardoffers_cli.answers.headlines import answer, headline
+from cardoffers_cli.answers.money_trails import MoneyTrail, trails_of
 from cardoffers_cli.answers.search import senders
-from cardoffers_cli.answers.trails import trails_of
 from cardoffers_cli.kernel.store.institutions import asked_institutions
 from cardoffers_cli.kernel.store.job import Reading
 from cardoffers_cli.kernel.store.masking import without_cards
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import UsageError
-from cardoffers_cli.kernel.words.locale import LOCALES
 from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.kernel.words.sentences import listed
-from cardoffers_cli.kernel.words.texts import language_of
+from cardoffers_cli.kernel.words.texts import LOCALES, language_of
 from cardoffers_cli.river.decide import decide_again
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cardoffers_cli.archive.buckets import place_of
+from cardoffers_cli.archive.connecting import no_space_said
 from cardoffers_cli.archive.parts import TABLES, Part, Sums, total
-from cardoffers_cli.archive.places import no_space_said
 from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, StoreDamaged
 from cardoffers_cli.kernel.words.records import Record
 

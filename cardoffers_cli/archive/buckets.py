@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from cardoffers_cli.archive.places import Folder
+from cardoffers_cli.archive.connecting import Folder
 from cardoffers_cli.kernel.words.errors import CardoffersError, NetworkFailure, UsageError
 
 if TYPE_CHECKING:

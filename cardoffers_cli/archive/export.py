@@ -7,24 +7,147 @@ next export removes.
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive import archive
+from cardoffers_cli.archive.archive import Archive, archive_of
 from cardoffers_cli.archive.buckets import place_of
-from cardoffers_cli.archive.merge import Merged, MergeResult, merge_due, mergeable, sweep
-from cardoffers_cli.archive.parts import TABLES, due
+from cardoffers_cli.archive.parts import TABLES, due, small, total
+from cardoffers_cli.kernel.disk.folders import check_room
+from cardoffers_cli.kernel.store import copying, erasures, journal
+from cardoffers_cli.kernel.store.layout import draft_path, is_alive, put_logs_aside
 from cardoffers_cli.kernel.store.lock import engine_lock
-from cardoffers_cli.kernel.store.runs import commit_run, start_run
-from cardoffers_cli.kernel.words.errors import UsageError
-from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.kernel.store.opening import lock_for, must_exist, open_copy, opened
+from cardoffers_cli.kernel.store.runs import commit_id, commit_run, start_run
+from cardoffers_cli.kernel.words.errors import CardoffersError, UsageError
+from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from cardoffers_cli.archive.archive import Merging
     from cardoffers_cli.archive.buckets import Place
+    from cardoffers_cli.archive.parts import Choice
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
+
+
+# Merge: the small parts of an archive become few, beside the work that adds to them.
+#
+# Whoever holds the engine's lock may merge: a match on an engine and an export do, once there are
+# many of a size; compacting does, whatever there is. The run is written first, so that whose the
+# folders are is known whatever happens.
+
+
+MERGE_KIND = "merge"
+
+
+class MergeResult(Record):
+    """How many parts of one table there were and are, and how much was written anew.
+
+    `row_count` and `size_bytes_before` are of the parts that were merged, `size_bytes` is of what
+    they became, None while that is not known.
+    """
+
+    table_name: str = shown("table")
+    parts_before: int = shown("parts before")
+    parts: int
+    row_count: int = shown("rows written", gives_way=1)
+    size_bytes_before: int = shown("bytes before", gives_way=2)
+    size_bytes: int | None = shown("bytes", gives_way=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merged:
+    """What became of the parts of tables, or why nothing did."""
+
+    tables: list[MergeResult]
+    failure: CardoffersError | None = None
+
+
+def sweep(store: Store, job: Job, root: Place) -> None:
+    """Remove from the archive at `root` what nobody needs any more, under the engine's lock.
+
+    A store that was put back to an earlier state may take a run for unfinished whose parts another
+    copy of it lists: the journal knows better. It also keeps the parts that were merged before: its
+    other copy may have listed them, and its backups with it. Raises `NetworkFailure` where the
+    place cannot be reached.
+    """
+    archive = Archive(store, root)
+    archive.remove_work(is_alive)
+    if unfinished := archive.unfinished():
+        committed = journal.all_ids(job.path)
+        for run_id, folder in unfinished:
+            if commit_id(run_id) not in committed:
+                folder.remove()
+    before = job.now - timedelta(days=job.settings.history_keep_days)
+    if archive.has_left(before):
+        put_back_at = journal.put_back_at(job.path)
+        if put_back_at is None or put_back_at < before:
+            archive.remove_left(before)
+
+
+def merge_due(store: Store, job: Job) -> Merged:
+    """Merge what there are many of, as `merge` does, beside work that it must not stop."""
+    try:
+        return Merged(tables=merge(store, job, due))
+    except CardoffersError as error:
+        return Merged(tables=[], failure=error)
+    except OSError as error:
+        failure = CardoffersError(f"The folder of the history: {error.strerror}.")
+        return Merged(tables=[], failure=failure)
+
+
+def merge(store: Store, job: Job, choice: Choice) -> list[MergeResult]:
+    """Merge the parts of a choice; return what became of them by table.
+
+    The store must be open for writing, and in no transaction.
+    """
+    archive = archive_of(store)
+    merging = archive.mergeable(choice) if archive else {}
+    if not archive or not merging:
+        return []
+    began = time.monotonic()
+    with store.transaction():
+        run = start_run(store, kind=MERGE_KIND, now=job.now, actor=job.actor)
+    told = planned(archive, merging)
+    archive.write_merged(merging, run)
+    with store.transaction():
+        archive.replace(merging, run, job.now)
+        made = {part.table_name: part for part in archive.parts() if part.run_id == run.run_id}
+        told = [replace(row, size_bytes=archive.size([made[row.table_name]])) for row in told]
+        seconds = round(time.monotonic() - began, 3)
+        commit_run(store, run, {"tables": told, "seconds": seconds})
+    archive.show()
+    return told
+
+
+def mergeable(store: Store, choice: Choice) -> list[MergeResult]:
+    """Return what `merge` would tell, but for the sizes after it."""
+    archive = archive_of(store)
+    return planned(archive, archive.mergeable(choice)) if archive else []
+
+
+def planned(archive: Archive, merging: Merging) -> list[MergeResult]:
+    """Return how many parts each table has before and after, and how much is written anew."""
+    listed = Counter(part.table_name for part in archive.parts())
+    return [
+        MergeResult(
+            table_name=table,
+            parts_before=listed[table],
+            parts=listed[table] - len(parts) + 1,
+            row_count=total(parts).row_count,
+            size_bytes_before=archive.size(parts),
+            size_bytes=None,
+        )
+        for table, parts in merging.items()
+    ]
+
 
 KIND = "export"
 
@@ -109,3 +232,85 @@ def _root(store: Store, to: str | None) -> Place:
             "ROOT`.",
         )
     return found.root
+
+
+# Compact: an archive of fewer parts, and the store as a new, smaller file in the place of the old.
+#
+# The small parts of the archive are merged first, as is said below. What was deleted or updated
+# leaves room in the file that is not given back. The copy is made beside the store, compared with
+# it table by table, and takes its place in one step; killed before that, the store is as it was and
+# a draft is left, which the next time removes. The file before has no name then, as a store has one
+# (`kernel/store/identity.py`), so nothing can go on with it.
+
+
+STEPS = ("merge", "copy", "compare", "swap")
+
+
+def _nobody(step: str) -> None:
+    """Tell nobody."""
+
+
+class Compacted(Record, sheet="store size_bytes_before size_bytes"):
+    """A store that was written anew, and the parts of its archive that were merged before.
+
+    How small it would be, a dry run does not know.
+    """
+
+    store: str
+    size_bytes_before: int = shown("bytes before")
+    size_bytes: int | None = shown("bytes")
+    merged: Sequence[MergeResult]
+    dry_run: bool
+
+
+def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _nobody) -> Compacted:
+    """Merge the archive and write the store anew, under its lock; return what each was and is.
+
+    With `dry_run` nothing is written. Raises
+    `NoSpace` before anything is begun, `StoreBusy` while another writes to the archive, and
+    `StoreDamaged` if what was written is not what was read.
+    """
+    must_exist(job.path)
+    with lock_for(job.opening()):
+        before = copying.size_with_log(job.path)
+        check_room(job.path.parent, before, "The new file")
+        tell("merge")
+        merged = _merge(job, dry_run=dry_run)
+        if not dry_run:
+            _write_anew(job, tell)
+        return Compacted(
+            store=str(job.path),
+            size_bytes_before=before,
+            size_bytes=None if dry_run else job.path.stat().st_size,
+            merged=merged,
+            dry_run=dry_run,
+        )
+
+
+def _merge(job: Job, *, dry_run: bool) -> list[MergeResult]:
+    with opened(job.opening(read_only=dry_run)) as store:
+        archive = archive_of(store)
+        if dry_run or archive is None:
+            return mergeable(store, small)
+        with engine_lock(job.path):
+            sweep(store, job, archive.root)
+            return merge(store, job, small)
+
+
+def _write_anew(job: Job, tell: Callable[[str], None]) -> None:
+    draft = draft_path(job.path, "compact")
+    with opened(job.opening()) as store:
+        original = copying.contents(store)
+        store.execute("kernel/store/copying:checkpoint")
+    put_logs_aside(job.path, job.opening().since or job.now)
+    try:
+        tell("copy")
+        copying.copy_store(job.path, draft, job.settings)
+        with open_copy(draft, job.settings) as store:
+            tell("compare")
+            copying.check_copy(original, copying.contents(store))
+        tell("swap")
+        copying.put_in_place(draft, job.path)
+        erasures.unmark(job.path)
+    finally:
+        copying.discard(draft)

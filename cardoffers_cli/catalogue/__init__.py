@@ -1,7 +1,8 @@
-"""The catalogue and settings: merchants, offers, programs, links, institutions, webhooks.
+"""The catalogue: institutions, merchants, offers and links as files, in and out.
 
-Lives here: `importing.py` (a folder of files; read it first), `rows.py` (a single row by hand, the
-same way), `institutions.py` and `webhooks.py` (settings, which are such rows), `changes.py` (who
-changed what). May import what `jobs` may, and of `jobs` the context. To add a kind of file, add it
-to `KINDS` in `catalogue/catalogue_kinds.py`; to add a setting, its column there.
+`files.py` reads the kinds of files (`catalogue.txt` lists their columns, `forms.py` reads cells),
+`rows.py` holds rows against the store, `importing.py` takes them in one transaction (read it
+first), `taking.py`, `links.py` and `engagement.py` write, `writing.py` and `questions.py` give them
+out again. May import the slices before it. To add a column, add its line to `catalogue.txt` and the
+statements that write and export it.
 """

@@ -10,7 +10,7 @@ from cardoffers_cli.kernel.cli import show
 from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import DryRun, argument, option
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.catalogue.importing import CatalogueImport
@@ -64,7 +64,7 @@ def export(
     dry_run: DryRun = False,
 ) -> None:
     """Write every catalogue file in the form that import reads; files of the same names go."""
-    from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+    from cardoffers_cli.catalogue.files import KINDS
     from cardoffers_cli.catalogue.importing import export_catalogue
 
     context = CommandContext.of(ctx)

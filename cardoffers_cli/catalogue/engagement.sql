@@ -33,7 +33,7 @@ from final;
 
 -- name: stage_cardholders
 -- makes: staged_payers(institution_id, cardholder_token)
--- Reads frame; makes what `store/interning` reads, of the rows that nothing is wrong with. Who is
+-- Reads frame; makes what `kernel/store/interning` reads, of the rows that nothing is wrong with. Who is
 -- known already is left out. Grain: one row per institution and new cardholder token.
 create temp table staged_payers as
 with carried as (

@@ -19,7 +19,7 @@ from cardoffers_cli.intake.fields import (
     WITHOUT_OFFSET,
     in_any_case,
 )
-from cardoffers_cli.intake.timestamps import moments
+from cardoffers_cli.intake.numbers import moments
 from cardoffers_cli.kernel.words.money import AMOUNT_DIGITS, AMOUNT_SCALE, MINOR_UNITS
 
 if TYPE_CHECKING:

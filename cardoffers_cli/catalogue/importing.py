@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.archive.duck import DuckEngine
-from cardoffers_cli.catalogue import catalogue_export
 from cardoffers_cli.catalogue import engagement as catalogue_engagement
 from cardoffers_cli.catalogue import links as catalogue_links
 from cardoffers_cli.catalogue import questions as catalogue
+from cardoffers_cli.catalogue import questions as catalogue_export
 from cardoffers_cli.catalogue import taking as catalogue_taking
-from cardoffers_cli.catalogue.catalogue_kinds import KINDS
-from cardoffers_cli.catalogue.files import catalogue_files
+from cardoffers_cli.catalogue.files import KINDS, catalogue_files
 from cardoffers_cli.catalogue.questions import CodeFindings
 from cardoffers_cli.catalogue.writing import write_catalogue, write_report
-from cardoffers_cli.kernel.disk.lasting import make_folder
+from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.store.runs import Run, finish_run, start_run
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES

@@ -33,7 +33,7 @@ from final;
 
 -- name: stage_payers
 -- makes: staged_payers(institution_id, cardholder_token, instrument_token)
--- Reads frame; makes what `store/interning` reads, of the rows that nothing is wrong with. Payers
+-- Reads frame; makes what `kernel/store/interning` reads, of the rows that nothing is wrong with. Payers
 -- known already are left out: the room of a dropped table comes back when the transaction ends.
 create temp table staged_payers as
 with carried as (

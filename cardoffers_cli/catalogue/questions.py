@@ -1,7 +1,7 @@
 """What every catalogue file shares while it is taken in: its findings and its audit.
 
-`catalogue_taking.py` takes the files that are staged whole, `catalogue_links.py` and
-`catalogue_engagement.py` those that come by the million. `findings` and `changes` are the tables
+`taking.py` takes the files that are staged whole, `links.py` and `engagement.py` those that come by
+the million. `findings` and `changes` are the tables
 that `begin` and `begin_file` made. All that is staged is temporary; nothing opens a transaction.
 """
 
@@ -14,6 +14,8 @@ from cardoffers_cli.kernel.words.records import Record
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+    import polars as pl
 
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store
@@ -55,3 +57,17 @@ def audit(
         happened_at=now,
         actor=actor,
     )
+
+
+# Read the catalogue back in the columns of its files.
+
+
+SELDOM = ("net_days", "credit_days", "tax_id", "tax_note")
+"""Columns that a file has only where a row of it says something there."""
+
+
+def export_kind(store: Store, kind: str) -> pl.DataFrame:
+    """Return every row of one kind (but links and engagement), typed, in its file's columns."""
+    frame = store.frame(f"catalogue/catalogue_export:{kind}")
+    unsaid = [name for name in SELDOM if name in frame.columns and frame[name].is_null().all()]
+    return frame.drop(unsaid)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from cardoffers_cli.catalogue import questions as catalogue
-from cardoffers_cli.catalogue.catalogue_kinds import KINDS
-from cardoffers_cli.catalogue.files import read_row
+from cardoffers_cli.catalogue.files import KINDS, read_row
 from cardoffers_cli.catalogue.importing import take
 from cardoffers_cli.catalogue.questions import FieldChange
 from cardoffers_cli.kernel.identifiers import whole_id
@@ -20,7 +19,7 @@ from cardoffers_cli.kernel.store.runs import Run, run_record
 from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES
 from cardoffers_cli.kernel.words.moments import format_moment
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.merchants.questions import IdentifiedMerchant, Merchant, NamedMerchant
 from cardoffers_cli.offers import questions as offers

@@ -345,7 +345,7 @@ where identifiers.merchant_id is not null;
 -- name: merchant_identifiers_stage_identifiers
 -- reads: staged_rows(merchant_identifier_type, merchant_identifier)
 -- makes: staged_identifiers(merchant_identifier_type, merchant_identifier)
--- Makes what `store/interning` reads.
+-- Makes what `kernel/store/interning` reads.
 create temp table staged_identifiers as
 select merchant_identifier_type, merchant_identifier
 from staged_rows;

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cardoffers_cli.catalogue import forms
-from cardoffers_cli.catalogue.catalogue_kinds import KINDS
-from cardoffers_cli.kernel.disk.lasting import make_folder
+from cardoffers_cli.catalogue.files import KINDS
+from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.sheets.exports import replacing, write_frame
 from cardoffers_cli.kernel.words import json_text
 from cardoffers_cli.kernel.words.errors import Refused

@@ -1,7 +1,7 @@
-"""What institutions credited, held against what was redeemed.
+"""Credits: what institutions say they credited, held against what was redeemed.
 
-Lives here: `reconcile.py` (the run; read it first) and `findings.py` (what is shown of findings,
-and what a person accepts). May import what `jobs` may, and of `jobs` the context. To add a verdict,
-add it where `credits/reconcile.sql` judges, to the table of rules.md#verdicts, and to
-`credits/rules.py`, which says it to people.
+`work.py` takes files of credits and reconciles them (read it first), `reconcile.py` is the step,
+`rules.py` the verdicts, `findings.py` lists, shows and accepts what does not agree, `questions.py`
+lists credits. May import the slices before it. To add a verdict, add it to `rules.py`, to
+`reconcile.sql` and to its page.
 """

@@ -10,7 +10,7 @@ from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import argument, option
 from cardoffers_cli.kernel.cli.show import Block, Sheet, Text
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.river.commands import import_credits
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def show_(
 
 
 def _shown(found: "CreditDetails") -> Iterator[Block]:
-    from cardoffers_cli.credits.credits import Credit
+    from cardoffers_cli.credits.questions import Credit
 
     fields = {name: value for name, value in found.items() if name != "others"}
     yield Sheet.of_fields("credit", fields)

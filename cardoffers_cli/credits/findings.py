@@ -21,8 +21,8 @@ from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.kernel.words.records import if_any
-from cardoffers_cli.payouts.bank import BankEntryRow, list_entries
 from cardoffers_cli.payouts.bank_codes import meaning_of as bank_meaning
+from cardoffers_cli.payouts.questions import BankEntryRow, list_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

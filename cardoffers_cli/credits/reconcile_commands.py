@@ -11,13 +11,13 @@ from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.kernel.cli.options import argument, option
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, Text, columns_of
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.credits.findings import FindingDetails
     from cardoffers_cli.credits.reconcile import ControlTotals
-    from cardoffers_cli.credits.work_reconcile import ReconcileResult
+    from cardoffers_cli.credits.work import ReconcileResult
 
 app = group("Hold what was credited against what was redeemed, and what banks paid.")
 
@@ -43,7 +43,7 @@ def reconcile(
                 hint=f"Write `cardoffers reconcile {command} … -i INST`.",
             )
         return
-    from cardoffers_cli.credits.work_reconcile import reconcile as run
+    from cardoffers_cli.credits.work import reconcile as run
 
     context = CommandContext.of(ctx)
     told = run(context.job, institution, dry_run=dry_run)

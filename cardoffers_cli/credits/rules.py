@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.money import money_text
-from cardoffers_cli.kernel.words.sentences import listed
+from cardoffers_cli.kernel.words.sentences import counted, listed
 from cardoffers_cli.kernel.words.visible import shortened
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
-"""Stores to try things with: the demo, and a store that begins with an example.
+"""The demo: the whole service on sample data in ten seconds, told as it goes.
 
-Lives here: `demo.py` (the whole service in one go; read it first) and `example.py`.
-May import what `jobs` may, and every use case. To add a step to the demo, add it to `demo.py` and
-its screen to `demo/story.py`.
+`work.py` runs it (read it first), `story.py` with `story.toml` tells it. May import every slice
+before it. To add a part, add its call to `work.py` and its words to `story.toml`.
+It runs on the sample data that travels with the product, in a folder of its own, and says at its
+end which commands did what was shown.
 """

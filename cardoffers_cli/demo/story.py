@@ -1,6 +1,6 @@
 """The demo told to somebody who sees the service for the first time: its steps as chapters.
 
-What is said in them stands in `demo_story.toml`.
+What is said in them stands in `story.toml`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from cardoffers_cli.credits.reconcile_commands import reconciled
 from cardoffers_cli.intake.report_commands import first_lines
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text, columns_of
 from cardoffers_cli.refunds.commands import applied
-from cardoffers_cli.reports.result_commands_funnel import picture
-from cardoffers_cli.river.commands_match import decided
+from cardoffers_cli.reports.result_commands import picture
+from cardoffers_cli.river.commands import decided
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.catalogue.importing import import_catalogue
-from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.events.receiver import Receiver
-from cardoffers_cli.events.sending_deliver import send
+from cardoffers_cli.events.sending import send
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.intake.transactions import FileReading
 from cardoffers_cli.kernel.sheets.bundled import copy_sample_data, write_sample_tokens
@@ -35,7 +35,7 @@ from cardoffers_cli.river.checks import validate
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.sample.plan import DEFAULT_END
 from cardoffers_cli.storage.stores import init
 

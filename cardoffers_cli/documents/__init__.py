@@ -1,8 +1,7 @@
-"""Statements and invoices: what is owed for a month, closed, shown, exported and verified.
+"""Statements and invoices: what is owed for a month, numbered, closed, proved.
 
-Lives here: `closing.py` (a period becomes a statement; read it first), `invoicing.py` (and the
-invoices of all merchants), `reading.py` (what is shown of both), `exporting.py` (their files) and
-`verifying.py` (each again of the ledger). May import what `jobs` may, and of `jobs` the context.
-What they promise stands in rules.md#statements and rules.md#invoices. To add a form that they are
-written in, add it to `OpenDocument.write`; their lines never change.
+`closing.py` closes statements (read it first), `invoicing.py` invoices; `questions.py`,
+`invoices.py` and `reading.py` list and show, `exporting.py` and `page.py` write them,
+`verifying.py` computes them again. May import the slices before it. To add a line to a document,
+add it to its SQL, its page and the check in `verifying.py`.
 """

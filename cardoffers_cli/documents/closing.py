@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.documents import questions as statements
+from cardoffers_cli.documents.page import TAXES, SealedForm
 from cardoffers_cli.documents.questions import (
     Statement,
     StatementLine,
     find_statement,
     list_statements,
 )
-from cardoffers_cli.documents.statements import TAXES, SealedForm
 from cardoffers_cli.kernel.sheets.sheets import columns_of
 from cardoffers_cli.kernel.store.approval_requests import ON, approvable, require_approval
 from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.documents import closing, invoices, invoicing
 from cardoffers_cli.documents import questions as statements
-from cardoffers_cli.documents.invoice import invoice_page
 from cardoffers_cli.documents.invoices import InvoiceLine
-from cardoffers_cli.documents.page import statement_page
+from cardoffers_cli.documents.page import invoice_page, statement_page
 from cardoffers_cli.documents.questions import StatedSettlement, StatementLine
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.sheets.pages import MOST_ROWS, write_page

@@ -5,13 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.documents.documents import Period, show_verified, write_files
+from cardoffers_cli.documents.commands import Period, show_verified, write_files
 from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import All, DryRun, Extent, Limit, Raw, argument, option
 from cardoffers_cli.kernel.cli.show import Sheet, Text
-from cardoffers_cli.kernel.words.counting import counted
-from cardoffers_cli.kernel.words.sentences import amounts_text
+from cardoffers_cli.kernel.words.sentences import amounts_text, counted
 
 app = group("Invoices: what merchants are asked for a month, and credit notes on it.")
 

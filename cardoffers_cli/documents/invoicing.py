@@ -19,7 +19,7 @@ from cardoffers_cli.documents.invoices import (
     LastOfSeries,
     list_invoices,
 )
-from cardoffers_cli.documents.statements import TAXES, SealedForm
+from cardoffers_cli.documents.page import TAXES, SealedForm
 from cardoffers_cli.kernel.sheets.sheets import columns_of
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.periods import Period

@@ -2,7 +2,7 @@
 
 A claim is one rename into a folder of this service, and then a look at what was moved: if that is
 not what was found before, it goes back. Who has the file open can still write to it; so it is read
-from a copy (`drop/safe_copies.py`), and whatever is written later shows against that
+from a copy (`drop/fetched_files.py`), and whatever is written later shows against that
 (`file_changes.py`).
 
 On another disk a file cannot be renamed. There it gets a hidden name in its folder, is copied, and
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.drop import MANIFEST, MARKER, marker_names
+from cardoffers_cli.drop.fetched_files import FileChangedError, blocks, changed, refused
 from cardoffers_cli.drop.manifests import MANIFEST_BYTES
-from cardoffers_cli.drop.safe_copies import FileChangedError, blocks, changed, refused
 from cardoffers_cli.kernel.disk.folders import NotPlain, OpenFolder, is_plain, numbered, stamp_of
 from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.disk.folders import OpenFolder, is_plain, stamp_of, what_is
-from cardoffers_cli.kernel.sheets.writers import held_open_below, is_held_open
+from cardoffers_cli.kernel.sheets.exports import held_open_below, is_held_open
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,9 @@
-"""Events on their way: send what is due, look at it, send it again, receive on this machine.
+"""Webhooks: events queued, signed, sent and retried; and a receiver to try them with.
 
-Lives here: `deliver.py` (the only sender; read it first) with `sending.py` (one run of it) and
-`alerts.py` (what its institution is told), `events.py` (shows one, and makes them due again),
-`listen.py` (a receiver to try things with). May import what `jobs` may, and of `jobs` the context.
-To add a reason to tell an institution, add it to `alerts.py`.
+What kinds there are stands in `kernel/words/events.toml`; `river/publish.py` queues them.
+`deliver.py` claims and records attempts, `sending.py` sends them (read it first), `attempts.py`
+says when the next is due, `subscriptions.py` sets an institution's webhook, `questions.py` lists,
+`work.py` makes due again. `receiver.py` and `listening.py` receive. `inbox.py` is what an
+institution's team is told. May import the slices before it. To add a kind of event follow the
+recipe in CONTRIBUTING.
 """

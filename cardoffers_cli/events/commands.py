@@ -10,23 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.events.attempts import HELD_NEXT
-from cardoffers_cli.events.listen_commands import listen
-from cardoffers_cli.events.verify import verify
+from cardoffers_cli.events.inbox import Message
+from cardoffers_cli.events.listen_commands import listen, verify
 from cardoffers_cli.kernel.cli import completing, options
 from cardoffers_cli.kernel.cli.commands import group, moment
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.kernel.cli.exits import stop_on_signals
-from cardoffers_cli.kernel.cli.options import argument, option
+from cardoffers_cli.kernel.cli.options import DryRun, Institution, argument, option
 from cardoffers_cli.kernel.cli.progress import Progress
+from cardoffers_cli.kernel.cli.questions import question
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, Text
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.events import ANNOUNCEMENT, EVENTS, WORDS, events_of
 from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.events.questions import EventTimeline
-    from cardoffers_cli.events.sending_deliver import SendResult
+    from cardoffers_cli.events.sending import SendResult
+
 
 app = group("Send events to institutions, and see what became of them.")
 
@@ -122,7 +124,7 @@ def send(
     dry_run: options.DryRun = False,
 ) -> None:
     """Send what is due now. A failure is tried again by a later run, up to 8 times in two hours."""
-    from cardoffers_cli.events.sending_deliver import send as send_due
+    from cardoffers_cli.events.sending import send as send_due
     from cardoffers_cli.kernel.store.clock import Clock, Watch
 
     context = CommandContext.of(ctx)
@@ -236,7 +238,7 @@ def resend(
     dry_run: options.DryRun = False,
 ) -> None:
     """Send one event again now, whatever its state, as an attempt marked as made by hand."""
-    from cardoffers_cli.events.sending_deliver import resend as send_again
+    from cardoffers_cli.events.sending import resend as send_again
 
     context = CommandContext.of(ctx)
     _warn(context)
@@ -337,3 +339,40 @@ def _timeline(found: "EventTimeline") -> Sequence[Block]:
         Sheet.of_fields("event", fields, "Event"),
         Sheet.of_fields("headers", found.headers or {}, "Headers of the last attempt"),
     )
+
+
+# `cardoffers inbox`: what an institution's team was told.
+
+
+inbox_app = group("List and read the messages to an institution's team.")
+
+
+question(
+    *(inbox_app, "list", "events/inbox:messages", Message),
+    says="List the messages, the newest first.",
+    asks="one_institution unread_only",
+    unread_only=(Annotated[bool, option("Only what nobody has read.", "--unread")], False),
+    sheet="messages",
+    data=False,
+)
+
+
+@inbox_app.command()
+def read(
+    ctx: typer.Context,
+    message_id: Annotated[
+        str | None, argument("MESSAGE_ID", "The message: its id, the beginning of that, or latest.")
+    ] = None,
+    *,
+    institution: Institution,
+    all_unread: Annotated[bool, option("Every message that is unread.", "--all")] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Show a message, or all that are unread, and mark it as read; the first time counts."""
+    from cardoffers_cli.events.inbox import read_messages
+
+    if all_unread == (message_id is not None):
+        raise UsageError("Name one message, or --all.", hint="`cardoffers inbox list` has the ids.")
+    context = CommandContext.of(ctx)
+    told = read_messages(context.job, institution, message_id, dry_run=dry_run)
+    context.show(told, Sheet.of(Message, "messages", told))

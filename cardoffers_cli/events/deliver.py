@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.events.backoff import delay_ms
+from cardoffers_cli.events.attempts import delay_ms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -4,18 +4,69 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.events import inbox_inbox as inbox
 from cardoffers_cli.kernel.identifiers import whole_id
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
     from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+
+
+# The inbox of an institution's team: what somebody there has to know (rules.md#alerts).
+#
+# What a message is about (`subject`) makes its id, so a job that runs again, or late, says nothing
+# twice.
+
+
+class Message(Record, sheet="created_at kind text read_at id"):
+    """A message, under its public names; None while nobody has read it."""
+
+    id: UUID
+    kind: str = shown(gives_way=2)
+    created_at: datetime
+    text: str
+    read_at: datetime | None = shown(gives_way=1)
+
+
+class ReadMessage(Message):
+    """A message that is read now, or would be."""
+
+    dry_run: bool | None = if_any()
+
+
+def post(
+    store: Store, institution_id: UUID, *, kind: str, subject: str, text: str, now: datetime
+) -> bool:
+    """Write a message; return whether it is new."""
+    written = store.execute(
+        "events/inbox:post",
+        institution_id=institution_id,
+        kind=kind,
+        subject=subject,
+        text=text,
+        created_at=now,
+    )
+    return bool(written)
+
+
+def messages(store: Store, institution_id: UUID, *, unread_only: bool = False) -> list[Message]:
+    """Return the messages of an institution, the newest first."""
+    return store.records(
+        Message,
+        "events/inbox:messages",
+        institution_id=institution_id,
+        unread_only=unread_only,
+    )
 
 
 def read_messages(
     job: Job, institution: str, message_id: str | None, *, dry_run: bool = False
-) -> list[inbox.ReadMessage]:
+) -> list[ReadMessage]:
     """Mark a message, or with None all that are unread, as read; return it or them.
 
     With `dry_run` nothing is marked, and each says so. Raises `NotFound` for a message that the
@@ -23,18 +74,16 @@ def read_messages(
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
-        found = inbox.messages(store, owner.id, unread_only=message_id is None)
+        found = messages(store, owner.id, unread_only=message_id is None)
         if message_id is not None:
             message_id = whole_id(store, "message", message_id, owner.id)
             found = [message for message in found if str(message.id) == message_id.lower()]
             if not found:
                 raise _unknown(owner.slug)
         one = found[0].id if message_id is not None else None
-        store.execute(
-            "events/inbox_inbox:read", institution_id=owner.id, message_id=one, read_at=job.now
-        )
+        store.execute("events/inbox:read", institution_id=owner.id, message_id=one, read_at=job.now)
     return [
-        inbox.ReadMessage.part(
+        ReadMessage.part(
             message, read_at=message.read_at or job.now, dry_run=True if dry_run else None
         )
         for message in found

@@ -24,7 +24,7 @@ from uuid import uuid4
 
 from cardoffers_cli.events import questions as webhooks
 from cardoffers_cli.institutions.work import change_institution
-from cardoffers_cli.kernel.disk.private import new_private_file
+from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.store import security_log, signing_secrets
 from cardoffers_cli.kernel.store.institutions import Institution, find_institution
 from cardoffers_cli.kernel.store.reading import reading

@@ -12,27 +12,65 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.http.arrivals import Stage
-from cardoffers_cli.http.contract.gate import presented_key
-from cardoffers_cli.http.contract.health import ready
-from cardoffers_cli.http.contract.limits import check_head
+from cardoffers_cli.http.clients import is_wrong
+from cardoffers_cli.http.contract.gate import check_head, presented_key
 from cardoffers_cli.http.contract.messages import Answer
 from cardoffers_cli.http.contract.problems import Problem, busy, internal
-from cardoffers_cli.http.contract.routes import Route, find_route
-from cardoffers_cli.http.readiness import Readiness
-from cardoffers_cli.http.wrong_keys import is_wrong
-from cardoffers_cli.night.exposition import CONTENT_TYPE
+from cardoffers_cli.http.contract.routes import Route, find_route, ready
+from cardoffers_cli.night.metrics import CONTENT_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from cardoffers_cli.http.access_log import AccessLog
     from cardoffers_cli.http.arrivals import ConnectionSlot
     from cardoffers_cli.http.bodies import Bodies, Body
-    from cardoffers_cli.http.clients import TrustedProxies
+    from cardoffers_cli.http.clients import TrustedProxies, WrongKeys
+    from cardoffers_cli.http.contract.gate import Keyring
     from cardoffers_cli.http.contract.messages import Call
     from cardoffers_cli.http.keys import ApiKeys
     from cardoffers_cli.http.worker import Worker
-    from cardoffers_cli.http.wrong_keys import WrongKeys
+
+
+# Whether calls would be answered: the store is had within a bound, whoever may hold it now.
+#
+# Everybody may ask, so whoever asks shares one look at the store, which is kept for a moment.
+
+
+READY_S = 2.0
+"""How long the store is waited for."""
+_KEPT_S = 1.0
+_AGAIN_S = 0.1
+
+
+class Readiness:
+    """Looks for the store; `read_keyring` promises the keys, whole if they are the store's own."""
+
+    def __init__(self, read_keyring: Callable[[], Future[Keyring]]) -> None:
+        self._read_keyring = read_keyring
+        self._look: asyncio.Task[bool] | None = None
+        self._kept_until = 0.0
+
+    async def is_ready(self) -> bool:
+        """Return whether the store was had, now or a moment ago."""
+        loop = asyncio.get_running_loop()
+        if self._look is None or (self._look.done() and loop.time() >= self._kept_until):
+            self._look = loop.create_task(self._is_had())
+        return await asyncio.shield(self._look)
+
+    async def _is_had(self) -> bool:
+        try:
+            async with asyncio.timeout(READY_S):
+                while True:
+                    keyring = await asyncio.wrap_future(self._read_keyring())
+                    if keyring.is_whole:
+                        return True
+                    await asyncio.sleep(_AGAIN_S)
+        except Exception:  # noqa: BLE001  no store, a damaged one, a busy one: not ready, and no word
+            return False
+        finally:
+            self._kept_until = asyncio.get_running_loop().time() + _KEPT_S
 
 
 METRICS = "/metrics"

@@ -1,6 +1,6 @@
 """Whose key a call presents, before its body is read.
 
-What is known of keys is kept in memory (`http/contract/keyring.py`). A key that is not there is not
+What is known of keys is kept in memory (`http/contract/gate.py`). A key that is not there is not
 refused for that: the store is read once more, once for all calls that wait, and then it is told.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.http.contract.keyring import Keyring
+from cardoffers_cli.http.contract.gate import Keyring
 from cardoffers_cli.http.contract.problems import busy
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What clients may ask of the server, beyond the limits of a call in `http/contract/limits.py`.
+"""What clients may ask of the server, beyond the limits of a call in `http/contract/gate.py`.
 
 A connection is unauthenticated until a key that works came on it, and again after one that does
 not. No body is read there, its times are short, and it is the first to be ended when there are too

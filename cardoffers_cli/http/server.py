@@ -11,14 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cardoffers_cli.http.access_log import AccessLog
+from cardoffers_cli.http.access_log import AccessLog, LogWriter
 from cardoffers_cli.http.arrivals import Arrivals
-from cardoffers_cli.http.bodies import Bodies
-from cardoffers_cli.http.clients import TrustedProxies
+from cardoffers_cli.http.bodies import Bodies, RequestCounts
+from cardoffers_cli.http.clients import TrustedProxies, WrongKeys
 from cardoffers_cli.http.connection import Connection
 from cardoffers_cli.http.contract.problems import busy
 from cardoffers_cli.http.contract.service import Service
-from cardoffers_cli.http.counting import RequestCounts
 from cardoffers_cli.http.handler import MetricsHandler, RequestHandler
 from cardoffers_cli.http.keys import ApiKeys
 from cardoffers_cli.http.limits import ServerLimits
@@ -29,11 +28,9 @@ from cardoffers_cli.http.listening import (
     local_socket,
     tls_of,
 )
-from cardoffers_cli.http.log_writer import LogWriter
 from cardoffers_cli.http.wire import HttpConnection, as_bytes
 from cardoffers_cli.http.worker import Worker
-from cardoffers_cli.http.wrong_keys import WrongKeys
-from cardoffers_cli.night.exposition import build_info, exposition, gauge
+from cardoffers_cli.night.metrics import build_info, exposition, gauge
 
 if TYPE_CHECKING:
     import socket

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import h11
 
-from cardoffers_cli.http.contract.limits import headers_too_large
+from cardoffers_cli.http.contract.gate import headers_too_large
 from cardoffers_cli.http.contract.problems import Problem
 
 if TYPE_CHECKING:

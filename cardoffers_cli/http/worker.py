@@ -23,7 +23,7 @@ from cardoffers_cli.kernel.words.errors import StoreBusy
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cardoffers_cli.http.contract.keyring import Keyring
+    from cardoffers_cli.http.contract.gate import Keyring
     from cardoffers_cli.http.contract.messages import Answer, Call
     from cardoffers_cli.http.contract.service import Service
     from cardoffers_cli.http.limits import ServerLimits

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
 
+from cardoffers_cli.catalogue.questions import FieldChange
+from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.kernel.store.institutions import Institution
+    from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
+
 
 _AMOUNTS = ("min_spend", "cashback_amount", "budget_amount")
 
@@ -64,3 +71,51 @@ def _shown(row: ChangeOfOffer) -> ValueChange:
         for text in (row.old_value, row.new_value)
     )
     return replace(shown, old_value=old, new_value=new)
+
+
+# Settings that the security log is told of too, when they change.
+
+
+class ChangedSetting(Protocol):
+    """A setting with its value before and after, as both are shown."""
+
+    @property
+    def field(self) -> str:
+        """Its name."""
+
+    @property
+    def old_value(self) -> str | None:
+        """Its value before."""
+
+    @property
+    def new_value(self) -> str | None:
+        """Its value from now on."""
+
+
+def log_changes(
+    store: Store,
+    event: str,
+    institution: Institution,
+    changed: Sequence[ChangedSetting],
+    run: Run,
+) -> list[FieldChange]:
+    """Write an event of what was changed of an institution, if anything; return each change."""
+    if changed:
+        security_log.append(
+            store,
+            event,
+            event_id=uuid4(),
+            institution_id=institution.id,
+            details={each.field: [each.old_value, each.new_value] for each in changed},
+            now=run.as_of,
+            actor=run.actor,
+        )
+    return [
+        FieldChange(
+            subject_id=institution.slug,
+            field=each.field,
+            old_value=each.old_value,
+            new_value=each.new_value,
+        )
+        for each in changed
+    ]

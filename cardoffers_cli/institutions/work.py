@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.approvals.questions import POLICY, change_policy, policy_changes
-from cardoffers_cli.arrivals.calendars import calendar_texts, newest_calendar
-from cardoffers_cli.arrivals.calendars_expectations import CalendarOptions, change_calendar
-from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+from cardoffers_cli.arrivals.calendars import (
+    CalendarOptions,
+    calendar_texts,
+    change_calendar,
+    newest_calendar,
+)
+from cardoffers_cli.catalogue.files import KINDS
 from cardoffers_cli.catalogue.questions import FieldChange
 from cardoffers_cli.catalogue.rows import write_row
-from cardoffers_cli.institutions.accounts import AccountOptions, change_account
-from cardoffers_cli.institutions.accounts_accounts import find_account
-from cardoffers_cli.institutions.logging_changes import log_changes
+from cardoffers_cli.institutions.accounts import AccountOptions, change_account, find_account
+from cardoffers_cli.institutions.changes import log_changes
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.layouts_profiles import keep_profile
+from cardoffers_cli.intake.layouts import keep_profile
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
 from cardoffers_cli.kernel.store.card_numbers import LengthsChange, change_lengths
 from cardoffers_cli.kernel.store.institutions import (
@@ -37,10 +40,9 @@ from cardoffers_cli.kernel.words.card_forms import declared_lengths, lengths_tex
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
-from cardoffers_cli.privacy.holds_holds import change_hold, shown_hold
+from cardoffers_cli.privacy.holds import change_hold, shown_hold
 from cardoffers_cli.refunds.questions import SETTINGS, change_settings
-from cardoffers_cli.watch.abuse import keep_look
-from cardoffers_cli.watch.questions import change_watch, is_watched
+from cardoffers_cli.watch.questions import change_watch, is_watched, keep_look
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

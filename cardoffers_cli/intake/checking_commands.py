@@ -27,10 +27,10 @@ from cardoffers_cli.kernel.cli.options import (
     layout_for,
     option,
 )
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.intake.chunks import FileReading

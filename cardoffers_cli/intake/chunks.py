@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cardoffers_cli.intake.number_forms import DOUBT_SCHEMA, note_numbers
+from cardoffers_cli.intake.numbers import moments
 from cardoffers_cli.intake.rulebook import FEW_ROWS, rulebook
-from cardoffers_cli.intake.timestamps import moments
 from cardoffers_cli.kernel.words.card_forms import NumberEvidence
 from cardoffers_cli.kernel.words.cards import BARE
 from cardoffers_cli.kernel.words.money import AMOUNT_DIGITS, AMOUNT_SCALE

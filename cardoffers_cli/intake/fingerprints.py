@@ -10,7 +10,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from cardoffers_cli.intake import rules
 from cardoffers_cli.intake.chunks import VALID_SCHEMA
+from cardoffers_cli.intake.predicates import predicate
+from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.kernel.words.findings import CODES
 
 _MICROSECONDS = 1_000_000
 
@@ -49,3 +53,24 @@ def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
         payer = pl.when(pl.col("cardholder_token").is_not_null()).then(payer)
     is_day = pl.col("is_day").fill_null(False).cast(pl.UInt64)
     return texts.with_columns(payer=payer, look=look // 2 * 2 + is_day, content=content)
+
+
+# A token that came by another way than a file, judged by the rules of transaction files.
+
+
+def check_token(column: str, token: str) -> None:
+    """Raise `UsageError` with the code of the first rule that a token breaks.
+
+    `column` is what the token would be in a file: one of `TOKENS`. The message names the column
+    and the rule, never the value.
+    """
+    row = {column: _text(token) or None}
+    for rule in rules.RULES:
+        code = CODES[rule.code]
+        if rule.column == column and code.level == "error" and predicate(rule.broken)(row):
+            raise UsageError(f"The {rule.message}.", code=code.code, hint=code.advice)
+
+
+def _text(token: str) -> str:
+    """Mark what is no Unicode text: a command line carries such bytes as lone surrogates."""
+    return token.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

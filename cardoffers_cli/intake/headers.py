@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.intake.lines import MAX_LINE_BYTES
 from cardoffers_cli.intake.sources import unusable
 from cardoffers_cli.intake.splitting import Layout, LineFault, split_fields
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.findings import Finding, make_finding
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

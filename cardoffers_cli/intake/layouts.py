@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.layouts_profiles import StoredProfile, find_profile
 from cardoffers_cli.intake.profiles.guessing import guess_layout
 from cardoffers_cli.intake.profiles.loading import read_profile
 from cardoffers_cli.intake.profiles.places import labels_of
@@ -23,12 +22,74 @@ from cardoffers_cli.kernel.words.tokens import mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
 
     from cardoffers_cli.intake.chunks import FileReading
     from cardoffers_cli.intake.layout_model import Profile
     from cardoffers_cli.intake.profiles.guessing import GuessedLayout
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
+
+
+# The layout profiles that institutions keep in the store, by which their files are read.
+
+
+class StoredProfile(Record):
+    """The profile of an institution: as TOML, as it was given, and the digest of what it says."""
+
+    institution: str
+    toml: str
+    digest: str
+    set_at: datetime
+
+
+def find_profile(store: Store, institution_id: UUID) -> StoredProfile | None:
+    """Return the profile of an institution, if it has one."""
+    found = store.records(StoredProfile, "intake/layouts:find", institution_id=institution_id)
+    return found[0] if found else None
+
+
+def keep_profile(
+    store: Store,
+    institution_id: UUID,
+    slug: str,
+    *,
+    toml: str | None,
+    digest: str | None,
+    run_no: int,
+    now: datetime,
+    actor: str,
+) -> str | None:
+    """Give an institution another profile, or none, and audit that; return the digest of before.
+
+    One that says the same changes nothing.
+    """
+    found = find_profile(store, institution_id)
+    old = found.digest if found else None
+    if old == digest:
+        return old
+    store.execute("intake/layouts:forget", institution_id=institution_id)
+    if toml is not None:
+        store.execute(
+            "intake/layouts:keep",
+            institution_id=institution_id,
+            toml=toml,
+            digest=digest,
+            set_at=now,
+        )
+    store.execute(
+        "intake/layouts:audit",
+        institution_id=institution_id,
+        slug=slug,
+        old_digest=old,
+        new_digest=digest,
+        run_no=run_no,
+        happened_at=now,
+        actor=actor,
+    )
+    return old
+
 
 _SHOWN_ROWS = 5
 _PLAIN = {"amount", "currency", "transacted_at", "mcc", "instrument_type", "network"}
@@ -176,9 +237,7 @@ def _shown(name: str, value: Any) -> Any:
 def kept_profiles(job: Job) -> list[ProfileRow]:
     """Return the profiles that institutions keep in the store, by institution."""
     with reading(job) as source:
-        kept = source.store.records(
-            StoredProfile, "intake/layouts_profiles:find", institution_id=None
-        )
+        kept = source.store.records(StoredProfile, "intake/layouts:find", institution_id=None)
     return [
         shown_profile(parse_profile(each.toml, each.institution), each.institution) for each in kept
     ]

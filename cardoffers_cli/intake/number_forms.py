@@ -1,7 +1,7 @@
 """The numbers of a file's rows: what all of them say is known at its end only.
 
 Until then a number with a right check digit is a doubt, which is kept beside its row
-(`river/judge.py` settles it by `kernel/words/card_forms.py`). Of a token that holds a number set
+(`river/judge.py` settles it by `kernel/words/cards.py`). Of a token that holds a number set
 off from letters the rules say at once that it is a card number.
 """
 

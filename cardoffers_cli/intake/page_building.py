@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli import __version__
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.layouts_profiles import find_profile
+from cardoffers_cli.intake.layouts import find_profile
 from cardoffers_cli.intake.pack.building import BuiltInLayout, PageCheck, build
 from cardoffers_cli.intake.pack.runtime import VERSION, read_runtime
 from cardoffers_cli.intake.schemas.formats import rules_digest

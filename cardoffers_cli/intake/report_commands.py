@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.intake.verdicts import ASKED, verdict_of
 from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.findings import CODES
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.kernel.words.visible import shortened
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.kernel.disk.lasting import make_folder, sync_folder_if_possible
+from cardoffers_cli.kernel.disk.folders import make_folder, sync_folder_if_possible
 from cardoffers_cli.kernel.sheets.exports import replacing, write_frame
 from cardoffers_cli.kernel.words import json_text
 

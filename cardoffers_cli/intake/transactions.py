@@ -19,13 +19,13 @@ from cardoffers_cli.intake.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, Fi
 from cardoffers_cli.intake.copies import LineCopy, Masks, copy_items, copy_lines
 from cardoffers_cli.intake.fields import OTHERS
 from cardoffers_cli.intake.headers import Names, nameless, unknown_column
+from cardoffers_cli.intake.numbers import LostZerosOfColumns
 from cardoffers_cli.intake.paging import RecordFile
 from cardoffers_cli.intake.profiles.telling import in_other_layout, of_wide_text
 from cardoffers_cli.intake.recognising import row_kind_of
 from cardoffers_cli.intake.records import columns_of, unknown_names
 from cardoffers_cli.intake.sources import Source, ahead, open_source
 from cardoffers_cli.intake.spreadsheets import read_sheet
-from cardoffers_cli.intake.zeros import LostZerosOfColumns
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.findings import Finding, make_finding
 from cardoffers_cli.kernel.words.row_kinds import KINDS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.findings import CODES
 from cardoffers_cli.kernel.words.row_kinds import BY_NAME, PURCHASES, REFUNDS
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.store.references import purchases_of_refs
+from cardoffers_cli.kernel.store.interning import purchases_of_refs
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.id_prefixes import LATEST, ids_beginning, is_whole
 

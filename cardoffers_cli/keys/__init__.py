@@ -1,7 +1,7 @@
-"""Keys of institutions, notices before they end, and the security log that tells of them.
+"""API keys, and the security log.
 
-Lives here: `keys.py` (make, rotate, revoke, check; read it first), `notices.py` (who is told that
-a key ends) and `security.py` (the log as a whole, and the proof that it is intact).
-May import what `jobs` may, and of `jobs` the context. To add an event of the log, add it where it
-happens.
+`work.py` makes, rotates and revokes keys (read it first), `rules.py` says what a key is made of,
+`questions.py` lists them, `notices.py` tells institutions of keys that end, `security.py` proves
+that the security log is whole; it is written by `kernel/store/security_log.py`. May import the
+slices before it. To add a kind of entry to the security log, add it to `security.py`.
 """

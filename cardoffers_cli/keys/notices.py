@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.events import inbox_inbox as inbox
+from cardoffers_cli.events import inbox
 from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.records import Record, shown
-from cardoffers_cli.keys import key_notices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +22,32 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
-    from cardoffers_cli.keys.key_notices import DueNotice
+
+
+# Notices that a key is about to end (rules.md#key-notices): which are owed, and given.
+
+
+class DueNotice(Record):
+    """The notice that is owed of one key: `14_days`, `3_days` or `day_of`."""
+
+    key_id: UUID
+    institution_id: UUID
+    institution: str
+    name: str
+    prefix: str
+    replaced_by: UUID | None
+    ends_at: datetime
+    notice: str
+
+
+def due(store: Store, now: datetime) -> list[DueNotice]:
+    """Return the notices that are owed and not given, one a key: the one that ends first first."""
+    return store.records(DueNotice, "keys/notices:due", now=now)
+
+
+def give(store: Store, key_id: UUID, *, ends_at: datetime, notice: str, now: datetime) -> None:
+    """Write down that a notice was given."""
+    store.execute("keys/notices:give", key_id=key_id, ends_at=ends_at, notice=notice, given_at=now)
 
 
 class KeyNotice(Record, sheet="institution name prefix notice ends_at key_id"):
@@ -55,7 +79,7 @@ def give_notices(job: Job, *, dry_run: bool = False) -> NoticesResult:
 def give_in(store: Store, job: Job, *, dry_run: bool = False) -> NoticesResult:
     """Give every notice that is owed in the caller's transaction, as one run."""
     with run_record(store, kind="key_notices", now=job.now, actor=job.actor) as run:
-        given = [_give(store, notice, job) for notice in key_notices.due(store, job.now)]
+        given = [_give(store, notice, job) for notice in due(store, job.now)]
         run.counts["notices"] = len(given)
     return NoticesResult(run_id=None if dry_run else run.run_id, notices=given, dry_run=dry_run)
 
@@ -63,7 +87,7 @@ def give_in(store: Store, job: Job, *, dry_run: bool = False) -> NoticesResult:
 def _give(store: Store, notice: DueNotice, job: Job) -> KeyNotice:
     key_id, ends_at, which = notice.key_id, notice.ends_at, notice.notice
     text = _text(notice, job.now)
-    key_notices.give(store, key_id, ends_at=ends_at, notice=which, now=job.now)
+    give(store, key_id, ends_at=ends_at, notice=which, now=job.now)
     inbox.post(
         store,
         notice.institution_id,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.kernel.words.errors import NotFound
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.keys.rules import SCOPES, is_well_formed, key_hash, last_four, prefix_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID, uuid4
 
-from cardoffers_cli.kernel.disk.private import new_private_file
+from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.identifiers import whole_id
 from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions

@@ -12,8 +12,8 @@ from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.kernel.cli.options import argument, option
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text, columns_of
 from cardoffers_cli.kernel.store.clock import Clock
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import FileUnusable, UsageError
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,7 +212,7 @@ def unlink(
 ) -> None:
     """Take an identifier from its merchant; what it redeemed stands, and is shown."""
     from cardoffers_cli.merchants import answers
-    from cardoffers_cli.merchants.merchant_answers import RedeemedByIdentifier
+    from cardoffers_cli.merchants.answers import RedeemedByIdentifier
 
     context = CommandContext.of(ctx)
     told = answers.unlink(
@@ -318,7 +318,7 @@ def _lines(source: Path) -> list[str]:
     """Return the lines of a list, or of the first sheet of a workbook."""
     from cardoffers_cli.intake.sources import open_source
     from cardoffers_cli.intake.spreadsheets import read_sheet
-    from cardoffers_cli.merchants.lists import read_list
+    from cardoffers_cli.merchants.page import read_list
 
     if source != Path("-"):
         with open_source(str(source)) as opened:

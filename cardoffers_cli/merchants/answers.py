@@ -15,27 +15,132 @@ from cardoffers_cli.catalogue.rows import check_is_new, find_merchant, write_row
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
-from cardoffers_cli.kernel.words.errors import Refused, UsageError
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.records import Record, shown
-from cardoffers_cli.merchants import merchant_answers, suggestions
-from cardoffers_cli.merchants.merchant_answers import (
-    MerchantAnswer,
-    MerchantIdentifier,
-    RedeemedByIdentifier,
-    WaitingSum,
-    find_identifier,
-)
+from cardoffers_cli.merchants import suggestions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
     from cardoffers_cli.merchants.questions import NamedMerchant
     from cardoffers_cli.merchants.suggestions import Suggestion
+
+
+# A person's answers to whose an unknown identifier is (rules.md#suggestions).
+
+
+class MerchantIdentifier(Record):
+    """An identifier that purchases or a catalogue carried, and the merchant that it is of."""
+
+    identifier_no: int
+    merchant_identifier_type: str
+    merchant_identifier: str
+    merchant_id: UUID | None
+    merchant_name: str | None
+
+
+class MerchantAnswer(Record):
+    """An answer that somebody gave: accepted, refused, new or unlinked."""
+
+    answer: str
+    actor: str
+    answered_at: datetime
+    reason: str
+
+
+class WaitingSum(Record):
+    """What waits for some identifiers at one institution, in one currency."""
+
+    slug: str
+    currency: str
+    purchases: int
+    amount: Amount
+
+
+class RedeemedByIdentifier(Record, sheet="* currency"):
+    """What purchases of one identifier redeemed at an institution, net of what was reversed."""
+
+    institution: str
+    currency: str
+    redemptions: int
+    reversed: int
+    institution_payout_amount: Amount = shown("payout")
+
+
+def find_identifier(
+    store: Store, identifier: str, identifier_type: str | None = None
+) -> MerchantIdentifier:
+    """Return an identifier; raise `NotFound`, and `UsageError` where several types have it."""
+    found = store.records(
+        MerchantIdentifier,
+        "merchants/answers:find",
+        merchant_identifier=identifier,
+        merchant_identifier_type=identifier_type,
+    )
+    if not found:
+        raise NotFound(
+            f"No purchase and no merchant has the identifier {identifier!r}.",
+            code="identifier_not_found",
+            hint="`cardoffers merchant suggest` and `cardoffers report unresolved` list them.",
+        )
+    if len(found) > 1:
+        types = ", ".join(each.merchant_identifier_type for each in found)
+        raise UsageError(
+            f"{identifier} is an identifier of several types: {types}.",
+            code="ambiguous_identifier",
+            hint=f"Name one with --type {found[0].merchant_identifier_type}.",
+        )
+    return found[0]
+
+
+def keep_answer(
+    store: Store,
+    known: MerchantIdentifier,
+    merchant_id: UUID,
+    answer: str,
+    reason: str,
+    *,
+    run_no: int,
+    now: datetime,
+    actor: str,
+) -> None:
+    """Write an answer, and whose an identifier is by it to the audit log."""
+    store.execute(
+        "merchants/answers:keep",
+        identifier_no=known.identifier_no,
+        merchant_id=merchant_id,
+        answer=answer,
+        reason=reason,
+        run_no=run_no,
+        answered_at=now,
+        actor=actor,
+    )
+    if answer == "refused":
+        return
+    is_taken = answer == "unlinked"
+    store.execute(
+        "merchants/answers:log",
+        subject_id=f"{known.merchant_identifier_type}:{known.merchant_identifier}",
+        old_value=str(merchant_id) if is_taken else None,
+        new_value=None if is_taken else str(merchant_id),
+        run_no=run_no,
+        now=now,
+        actor=actor,
+    )
+
+
+def descriptor_of(store: Store, identifier_no: int) -> str | None:
+    """Return what waiting purchases mostly call an identifier."""
+    found: str | None = store.value("merchants/answers:descriptor", identifier_no=identifier_no)
+    return found
+
 
 STALE = (
     "The evidence is not what it was when the list was written:"
@@ -164,7 +269,7 @@ def refuse(
         known = find_merchant(store, merchant)
         newest = store.record(
             MerchantAnswer,
-            "merchants/merchant_answers:newest",
+            "merchants/answers:newest",
             identifier_no=found.identifier_no,
             merchant_id=known.merchant_id,
         )
@@ -177,9 +282,7 @@ def refuse(
                 identifier,
             )
         with run_record(store, kind="merchant_refuse", now=job.now, actor=job.actor) as run:
-            merchant_answers.keep_answer(
-                store, found, known.merchant_id, "refused", reason.strip(), **run.by
-            )
+            keep_answer(store, found, known.merchant_id, "refused", reason.strip(), **run.by)
     return _answered(found, known, "refused", reason, dry_run=dry_run)
 
 
@@ -197,7 +300,7 @@ def make_merchant(
         found = find_identifier(store, identifier, identifier_type)
         if found.merchant_id is not None:
             raise _taken(found)
-        named = name or merchant_answers.descriptor_of(store, found.identifier_no)
+        named = name or descriptor_of(store, found.identifier_no)
         if not named:
             raise UsageError(
                 f"No purchase says what {identifier} is called.", hint="Say it: --name NAME."
@@ -235,13 +338,11 @@ def unlink(
                 hint=f"`cardoffers merchant evidence {identifier}` shows whose it may be.",
             )
         with run_record(store, kind="merchant_unlink", now=job.now, actor=job.actor) as run:
-            store.execute("merchants/merchant_answers:unlink", identifier_no=found.identifier_no)
-            merchant_answers.keep_answer(
-                store, found, found.merchant_id, "unlinked", reason.strip(), **run.by
-            )
+            store.execute("merchants/answers:unlink", identifier_no=found.identifier_no)
+            keep_answer(store, found, found.merchant_id, "unlinked", reason.strip(), **run.by)
         redeemed = store.records(
             RedeemedByIdentifier,
-            "merchants/merchant_answers:redeemed",
+            "merchants/answers:redeemed",
             identifier_no=found.identifier_no,
         )
     return UnlinkedIdentifier(
@@ -332,9 +433,7 @@ def _accept(
             "merchant_identifier": identifier.merchant_identifier,
         }
         write_row(store, "merchant_identifiers", cells, run)
-        merchant_answers.keep_answer(
-            store, identifier, merchant.merchant_id, answer, reason.strip(), **run.by
-        )
+        keep_answer(store, identifier, merchant.merchant_id, answer, reason.strip(), **run.by)
     run.counts["identifiers"] = len(pairs)
 
 
@@ -348,7 +447,7 @@ def _approve(
     """Ask for the approval of each institution whose purchases wait, by what was spent in them."""
     sums = store.records(
         WaitingSum,
-        "merchants/merchant_answers:waiting",
+        "merchants/answers:waiting",
         identifier_nos=[each.identifier_no for each, *_ in pairs],
     )
     named = {

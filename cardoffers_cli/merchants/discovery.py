@@ -13,7 +13,7 @@ from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.merchants import suggestions
-from cardoffers_cli.merchants.merchant_answers import find_identifier
+from cardoffers_cli.merchants.answers import find_identifier
 from cardoffers_cli.river.engines import target_of
 from cardoffers_cli.river.match_run import decide_at
 

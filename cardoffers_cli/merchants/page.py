@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.page import rejects_section
+from cardoffers_cli.intake.sources import open_input
 from cardoffers_cli.kernel.sheets.pages import Fact, Page, Section
 from cardoffers_cli.kernel.sheets.pictures import Picture, beside, pictured
 from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
-from cardoffers_cli.kernel.words.counting import counted
-from cardoffers_cli.kernel.words.sentences import amount_text, amounts_text
+from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.kernel.words.sentences import amount_text, amounts_text, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cardoffers_cli.kernel.sheets.asked import ReportScope
+    from cardoffers_cli.kernel.sheets.pages import ReportScope
     from cardoffers_cli.kernel.sheets.sheets import Row, Rows
+
 
 _KINDS = {
     "card_acceptor": "card acceptor id",
@@ -120,3 +123,56 @@ def _pictures(rows: Rows, currency: str) -> list[Picture]:
         for row in rows
     ]
     return pictured(beside(f"Purchases in {currency} that earn nothing, by merchant", drawn))
+
+
+# A list that a person brings: one entry a line, such as the references of complaints.
+
+
+MOST_ENTRIES = 10_000
+_MOST_BYTES = 8 << 20
+
+
+def read_list(source: str) -> list[str]:
+    """Return the lines of a file (`-` is standard input), without blank ones and outer spaces.
+
+    Raises `FileUnusable` for what is no text, or no list that a person would bring.
+    """
+    entries = [line.strip() for line in _text(source).splitlines()]
+    found = [entry for entry in entries if entry]
+    if not found:
+        raise FileUnusable("The list is empty.", code="list_empty", hint="Write one entry a line.")
+    if len(found) > MOST_ENTRIES:
+        raise _too_long()
+    return found
+
+
+def _text(source: str) -> str:
+    content = _bytes(source)
+    if len(content) > _MOST_BYTES:
+        raise _too_long()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileUnusable(
+            "The list is not UTF-8 text.", code="file_encoding", hint="Save it as UTF-8."
+        ) from None
+
+
+def _bytes(source: str) -> bytes:
+    if source == "-":
+        return sys.stdin.buffer.read(_MOST_BYTES + 1)
+    try:
+        with open_input(source) as file:
+            return file.read(_MOST_BYTES + 1)
+    except (FileNotFoundError, IsADirectoryError):
+        raise FileUnusable(
+            f"There is no file {source}.", code="file_missing", hint="Check its name."
+        ) from None
+
+
+def _too_long() -> FileUnusable:
+    return FileUnusable(
+        f"The list has more than {MOST_ENTRIES:,} entries.",
+        code="list_too_long",
+        hint="Cut it into shorter ones.",
+    )

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Protocol, Self
 
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import CardoffersError, UsageError
 from cardoffers_cli.kernel.words.money import money_text
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.drop.processed import ProcessedFolder
-from cardoffers_cli.kernel.disk.disks import free_bytes, is_read_only, network_kind
+from cardoffers_cli.drop.file_changes import ProcessedFolder
+from cardoffers_cli.kernel.disk.folders import free_bytes, is_read_only, network_kind
 from cardoffers_cli.kernel.words.errors import ConfigurationError, NoSpace, NotFound, Refused
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.night.findings import without_room

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.arrivals.expectations import CATCH_UP
 from cardoffers_cli.arrivals.work import ArrivalNotices, judge_arrivals
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.moments import format_minute, format_moment
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.night.options import WITHOUT_CONSEQUENCE, StepResult, finding
 from cardoffers_cli.watch.observations import FILE_LATE, FILE_MISSED, Observation
 from cardoffers_cli.watch.questions import list_watch_findings, record_findings, resolve_findings

@@ -6,20 +6,20 @@ from collections import Counter
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.drop.processed import DONE, FAILED
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.drop.file_changes import DONE, FAILED
 from cardoffers_cli.kernel.words.findings import CODES
 from cardoffers_cli.kernel.words.row_kinds import CREDITS, REFUNDS
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.kernel.words.visible import shortened
 from cardoffers_cli.night.options import WITHOUT_CONSEQUENCE, finding
-from cardoffers_cli.river.owners import OTHER_OWNER
+from cardoffers_cli.river.imports import OTHER_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from cardoffers_cli.drop.drop import DropFile, UnknownFile
-    from cardoffers_cli.drop.processed import ProcessedFolder
+    from cardoffers_cli.drop.file_changes import ProcessedFolder
     from cardoffers_cli.night.questions import NightFile, NightFinding
     from cardoffers_cli.storage.file_changes import Change
 

@@ -189,7 +189,7 @@ def _run(
     hook: Hook, notice: Notice, document: bytes | None, settings: Settings
 ) -> tuple[str | None, str]:
     """Run a command; return what failed, and what it said then."""
-    from cardoffers_cli.events.receiver_commands import run_command  # noqa: PLC0415  only where it is needed
+    from cardoffers_cli.events.receiver import run_command  # noqa: PLC0415  only where it is needed
 
     variables = {"CARDOFFERS_EVENT": hook.event, "CARDOFFERS_RUN_ID": notice.run_id or ""}
     told = dumps(notice).encode() if document is None else document

@@ -19,26 +19,24 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.drop.claims import FileClaim, put_away
 from cardoffers_cli.drop.drop import MANIFEST, DropFile, clear_drafts, marker_names
-from cardoffers_cli.drop.processed import DONE, FAILED, HELD, KEPT_IN, TAKEN, ProcessedFolder
-from cardoffers_cli.drop.safe_copies import FileChangedError, private_copy, read_manifest
+from cardoffers_cli.drop.fetched_files import FileChangedError, private_copy, read_manifest
+from cardoffers_cli.drop.file_changes import DONE, FAILED, HELD, KEPT_IN, TAKEN, ProcessedFolder
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.layouts_profiles import find_profile
+from cardoffers_cli.intake.layouts import find_profile
 from cardoffers_cli.intake.opening import open_layout
 from cardoffers_cli.intake.sources import Source, unusable
-from cardoffers_cli.kernel.disk.disks import free_bytes
-from cardoffers_cli.kernel.disk.folders import stamp_of
+from cardoffers_cli.kernel.disk.folders import free_bytes, stamp_of
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.sheets.findings import write_findings
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable, NotFound, UsageError
 from cardoffers_cli.night import questions as nights
-from cardoffers_cli.night.bounds import Bounds
+from cardoffers_cli.night.bounds import Bounds, tidied_up
 from cardoffers_cli.night.checks import GZIP_GROWS
 from cardoffers_cli.night.faults import failure_of
 from cardoffers_cli.night.findings import file_counts, file_findings
 from cardoffers_cli.night.manifests import check_digest, check_sums, vouches
 from cardoffers_cli.night.options import NightContext, NightObserver, NightOptions, StepResult
-from cardoffers_cli.night.picking import tidied_up
 from cardoffers_cli.night.select import file_rows, look_twice
 from cardoffers_cli.river.engines import target_of
 from cardoffers_cli.river.imports import HELD as FILE_HELD
@@ -55,8 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from cardoffers_cli.drop.fetched_files import Copy
     from cardoffers_cli.drop.manifests import Manifest
-    from cardoffers_cli.drop.safe_copies import Copy
     from cardoffers_cli.intake.layout_model import Profile
     from cardoffers_cli.intake.transactions import TransactionFile
     from cardoffers_cli.kernel.disk.folders import OpenFolder

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.cli import exits
 from cardoffers_cli.kernel.store.clock import real_now
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.json_text import dumps
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.night.options import NightObserver
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.intake.sources import unusable
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.money import quantize
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.river.stage import staged_amount
 
 if TYPE_CHECKING:
+    from cardoffers_cli.drop.fetched_files import Copy
     from cardoffers_cli.drop.manifests import Manifest
-    from cardoffers_cli.drop.safe_copies import Copy
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.errors import FileUnusable

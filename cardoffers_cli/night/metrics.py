@@ -12,30 +12,106 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from cardoffers_cli.kernel.disk.disks import free_bytes
+from cardoffers_cli import __version__
+from cardoffers_cli.kernel.disk.folders import free_bytes
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.store.layout import with_logs
 from cardoffers_cli.kernel.words.errors import CardoffersError, ConfigurationError
 from cardoffers_cli.night import questions as nights
-from cardoffers_cli.night.exposition import (
-    Family,
-    MetricSample,
-    build_info,
-    exposition,
-    gauge,
-    gauges,
-    value_in,
-)
-from cardoffers_cli.night.queues import Queue
+from cardoffers_cli.night.status import Queue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.night.result import NightResult
+
+
+# Metrics as text, in the format that Prometheus reads (text exposition, version 0.0.4).
+#
+# A family is a metric with all its samples. Names end in their unit, and in `_total` where they
+# only grow; `tests/domain/test_exposition.py` has the rules as a table.
+
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+PREFIX = "cardoffers_"
+
+Number = int | float
+
+
+@dataclass(frozen=True)
+class MetricSample:
+    """One value; `suffix` is what a histogram has behind its name."""
+
+    value: Number
+    labels: Mapping[str, str] = field(default_factory=dict)
+    suffix: str = ""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A metric: its name without the prefix that all share, what it says, and its samples."""
+
+    name: str
+    kind: Literal["gauge", "counter", "histogram"]
+    says: str
+    samples: list[MetricSample]
+
+
+def gauge(name: str, says: str, value: Number | None) -> Family:
+    """Return a metric of one value, which can fall; without a value it has no sample."""
+    return Family(name, "gauge", says, [] if value is None else [MetricSample(value)])
+
+
+def gauges(name: str, says: str, label: str, values: Mapping[str, Number]) -> Family:
+    """Return a metric of several values, told apart by a label."""
+    samples = [MetricSample(value, {label: each}) for each, value in values.items()]
+    return Family(name, "gauge", says, samples)
+
+
+def build_info() -> Family:
+    """Return which version of the program tells."""
+    return gauges("build_info", "The program, by its version.", "version", {__version__: 1})
+
+
+def exposition(families: Iterable[Family]) -> str:
+    """Return metrics as text; those without samples are left out."""
+    return "".join(f"{line}\n" for family in families for line in _lines(family))
+
+
+def value_in(text: str, name: str) -> float | None:
+    """Return the value of a metric without labels in text of ours; None where it is not there."""
+    for line in text.splitlines():
+        found, _, value = line.partition(" ")
+        if found == PREFIX + name:
+            try:
+                return float(value)
+            except ValueError:
+                return None
+    return None
+
+
+def _lines(family: Family) -> Iterator[str]:
+    if not family.samples:
+        return
+    name = PREFIX + family.name
+    yield f"# HELP {name} {_escaped(family.says)}"
+    yield f"# TYPE {name} {family.kind}"
+    for sample in family.samples:
+        labels = ",".join(f'{each}="{_quoted(text)}"' for each, text in sample.labels.items())
+        yield f"{name}{sample.suffix}{f'{{{labels}}}' if labels else ''} {sample.value}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _quoted(text: str) -> str:
+    return _escaped(text).replace('"', '\\"')
+
 
 METRICS = "metrics.prom"
 LAST_SUCCESS = "nightly_last_success_timestamp_seconds"
@@ -167,7 +243,7 @@ def _asked(job: Job) -> tuple[Sequence[Queue], float | None]:
     with suppress(OSError, CardoffersError), job.store(read_only=True, wait_s=_PATIENCE_S) as store:
         newest, _ = nights.newest_finished(store)
         ended_at = newest.ended_at if newest else None
-        waiting = store.records(Queue, "night/queues:queues", now=job.now)
+        waiting = store.records(Queue, "night/status:queues", now=job.now)
         return waiting, _seconds(ended_at) if ended_at else None
     return [], None
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.arrivals.work import ArrivalNotices
-    from cardoffers_cli.drop.processed import ProcessedFolder
+    from cardoffers_cli.drop.file_changes import ProcessedFolder
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.night.hooks import HookOutcome
     from cardoffers_cli.night.questions import Counts, Night, NightStep

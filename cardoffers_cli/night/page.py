@@ -8,26 +8,34 @@ seconds: those take the time they take.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.drop import clear_drafts
 from cardoffers_cli.events.questions import EventHealth
-from cardoffers_cli.kernel.disk.lasting import make_folder
-from cardoffers_cli.kernel.sheets.asked import ReportScope
+from cardoffers_cli.intake.page import rejects_section
+from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.sheets.exports import replacing
-from cardoffers_cli.kernel.sheets.pages import write_page
+from cardoffers_cli.kernel.sheets.pages import Fact, Page, ReportScope, Section, write_page
+from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
+from cardoffers_cli.kernel.sheets.tables import Link, State
 from cardoffers_cli.kernel.store.institutions import list_institutions
+from cardoffers_cli.kernel.words.sentences import (
+    amounts_text,
+    compared,
+    counted,
+    day_text,
+    listed,
+    mean,
+)
 from cardoffers_cli.night import questions as nights
-from cardoffers_cli.night.night import NightPage, is_busy, night_page, page_of
 from cardoffers_cli.night.questions import WaitingCount
 from cardoffers_cli.night.reports import report_files, reports_folder
 from cardoffers_cli.night.run_pages import MOST_NIGHTS, runs_page
+from cardoffers_cli.night.status import budgets_that_end, to_do, webhooks_that_wait, what_else_waits
 from cardoffers_cli.reports import offer_results
 from cardoffers_cli.reports.funnel_work import window_of
-from cardoffers_cli.reports.history import NIGHTS
-from cardoffers_cli.reports.institution import MOST_ROWS, institution_page
 from cardoffers_cli.reports.page_work import (
     LATELY,
     MOST_ENDING,
@@ -36,6 +44,17 @@ from cardoffers_cli.reports.page_work import (
     offers,
     unknown,
 )
+from cardoffers_cli.reports.pages import (
+    MOST_ROWS,
+    NIGHTS,
+    against,
+    before,
+    institution_page,
+    needing,
+    night_text,
+    payouts_of,
+    redeemed_of,
+)
 from cardoffers_cli.reports.questions import Filters
 from cardoffers_cli.river import settlements
 from cardoffers_cli.river.stored_imports import rejects_by_code
@@ -43,15 +62,257 @@ from cardoffers_cli.watch.observations import FILE_MISSED
 from cardoffers_cli.watch.questions import open_watch_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
     from pathlib import Path
 
-    from cardoffers_cli.kernel.sheets.pages import Page
+    from cardoffers_cli.kernel.sheets.sheets import Row, Rows
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.night.options import NightContext
     from cardoffers_cli.night.questions import NightIntakeRow
     from cardoffers_cli.night.result import NightResult
+
+
+# The page of a night, which answers: did it go well, and who must do what.
+
+
+_MOST_FILES, _MOST_NAMED = 100, 5
+_URGENCY = {"error": 0, "warning": 1, "note": 2}
+_TONES = {
+    "error": State("error", "alarm"),
+    "warning": State("warning", "warn"),
+    "note": State("note", ""),
+}
+_FINDINGS = (Column("level"), Column("message", "what happened"), Column("next", "what to do"))
+_FILES = (
+    *(Column("file"), Column("kind_of_rows", "of"), Column("state")),
+    *(Column("received", "rows", "integer"), Column("accepted", "taken", "integer")),
+    *(Column("invalid", "rejected", "integer"), Column("duplicates", "known already", "integer")),
+    *(Column("amount_accepted", "amount taken", "money"), Column("why")),
+)
+_FILE_STATES = {
+    "imported": State("taken", "good"),
+    "failed": State("failed", "alarm"),
+    "held": State("held: it may be half a file", "alarm"),
+    "changed": State("changed while it was read", "warn"),
+    "gone": State("gone before it was read", "warn"),
+}
+_PARTIAL = State("taken in part", "warn")
+_INSTITUTIONS = (
+    *(Column("name", "institution"), Column("currency")),
+    Column("institution_payout_amount", "payout", "money"),
+    Column("redeemed", "redemptions", "integer"),
+    Column("settled_institution_payout_amount", "settled", "money"),
+    *(Column("received", "rows", "integer"), Column("accepted", "taken", "integer")),
+    Column("invalid", "rejected", "integer"),
+    Column("merchant_funded_amount", "merchants fund", "money"),
+    Column("commission_amount", "commission", "money"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NightPage:
+    """What the page of a night shows, as rows of services and of the night's result.
+
+    `summary`, `files` and `rejects` are of the night itself, `history` of it and the nights before
+    it, the newest first, `offers` and `waiting` of now, `deliveries` of the last 30 days; of
+    `came_back` the refunds that wait are of now too.
+    """
+
+    name: str
+    as_of: datetime
+    audits: int
+    findings: Rows
+    files: Rows
+    summary: Rows
+    rejects: Rows
+    history: Rows
+    offers: Rows
+    deliveries: Rows
+    came_back: Row
+    waiting: Rows
+
+
+def night_page(night: NightPage) -> Page:
+    """Return the page of a night."""
+    earlier = [f"../{row['name']}/index.html" for row in night.history[1:2]]
+    return Page(
+        title=f"Nightly run of {night_text(night.name)}",
+        headline=_headline(night),
+        as_of=night.as_of,
+        facts=list(_facts(night)),
+        sections=list(_sections(night)),
+        links=[
+            Link("All nightly runs", "../index.html"),
+            *(Link("The nightly run before", page) for page in earlier),
+        ],
+    )
+
+
+def page_of(institution: str) -> str:
+    """Return the name of the page of an institution, beside that of the night."""
+    return f"institution-{institution}.html"
+
+
+def _headline(night: NightPage) -> str:
+    needs = needing(night.findings)
+    verdict = (
+        f"{counted(needs, 'thing')} {'needs' if needs == 1 else 'need'} attention"
+        if needs
+        else "The nightly run went well"
+    )
+    files = len(night.files)
+    accepted = sum(row["accepted"] for row in night.summary)
+    were = "was" if accepted == 1 else "were"
+    read = sum(row["status"] == "imported" for row in night.files)
+    of = f"{read:,} of {counted(files, 'file')}" if read < files else counted(files, "file")
+    came = (
+        f"{counted(accepted, 'purchase')} {were} taken from {of}" if files else "No files came in"
+    )
+    return f"{verdict}. {came}; {_made(night)}."
+
+
+def _made(night: NightPage) -> str:
+    """Return what redeemed, against the mean of the nights before."""
+    redeemed, earlier = redeemed_of(night.history[0]), before(night.history)
+    if not redeemed:
+        return "nothing redeemed"
+    words = compared(redeemed, mean(earlier), fewer="fewer")
+    beside = f", {words} the mean of the {counted(len(earlier), 'night')} before," if words else ""
+    payouts = amounts_text(payouts_of(night.history[0]))
+    come = "comes" if redeemed == 1 else "come"
+    return f"{counted(redeemed, 'redemption')}{beside} {come} to {payouts}"
+
+
+def _facts(night: NightPage) -> Iterator[Fact]:
+    tonight = night.history[0]
+    taken = sum(row["status"] == "imported" for row in night.files)
+    failed = sum(row["status"] != "imported" for row in night.files)
+    yield Fact.of("files taken", taken, f"{counted(failed, 'file')} not taken" if failed else "")
+    rejected = sum(row["invalid"] for row in night.summary)
+    yield Fact.of(
+        "purchases taken",
+        sum(row["accepted"] for row in night.summary),
+        f"{counted(rejected, 'row')} rejected" if rejected else "no row rejected",
+    )
+    yield Fact.of("redemptions", redeemed_of(tonight), _a_week_before(night))
+    yield Fact.of_money("payout", payouts_of(tonight), "of these redemptions")
+    settled = {name: row["settled_payout_amount"] for name, row in tonight["money"].items()}
+    entries = sum(row["settled"] for row in tonight["money"].values())
+    reversals = sum(row["adjustments"] for row in night.summary)
+    parts = [
+        f"{counted(entries, 'redemption')} whose hold has ended" if entries else "",
+        f"less {counted(reversals, 'reversal')} of what was settled before" if reversals else "",
+    ]
+    yield Fact.of_money("settled", settled, ", ".join(filter(None, parts)))
+    yield from _refunds(night.came_back)
+
+
+def _refunds(came_back: Row) -> Iterator[Fact]:
+    """Yield what was made of refunds, if there were any, or some wait."""
+    linked, refused, waiting = (came_back[name] for name in ("linked", "refused", "waiting"))
+    if not (linked or refused or waiting):
+        return
+    payouts = amounts_text(came_back["taken_back"])
+    parts = [
+        f"{payouts} of payout taken back" if came_back["taken_back"] else "nothing taken back",
+        f"{counted(refused, 'refund')} refused" if refused else "",
+        f"{counted(waiting, 'refund')} {'waits' if waiting == 1 else 'wait'}" if waiting else "",
+    ]
+    yield Fact.of("refunds linked", linked, ", ".join(filter(None, parts)))
+
+
+def _a_week_before(night: NightPage) -> str:
+    """Return what the same day of the week had, if there was a night."""
+    there = (night.as_of - timedelta(days=7)).date()
+    for row in night.history[1:]:
+        if row["as_of"].date() == there:
+            return f"{redeemed_of(row):,} on {there:%A}, {day_text(there)}"
+    return ""
+
+
+def _sections(night: NightPage) -> Iterator[Section]:
+    yield _attention(night)
+    yield from _files(night)
+    yield from against(night.history)
+    yield from _institutions(night)
+    yield from budgets_that_end(night.offers, night.as_of)
+    yield from webhooks_that_wait(night.deliveries)
+    yield from what_else_waits(night.waiting)
+    yield from rejects_section(night.rejects, lines=["Of the files of this nightly run."])
+
+
+def _attention(night: NightPage) -> Section:
+    rows = sorted(night.findings, key=lambda row: _URGENCY[row["level"]])
+    faults = sum(row["code"] == "audit_failed" for row in rows)
+    audits = f"{night.audits} audits of the store were made; {faults or 'none'} found faults."
+    said = [] if needing(rows) else ["Nothing needs attention."]
+    shown = [
+        {"level": _TONES[row["level"]], "message": row["message"], "next": to_do(row["next"])}
+        for row in rows
+    ]
+    sheet = Sheet("findings", _FINDINGS, shown, title="The most urgent first") if shown else None
+    return Section(
+        title="What needs attention", lines=[*said, audits], sheet=sheet, anchor="attention"
+    )
+
+
+def _files(night: NightPage) -> Iterator[Section]:
+    if not night.files:
+        return
+    ordered = sorted(
+        night.files, key=lambda row: (row["status"] == "imported", bool(row.get("ok")), row["file"])
+    )
+    rows = [{**row, "state": _state(row), "why": _why(row)} for row in ordered]
+    sheet = Sheet("files", _FILES, rows[:_MOST_FILES], title="Files, those not taken first")
+    yield Section(title="Files", sheet=sheet, in_all=len(rows))
+
+
+def _state(row: Row) -> State:
+    parts = [row, row["refunds"]] if row.get("refunds") else [row]
+    is_partial = row["status"] == "imported" and not all(part["ok"] for part in parts)
+    return _PARTIAL if is_partial else _FILE_STATES[row["status"]]
+
+
+def _why(row: Row) -> str:
+    if error := row.get("file_error"):
+        return str(error["message"])
+    return "the same file was taken before" if row.get("already_imported") else ""
+
+
+def _institutions(night: NightPage) -> Iterator[Section]:
+    busy = [row for row in night.summary if is_busy(row)]
+    quiet = sorted(
+        {row["institution"] for row in night.summary} - {row["institution"] for row in busy}
+    )
+    rows = [{**row, "name": Link(row["institution"], page_of(row["institution"]))} for row in busy]
+    if not night.summary:
+        return
+    yield Section(
+        title="Institutions",
+        lines=[
+            "Each has a page: what it is owed, who takes its offers, what its merchants fund."
+            if rows
+            else "",
+            f"Nothing came in from {_named(quiet)}, and nothing of theirs redeemed or was settled."
+            if quiet
+            else "",
+        ],
+        sheet=Sheet("institutions", _INSTITUTIONS, rows) if rows else None,
+        anchor="institutions",
+    )
+
+
+def is_busy(row: Row) -> bool:
+    """Whether anything came in from an institution, redeemed, was settled or was deducted."""
+    return any(row[name] for name in ("received", "redeemed", "settled", "adjustments"))
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return listed([*names[:_MOST_NAMED], f"{more:,} more"] if more > 0 else names)
+
 
 PAGE = "index.html"
 _INSTANT = timedelta(microseconds=1)

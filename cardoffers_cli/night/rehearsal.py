@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.night import questions as nights
+from cardoffers_cli.night.bounds import picked_up
 from cardoffers_cli.night.checks import check_clock, check_places, check_space
 from cardoffers_cli.night.options import NightContext, NightObserver, NightOptions
-from cardoffers_cli.night.picking import picked_up
 from cardoffers_cli.night.result import result_of
 from cardoffers_cli.night.run import begin, unfinished_night, work_of
 from cardoffers_cli.night.select import look_twice

@@ -12,14 +12,14 @@ from itertools import tee
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.drop.drop import clear_drafts
-from cardoffers_cli.kernel.disk.lasting import make_folder
+from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.sheets.exports import csv_lines, replacing, write_parquet
 from cardoffers_cli.kernel.sheets.sheets import Sheet
 from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.store.institutions import list_institutions
 from cardoffers_cli.night import questions as nights
 from cardoffers_cli.night.options import StepResult
-from cardoffers_cli.reports.funnel_funnel import FunnelStep, conversions
+from cardoffers_cli.reports.funnel import FunnelStep, conversions
 from cardoffers_cli.reports.funnel_work import count_window, window_of
 from cardoffers_cli.reports.questions import ExportedEntry, ExportedRedemption, Filters
 from cardoffers_cli.reports.work import REPORTS

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.drop import clear_drafts
-from cardoffers_cli.drop.processed import KEPT_IN, ProcessedFolder
-from cardoffers_cli.kernel.disk.lasting import make_folder
+from cardoffers_cli.drop.file_changes import KEPT_IN, ProcessedFolder
+from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.store.layout import runs_folder
 from cardoffers_cli.kernel.words.json_text import pieces

@@ -12,15 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.drop.processed import ProcessedFolder
+from cardoffers_cli.drop.file_changes import ProcessedFolder
 from cardoffers_cli.kernel.identifiers import whole_id
 from cardoffers_cli.kernel.store.clock import real_now
-from cardoffers_cli.kernel.store.leftovers import sweep
+from cardoffers_cli.kernel.store.layout import sweep
 from cardoffers_cli.kernel.store.lock import Lock, night_lock
 from cardoffers_cli.kernel.store.opening import lock_for, must_exist
 from cardoffers_cli.kernel.store.runs import Run, finish_run, start_run
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, StoreDamaged
 from cardoffers_cli.night import questions as nights
+from cardoffers_cli.night.bounds import picked_up
 from cardoffers_cli.night.checks import check_clock, check_places, check_space, processed_root
 from cardoffers_cli.night.expected import is_file_news
 from cardoffers_cli.night.options import (
@@ -31,7 +32,6 @@ from cardoffers_cli.night.options import (
     finding,
 )
 from cardoffers_cli.night.page import write_night_page, write_runs_page
-from cardoffers_cli.night.picking import picked_up
 from cardoffers_cli.night.questions import NewNight
 from cardoffers_cli.night.result import NOTHING_NEW, result_of, write_result
 from cardoffers_cli.night.select import file_rows, look_twice

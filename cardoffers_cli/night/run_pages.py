@@ -9,15 +9,8 @@ from cardoffers_cli.kernel.sheets.pages import Fact, Page, Section
 from cardoffers_cli.kernel.sheets.pictures import line
 from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
 from cardoffers_cli.kernel.sheets.tables import Link, State
-from cardoffers_cli.kernel.words.counting import counted
-from cardoffers_cli.kernel.words.sentences import day_text, listed, mean
-from cardoffers_cli.reports.history import (
-    needing,
-    night_text,
-    payouts_of,
-    payouts_text,
-    redeemed_of,
-)
+from cardoffers_cli.kernel.words.sentences import counted, day_text, listed, mean
+from cardoffers_cli.reports.pages import needing, night_text, payouts_of, payouts_text, redeemed_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

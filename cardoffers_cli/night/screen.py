@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.cli.show import Block, Sheet, Text, columns_of
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.drop import WaitingFile, held_open, look, ready
-from cardoffers_cli.drop.processed import free_name
+from cardoffers_cli.drop.file_changes import free_name
 from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.store.institutions import list_institutions
 from cardoffers_cli.night.checks import fitting
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.drop.drop import DropFile
-    from cardoffers_cli.drop.processed import ProcessedFolder
+    from cardoffers_cli.drop.file_changes import ProcessedFolder
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.night.questions import NightFile, NightFinding
 

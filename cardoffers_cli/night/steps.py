@@ -14,14 +14,14 @@ from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.credits.reconcile import CONTROL_TOTALS_DIFFER, FindingStates
 from cardoffers_cli.credits.rules import meaning_of
-from cardoffers_cli.credits.work_reconcile import reconcile_in
+from cardoffers_cli.credits.work import reconcile_in
 from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.audits import is_mostly_new
 from cardoffers_cli.kernel.store.clock import real_now
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import StoreDamaged
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.money import money_text
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.keys.notices import give_in
 from cardoffers_cli.keys.security import catch_up
 from cardoffers_cli.night import audits as night_audits
@@ -38,14 +38,13 @@ from cardoffers_cli.night.questions import NightStep
 from cardoffers_cli.night.reports import write_reports
 from cardoffers_cli.night.watching import look_at_all, watch
 from cardoffers_cli.night.webhooks import send_webhooks
-from cardoffers_cli.refunds.apply import apply_in
-from cardoffers_cli.refunds.refund import RefundCounts
+from cardoffers_cli.refunds.apply import RefundCounts, apply_in
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.engines import compute
 from cardoffers_cli.river.match_run import keep
 from cardoffers_cli.river.publish import publish
 from cardoffers_cli.river.redeem import AMOUNTS
-from cardoffers_cli.river.settlements_settle import settle_in
+from cardoffers_cli.river.settlements import settle_in
 from cardoffers_cli.storage.doctor import TAKEN_FILES, examine, examine_part, names
 from cardoffers_cli.storage.file_changes import keep_looked, look_at, unanswered, watched
 from cardoffers_cli.storage.publish import publish as publish_snapshot

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.disk.lasting import make_folder
+from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.store.layout import runs_folder
 from cardoffers_cli.kernel.words.errors import CardoffersError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.store.institutions import list_institutions
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.kernel.words.visible import shortened
 from cardoffers_cli.night.expected import look_before, tell_of_files
 from cardoffers_cli.night.faults import failure_of

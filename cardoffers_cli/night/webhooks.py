@@ -10,12 +10,12 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.events.attempts import HELD_BECAUSE, HELD_NEXT
-from cardoffers_cli.events.sending_deliver import send
+from cardoffers_cli.events.sending import send
 from cardoffers_cli.kernel.store.clock import Clock, Watch
 from cardoffers_cli.kernel.store.signing_secrets import UNUSABLE
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import Refused, StoreBusy, StoreDamaged
 from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.night.options import WITHOUT_CONSEQUENCE, StepResult, finding
 from cardoffers_cli.night.questions import UnsentWebhooks
 

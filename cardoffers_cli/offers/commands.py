@@ -11,7 +11,7 @@ from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import DryRun, Institution, argument, option
 from cardoffers_cli.kernel.cli.secret import typed
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, columns_of
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import counted
 
 app = group("Show offers, make one, read a cardholder's feed, add an offer.")
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cardoffers_cli.kernel.words.locale import first_text
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
+from cardoffers_cli.kernel.words.texts import first_text
 from cardoffers_cli.offers.personal import MOST_POPULAR, PAST, WEIGHTS, reason
 
 if TYPE_CHECKING:

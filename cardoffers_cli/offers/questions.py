@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.money import quantize
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:

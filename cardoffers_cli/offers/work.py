@@ -11,17 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cardoffers_cli.intake.tokens import check_token
+from cardoffers_cli.intake.fingerprints import check_token
 from cardoffers_cli.kernel.identifiers import whole_offer_id
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
-from cardoffers_cli.kernel.words.locale import languages_to_try
 from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.kernel.words.texts import languages_to_try
 from cardoffers_cli.offers import feed, links
 from cardoffers_cli.offers import questions as offers
-from cardoffers_cli.offers.cardholders import (
+from cardoffers_cli.offers.links import (
     find_cardholder,
     find_cardholders,
     take_in_cardholders,

@@ -1,7 +1,7 @@
-"""Payouts: pay what statements say, and take in what the bank says of it.
+"""Payouts: what statements say is paid, and what the bank says of it.
 
-Here live the export of payment files (`exporting.py`, read it first), the import of files of banks
-(`bank.py`) and what is shown of both (`reading.py`), with the verdicts of the bank's side. May
-import what jobs may. To add a form of payment, add it to `payouts/files/forms.py`; a verdict, to
-the statement `states` of `payouts/questions.sql` and to rules.md#bank-verdicts.
+`exporting.py` writes payment files (read it first), `importing.py` takes the bank's files,
+`questions.py` and `reading.py` list and show, `bank_codes.py` says what a bank's reason means,
+`files/` are the formats. May import the slices before it. To add a format, add its module to
+`files/`.
 """

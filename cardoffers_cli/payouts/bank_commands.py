@@ -10,7 +10,7 @@ from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.kernel.cli.options import All, AnyInstitution, DryRun, Limit, argument, option
 from cardoffers_cli.kernel.cli.show import Block, Sheet, Text
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.payouts.importing import BankImportResult

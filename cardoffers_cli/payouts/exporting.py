@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.institutions.accounts_accounts import find_account
+from cardoffers_cli.institutions.accounts import find_account
 from cardoffers_cli.kernel.sheets.exports import OWNER_ONLY, replacing
 from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.approval_requests import approvable, asked_before, require_approval
@@ -25,7 +25,7 @@ from cardoffers_cli.kernel.words.errors import ConfigurationError, Refused, Usag
 from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.payouts.files.forms import FORMS
 from cardoffers_cli.payouts.files.nacha import trace_of
-from cardoffers_cli.payouts.files.payments import Party, Payment
+from cardoffers_cli.payouts.files.pain001 import Party, Payment
 from cardoffers_cli.payouts.questions import (
     find_payout,
     next_payout,

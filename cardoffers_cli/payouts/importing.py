@@ -15,9 +15,9 @@ from uuid import UUID, uuid5
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.findings import BANK_CODES
 from cardoffers_cli.kernel.words.records import Record, shown
-from cardoffers_cli.payouts.bank import is_known_file, keep_entries, keep_file
 from cardoffers_cli.payouts.files.answers import open_bank_file
 from cardoffers_cli.payouts.files.entries import BankFinding
+from cardoffers_cli.payouts.questions import is_known_file, keep_entries, keep_file
 from cardoffers_cli.river.publish import publish
 
 if TYPE_CHECKING:

@@ -8,9 +8,14 @@ from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.records import shown
-from cardoffers_cli.payouts.bank import BankEntryRow, list_entries
 from cardoffers_cli.payouts.bank_codes import meaning_of
-from cardoffers_cli.payouts.questions import PayoutState, payable_statement, payout_states
+from cardoffers_cli.payouts.questions import (
+    BankEntryRow,
+    PayoutState,
+    list_entries,
+    payable_statement,
+    payout_states,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,9 +1,9 @@
-"""Fetching: files of institutions from servers that are not ours, and taking OpenPGP off them.
+"""Pickup: files of institutions fetched from servers, folders and buckets.
 
-Here live what every place can do (`remote.py`, read it first), SFTP through the `ssh` of OpenSSH
-(`ssh.py` starts it, `sftp.py` speaks with the server, `piped.py` gives both a deadline), folders
-and buckets through fsspec (`objects.py`), and `gpg` (`openpgp.py`). May import `domain` and
-`archive`, which knows the packages of fsspec. It knows no store and no drop folder: `jobs/pickup`
-decides what is fetched and where it goes. A server may say anything: names, sizes and answers are
-checked here. To add a kind of place, write what `Remote` asks for and name it in `remote.py`.
+`work.py` is what the command and the nightly run call (read it first), `session.py` one place: what
+is there, what is new, what is done with; `fetching.py` one file, from its place into the drop
+folder; `result.py` what is said of it. `remote.py` is a place as `sftp.py` (over `ssh.py`) or
+`objects.py` reach it, `openpgp.py` opens and proves messages. May import the slices before it. To
+add a reason not to take a file, raise `FileUnusable` in `fetching.py` with a code of
+`kernel/words/findings.toml`.
 """

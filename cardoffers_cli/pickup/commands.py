@@ -11,7 +11,7 @@ from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.kernel.cli.options import AnyInstitution, DryRun, argument
 from cardoffers_cli.kernel.cli.show import Block, Sheet, Text
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.pickup.result import PickupResult

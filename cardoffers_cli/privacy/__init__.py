@@ -1,7 +1,8 @@
-"""What is kept of a cardholder: show all of it, hold it, erase it (rules.md#erasure).
+"""Privacy: what is kept of a cardholder: shown, held, erased; and how long anything is kept.
 
-Lives here: `erase.py` (read it first) with `traces.py` (files that still hold a token), `hold.py`
-(legal holds) and `export.py` (everything stored about one cardholder). May import what `jobs` may,
-and of `jobs` the context. To add a table that names cardholders, say in `privacy/personal_data.py`
-how it is exported, or why not.
+`erase.py` erases (read it first), `erasures.py` knows what was erased and does it again in a store
+that was restored, `export.py` gives out all that is kept, `holds.py` keeps it for the law,
+`retention.py` deletes what is old, `traces.py` looks for what is left, `card_numbers.py` masks card
+numbers that came in. May import the slices before it. A new table or column with personal data is
+found by its name in `schema.sql`; to add another place where data lies, add it to `traces.py`.
 """

@@ -21,7 +21,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.copies import MASK
-from cardoffers_cli.kernel.disk.private import new_private_file, read_private_file
+from cardoffers_cli.kernel.disk.outputs import new_private_file, read_private_file
 from cardoffers_cli.kernel.store.card_numbers import CardNumberRow, Mask, find_card_numbers, mask
 from cardoffers_cli.kernel.store.layout import mask_key_path
 from cardoffers_cli.kernel.store.runs import run_record

@@ -12,13 +12,14 @@ from cardoffers_cli.kernel.cli.options import DryRun, ErasureFile, Institution, 
 from cardoffers_cli.kernel.cli.questions import question
 from cardoffers_cli.kernel.cli.secret import typed
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.privacy.holds import LegalHold
 
 if TYPE_CHECKING:
     from cardoffers_cli.privacy.erase import Erased
+
 
 app = group("What is kept of a cardholder: export it, hold it, erase it.")
 
@@ -65,7 +66,7 @@ def hold(
     dry_run: DryRun = False,
 ) -> None:
     """Put a cardholder on legal hold, who is not erased then; or lift that."""
-    from cardoffers_cli.privacy.hold import hold_cardholder
+    from cardoffers_cli.privacy.holds import hold_cardholder
 
     context = CommandContext.of(ctx)
     token = _token(cardholder)
@@ -96,7 +97,7 @@ def erase(
     dry_run: DryRun = False,
 ) -> None:
     """Erase a cardholder: a tombstone takes the place of every token, for good; money stays."""
-    from cardoffers_cli.archive.compact import compact
+    from cardoffers_cli.archive.export import compact
     from cardoffers_cli.privacy.erase import erase_cardholder
 
     context = CommandContext.of(ctx)
@@ -130,7 +131,7 @@ def reapply(
     dry_run: DryRun = False,
 ) -> None:
     """Do the erasures again that a list names and the store does not know, as after a restore."""
-    from cardoffers_cli.archive.compact import compact
+    from cardoffers_cli.archive.export import compact
     from cardoffers_cli.privacy.erase import reapply as again
 
     context = CommandContext.of(ctx)
@@ -168,3 +169,36 @@ def _erased(done: "Erased") -> Iterator[Block]:
         yield Sheet("places", PLACES, done.places, title="The token stands still in texts of")
     if done.files:
         yield Sheet.of(Trace, "files", done.files, title="Files that hold the token, or may")
+
+
+# `cardoffers retention`: how long things are kept, and the end of what is old enough.
+
+
+retention_app = group("How long things are kept, and the end of what is old enough.")
+
+
+@retention_app.command()
+def show(ctx: typer.Context) -> None:
+    """Show what is kept, for how long, how much of it may go now, and what keeps the rest."""
+    from cardoffers_cli.privacy.retention import RetainedKind, show_retention
+
+    context = CommandContext.of(ctx)
+    found = show_retention(context.job)
+    if all(each.days is None for each in found):
+        context.note("Everything is kept for ever: no age is set in [retention].")
+    context.show(found, Sheet.of(RetainedKind, "kinds", found))
+
+
+@retention_app.command()
+def run(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
+    """Delete files that are older than the age of their kind, for good, unless something keeps them."""  # noqa: E501  one line of help
+    from cardoffers_cli.privacy.retention import RetainedKind, run_retention
+
+    context = CommandContext.of(ctx)
+    if not dry_run:
+        planned = run_retention(context.job, dry_run=True)
+        if planned.deleted:
+            items = counted(planned.deleted, "item")
+            context.ask(f"Delete {items}, {planned.bytes_deleted:,} bytes, for good?", yes=yes)
+    done = run_retention(context.job, dry_run=dry_run)
+    context.show(done, Sheet.of(RetainedKind, "kinds", done.kinds))

@@ -3,7 +3,7 @@
 The keyed hash of the token is put on the list beside the store before the store is changed, so a
 crash in between, or the restore of an older backup, is made good by what the list says. Killed at
 any time it can be run again, and then ends what was begun. The snapshot is withdrawn; freed blocks
-of the store's file hold the tokens until it is written anew (`river/compact.py`).
+of the store's file hold the tokens until it is written anew (`archive/export.py`).
 """
 
 from __future__ import annotations
@@ -30,25 +30,23 @@ from cardoffers_cli.kernel.store.erasures import (
 )
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.kernel.words.records import Record, if_any
-from cardoffers_cli.offers.cardholders import CardholderUnknown, find_cardholder
+from cardoffers_cli.kernel.words.sentences import counted
+from cardoffers_cli.offers.links import CardholderUnknown, find_cardholder
 from cardoffers_cli.privacy.erasures import (
+    KIND,
     TOLD_APART,
     ErasedCounts,
     Erasure,
     Unsettled,
     erase,
-    shared_instruments,
-    times_erased,
-)
-from cardoffers_cli.privacy.erasures_erasures import (
-    KIND,
     erase_again,
     log_erasure,
     missing_erasures,
+    shared_instruments,
+    times_erased,
 )
 from cardoffers_cli.privacy.holds import hold_on
 from cardoffers_cli.privacy.traces import Trace, put_beside_backups, traces

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
+from cardoffers_cli.institutions.changes import log_changes
+from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.offers.links import CardholderUnknown, find_cardholder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.catalogue.questions import FieldChange
+    from cardoffers_cli.kernel.store.institutions import Institution
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
 
 
@@ -76,3 +87,96 @@ def log_setting(
     """Write the change of an institution's hold to the audit log; `by` as above."""
     of = {"institution_id": institution_id, "slug": slug}
     store.execute("institutions/changes:keep_setting", **of, **change, **by)
+
+
+# Legal holds of single cardholders: set one, lift it, list what stands.
+
+
+class HoldResult(Record):
+    """A cardholder, by number, whose hold was set or lifted; `changed`: it was not so before."""
+
+    institution: str
+    cardholder_no: int
+    on_hold: bool
+    changed: bool
+    reason: str
+    set_at: datetime
+    dry_run: bool
+
+
+def hold_cardholder(
+    job: Job,
+    institution: str,
+    token: str,
+    reason: str,
+    *,
+    release: bool = False,
+    dry_run: bool = False,
+) -> HoldResult:
+    """Set the hold of a cardholder, or lift it; raise `NotFound` for a stranger."""
+    if not reason.strip() or token in reason:
+        raise UsageError(
+            "A hold needs a reason, without the token in it.",
+            hint='Say why: --reason "case 2026-14".',
+        )
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution)
+        number = find_cardholder(store, owner.id, token)
+        if number is None:
+            raise CardholderUnknown(owner.slug)
+        standing = {hold.cardholder_no for hold in standing_holds(store, owner.id)}
+        changed = (number in standing) == release
+        if changed:
+            with run_record(store, kind="hold", now=job.now, actor=job.actor) as run:
+                by = {"run_no": run.run_no, "now": job.now, "actor": job.actor}
+                keep_hold(store, owner.id, number, is_on=not release, reason=reason.strip(), **by)
+                run.counts["changed"] = 1
+            security_log.append(
+                store,
+                "legal_hold_changed",
+                event_id=uuid4(),
+                institution_id=owner.id,
+                details={"cardholder_no": number, "is_on": not release, "reason": reason.strip()},
+                now=job.now,
+                actor=job.actor,
+            )
+    return HoldResult(
+        institution=owner.slug,
+        cardholder_no=number,
+        on_hold=not release,
+        changed=changed,
+        reason=reason.strip(),
+        set_at=job.now,
+        dry_run=dry_run,
+    )
+
+
+# The legal hold of an institution (rules.md#legal-holds): set and lifted by its settings.
+
+
+ON, OFF = "on", "off"
+_REASON = "set for the institution"
+
+
+class HoldChange(Record):
+    """The hold of an institution before and after."""
+
+    field: str
+    old_value: str | None
+    new_value: str | None
+
+
+def shown_hold(store: Store, institution: Institution) -> str | None:
+    """Return ON for an institution on hold, else None: without one nothing is shown."""
+    return ON if hold_on(store, institution.id) else None
+
+
+def change_hold(store: Store, institution: Institution, wanted: str, run: Run) -> list[FieldChange]:
+    """Set or lift the hold, and write that into both logs; return the change, if it is one."""
+    before = shown_hold(store, institution) or OFF
+    if before == wanted:
+        return []
+    keep_hold(store, institution.id, None, is_on=wanted == ON, reason=_REASON, **run.by)
+    change = HoldChange(field="legal_hold", old_value=before, new_value=wanted)
+    log_setting(store, institution.id, institution.slug, change, **run.by)
+    return log_changes(store, "legal_hold_changed", institution, [change], run)

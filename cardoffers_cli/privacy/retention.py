@@ -1,7 +1,7 @@
 """Retention: delete what is older than its setting, and nothing that anything still keeps.
 
 Nothing is deleted where no age is set. A legal hold wins over every age, and so does what is open
-of an institution (`privacy/retention_retention.py`; rules.md#retention). What goes is counted in
+of an institution (`privacy/retention.py`; rules.md#retention). What goes is counted in
 the record of the run before it is deleted; killed, the next one deletes the rest.
 """
 
@@ -11,27 +11,89 @@ import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cardoffers_cli.drop.drop import MANIFEST, MARKER, REPORTS
-from cardoffers_cli.drop.file_changes import look_later
-from cardoffers_cli.drop.processed import DONE, FAILED, HELD
+from cardoffers_cli.drop.file_changes import DONE, FAILED, HELD, look_later
 from cardoffers_cli.drop.processed_files import watched
-from cardoffers_cli.kernel.disk.lasting import sync_folder_if_possible
+from cardoffers_cli.kernel.disk.folders import sync_folder_if_possible
 from cardoffers_cli.kernel.store.layout import put_aside_before, runs_folder
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.records import Record, shown
 from cardoffers_cli.privacy.holds import standing_holds
-from cardoffers_cli.privacy.retention_of_domain import AGING, KINDS
-from cardoffers_cli.privacy.retention_retention import EndedRun, StillOpen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from cardoffers_cli.drop.processed_files import ProcessedFile
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
+
+
+# What keeps files from going: everything of an institution that is still open.
+
+
+class StillOpen(Record):
+    """Why something of an institution is open, and when its oldest purchase came (naive UTC)."""
+
+    institution_id: UUID
+    why: str
+    since_at: datetime
+
+
+class EndedRun(Record):
+    """A nightly run that has ended and is not the newest, with its clock."""
+
+    run_id: UUID
+    as_of: datetime
+
+
+# What is kept, for how long, and what is never deleted (rules.md#retention).
+#
+# To let another kind of file age away, add its line here, its setting, and in
+# `privacy/retention.py` how it is found.
+
+
+class Retained(NamedTuple):
+    """Something that is kept: what it is, the setting of its age in days, what keeps it longer.
+
+    Without a setting it is never deleted, and `kept_by` says why.
+    """
+
+    what: str
+    setting: str | None
+    kept_by: str
+
+
+_OPEN = "legal hold; open money, events and findings of its institution; a change nobody answered"
+_HOLD = "legal hold of any institution"
+
+KINDS = {
+    "processed": Retained("files that were imported", "retention_processed_days", _OPEN),
+    "failed": Retained("files that could not be imported", "retention_failed_days", _OPEN),
+    "runs": Retained(
+        "folders of nightly runs",
+        "retention_runs_days",
+        f"{_HOLD}; the newest, and unfinished ones",
+    ),
+    "aside": Retained("files that were put aside", "retention_aside_days", _HOLD),
+    "money": Retained(
+        "purchases, redemptions, the ledger, statements, invoices", None, "it is money"
+    ),
+    "security_log": Retained("the security log", None, "its chain would break"),
+    "journal": Retained("the journal of the store", None, "it is cut by itself at 16 MiB"),
+    "request_log": Retained(
+        "the log of requests", None, "it is not ours: serve writes it to stderr"
+    ),
+    "backups": Retained("backups", None, "whoever makes them keeps them"),
+}
+"""Everything that is kept, by name."""
+
+AGING = tuple(name for name, kind in KINDS.items() if kind.setting)
+"""What is deleted once it is old enough, if its age is set."""
+
 
 _BESIDE = (MARKER, MANIFEST, *REPORTS)
 _FOLDERS = {"imported": ("processed", DONE), "failed": ("failed", FAILED), "held": ("failed", HELD)}
@@ -139,7 +201,7 @@ def _items(store: Store, job: Job) -> Iterator[_Item]:
     held = {hold.institution_id for hold in holds}
     since = [
         (each.institution_id, each.since_at, each.why)
-        for each in store.records(StillOpen, "privacy/retention_retention:open_since")
+        for each in store.records(StillOpen, "privacy/retention:open_since")
     ]
     for file in watched(store):
         open_ = sorted(
@@ -148,7 +210,7 @@ def _items(store: Store, job: Job) -> Iterator[_Item]:
         by = "legal_hold" if file.institution_id in held else next(iter(open_), None)
         yield from _taken(job, file, by)
     any_hold = "legal_hold" if holds else None
-    for run in store.records(EndedRun, "privacy/retention_retention:runs"):
+    for run in store.records(EndedRun, "privacy/retention:runs"):
         folder = runs_folder(job.path) / str(run.run_id)
         if folder.is_dir():
             yield _Item(kind="runs", paths=(folder,), since_at=run.as_of, kept_by=any_hold)

@@ -1,7 +1,8 @@
-"""Refunds: what came back, linked to purchases, and what moves for it.
+"""Refunds: what came back, found by its purchase or linked by a person, and taken back.
 
-Lives here: `apply.py` (the step between match and settle; read it first), `linking.py` (what a
-person links or lays aside) and `reading.py` (what is shown). May import what `jobs` may, and of
-`jobs` the context. To add an outcome, add it where `refunds/refund.sql` says what becomes of a
-claim, and to `refunds/texts.py`, which says it to people.
+`apply.py` is the step and its run: find, claim, take back, count; read it first. `linking.py` links
+and dismisses, `questions.py` and `reading.py` list and show, `texts.py` has the sentences. The
+refunds among the rows of a layout are read in `intake/profiles/refunds.py`. May import the slices
+before it. To add a way to find the purchase of a refund, add it to `apply.sql` with its name in
+`texts.py`.
 """

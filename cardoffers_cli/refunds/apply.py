@@ -10,32 +10,143 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.money import quantize
-from cardoffers_cli.refunds.refund import (
-    REFUNDED,
-    RefundCounts,
-    counted,
-    find_by_policy,
-    find_candidates,
-    find_open,
-    find_referenced,
-    given_back,
-    keep_not_received,
-    take_back,
-)
+from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.river.counts import keep_counts
+from cardoffers_cli.river.handles import Claims, OpenRefunds, ReversalTables
 from cardoffers_cli.river.publish import publish
 from cardoffers_cli.river.redeem import AMOUNTS
 from cardoffers_cli.river.redemptions import reverse_all
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
     from decimal import Decimal
+    from typing import Any
     from uuid import UUID
 
+    from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
-    from cardoffers_cli.river.handles import Claims, ReversalTables
+
+
+# Refund: goods that went back are linked to their purchase, and take back what it earned.
+#
+# A refund that names its purchase is linked by that reference. Of the others each has candidates;
+# one becomes a link by a named person, or where the institution's policy says so. Whoever found the
+# purchase, `take_back` does the rest, in the same way: the refunds that claim a purchase take turns
+# by time, then reference, and each is linked if what is left of the purchase covers it in full; the
+# first that leaves less than the offer asked for reverses the redemption. That description is
+# serial (rules.md#turns-of-refunds); the statements go through all purchases at once.
+#
+# Nothing that was found is found again: a linked, refused or dismissed refund is not open any more.
+# One whose purchase is not there waits, and every run looks for it.
+
+
+REFUNDED = "refunded"
+"""The reason of a reversal by a refund."""
+
+
+class RefundCounts(Record):
+    """What a run made of the refunds that were open before it; `waiting` are open still.
+
+    Of those that were linked, four moved nothing: the purchase still reaches the minimum (`kept`),
+    was given back before, was settled too long ago, or never redeemed. `not_matched_yet` purchases
+    will be matched by what is left of them.
+    """
+
+    considered: int
+    reversed: int
+    kept: int
+    already_reversed: int
+    outside_clawback_window: int
+    not_redeemed: int
+    not_matched_yet: int
+    refused: int
+    waiting: int
+
+
+class ReversedAmount(Record):
+    """What the redemptions that a run took back had come to, in one currency."""
+
+    currency: str
+    merchant_funded_amount: Decimal
+    commission_amount: Decimal
+    institution_payout_amount: Decimal
+
+
+def find_open(
+    store: Store, institution_id: UUID | None = None, refund_nos: Sequence[int] | None = None
+) -> OpenRefunds:
+    """Find the refunds that wait: all, or those of one institution, or of these numbers."""
+    of = {"institution_id": institution_id, "refund_nos": refund_nos}
+    return OpenRefunds(rows=store.make("refunds/apply:open_refunds", **of))
+
+
+def find_referenced(store: Store, refunds: OpenRefunds) -> Claims:
+    """Find the purchases that open refunds name, by the hash of the reference, then its text."""
+    named = store.make("refunds/apply:named_purchases", refunds.rows)
+    rows = store.make("refunds/apply:referenced", refunds.rows, named)
+    return Claims(rows=rows, how="referenced")
+
+
+def find_candidates(store: Store, refunds: OpenRefunds, *, by_policy: bool = False) -> Table:
+    """Find the purchases that open refunds without a reference may be of.
+
+    With `by_policy` only of the institutions that link some by themselves.
+    """
+    return store.make("refunds/apply:candidates", refunds.rows, by_policy=by_policy)
+
+
+def find_by_policy(store: Store, candidates: Table) -> Claims:
+    """Find the purchases that the policies of institutions choose of the candidates."""
+    return Claims(rows=store.make("refunds/apply:by_policy", candidates), how="policy")
+
+
+def find_said(store: Store, refunds: OpenRefunds, said: Sequence[Mapping[str, Any]]) -> Claims:
+    """Take what a person says: rows of refund_no, purchase_no and reason."""
+    rows = store.make("refunds/apply:by_person", refunds.rows, said=list(said))
+    return Claims(rows=rows, how="person")
+
+
+def take_back(
+    store: Store, claims: Claims, *, run_no: int, now: datetime, actor: str
+) -> ReversalTables:
+    """Link refunds; return what becomes of each, and the redemptions to be reversed.
+
+    The caller reverses them in the same transaction.
+    """
+    asking = store.make("refunds/apply:asking", claims.rows, now=now)
+    taking = store.make("refunds/apply:taking", asking)
+    effects = store.make("refunds/apply:effects", claims.rows, taking)
+    by = {"run_no": run_no, "actor": actor, "now": now}
+    store.execute("refunds/apply:links", effects, how=claims.how, **by)
+    store.execute("refunds/apply:outcomes", effects, how=claims.how, run_no=run_no)
+    reversals = store.make("refunds/apply:reversals", effects)
+    return ReversalTables(effects=effects, reversals=reversals)
+
+
+def refusals(store: Store, taken: ReversalTables) -> dict[int, str]:
+    """Return why claims were not linked, by the number of the refund."""
+    rows = store.rows("refunds/apply:refusals", taken.effects)
+    return {row["refund_no"]: row["outcome"] for row in rows}
+
+
+def keep_not_received(
+    store: Store, refunds: OpenRefunds, referenced: Claims, *, run_no: int
+) -> None:
+    """Write of refunds whose purchase is not there that they wait for it, once of each."""
+    store.execute("refunds/apply:not_received", refunds.rows, referenced.rows, run_no=run_no)
+
+
+def counted(store: Store, refunds: OpenRefunds, *, run_no: int) -> RefundCounts:
+    """Count what a run made of the refunds that were open before it."""
+    return store.records(RefundCounts, "refunds/apply:counts", refunds.rows, run_no=run_no)[0]
+
+
+def given_back(store: Store, *, run_no: int) -> list[ReversedAmount]:
+    """Return what the redemptions that a run took back had come to, by currency."""
+    return store.records(ReversedAmount, "refunds/apply:given_back", run_no=run_no)
 
 
 class RefundsApplied(RefundCounts):

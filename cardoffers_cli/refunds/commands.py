@@ -12,10 +12,9 @@ from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.kernel.cli.options import argument, option
 from cardoffers_cli.kernel.cli.show import Block, Sheet, Text
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import FileUnusable, UsageError
-from cardoffers_cli.river.commands import import_refunds
-from cardoffers_cli.river.commands_match import outcomes
+from cardoffers_cli.kernel.words.sentences import counted
+from cardoffers_cli.river.commands import import_refunds, outcomes
 
 if TYPE_CHECKING:
     from cardoffers_cli.refunds.linking import RefundLink
@@ -212,7 +211,7 @@ def _shown(found: "RefundDetails") -> Iterator[Block]:
 
 def _reviewed(source: Path) -> "list[RefundLink]":
     """Read the rows of a reviewed list that have a reason."""
-    from cardoffers_cli.merchants.lists import read_list
+    from cardoffers_cli.merchants.page import read_list
     from cardoffers_cli.refunds.linking import RefundLink
 
     rows = csv.DictReader(read_list(str(source)))

@@ -15,9 +15,8 @@ from cardoffers_cli.kernel.store.institutions import asked_institutions, find_in
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
-from cardoffers_cli.refunds.apply import settle_claims
+from cardoffers_cli.refunds.apply import find_open, find_said, refusals, settle_claims
 from cardoffers_cli.refunds.questions import dismiss, find_refund, list_refunds, name_refunds
-from cardoffers_cli.refunds.refund import find_open, find_said, refusals
 from cardoffers_cli.river.counts import keep_counts
 
 if TYPE_CHECKING:

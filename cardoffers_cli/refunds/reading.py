@@ -9,6 +9,7 @@ from cardoffers_cli.kernel.store.institutions import asked_institutions
 from cardoffers_cli.kernel.store.masking import without_cards
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.records import shown
+from cardoffers_cli.refunds.apply import find_candidates, find_open
 from cardoffers_cli.refunds.questions import (
     ReceivedRefund,
     RefundCandidate,
@@ -17,7 +18,6 @@ from cardoffers_cli.refunds.questions import (
     list_refunds,
     received,
 )
-from cardoffers_cli.refunds.refund import find_candidates, find_open
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Reports: rows to print and export, the funnel, and what the pages of reports are made of.
+"""Reports: redemptions, settlements, offers, merchants, the funnel; as rows and as pages.
 
-Lives here: `reports.py` (every report by its name; read it first), `funnel.py` (its windows and
-counts) and `pages.py` (rows with what is counted beside them, in one opening of the store).
-May import what `jobs` may, and of `jobs` the context. To add a report, add its function in
-`services/` and its name in `reports.py`.
+`questions.py` has the rows of each report (read it first), `offer_results.py` what offers and
+merchants brought, `funnel.py` who saw, added and redeemed. `page.py`, `pages.py` and
+`funnel_page.py` show them as pages. May import the slices before it. To add a report follow the
+recipe in CONTRIBUTING.
 """

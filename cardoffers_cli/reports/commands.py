@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.kernel.cli import options
-from cardoffers_cli.kernel.cli.bars import bar
+from cardoffers_cli.kernel.cli.blocks import bar
 from cardoffers_cli.kernel.cli.commands import Format, group
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import option
@@ -16,8 +16,7 @@ from cardoffers_cli.kernel.cli.show import Column, Sheet, columns_of
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.refunds.commands import refunds
 from cardoffers_cli.reports.questions import UnknownMerchant
-from cardoffers_cli.reports.result_commands import merchants, offers
-from cardoffers_cli.reports.result_commands_funnel import funnel
+from cardoffers_cli.reports.result_commands import funnel, merchants, offers
 
 if TYPE_CHECKING:
     from cardoffers_cli.reports.questions import RedemptionCount, ReportPage

@@ -8,14 +8,13 @@ from cardoffers_cli.kernel.sheets.days import drawn_by_day, periods
 from cardoffers_cli.kernel.sheets.pages import Fact, Page, Section
 from cardoffers_cli.kernel.sheets.pictures import beside
 from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
-from cardoffers_cli.kernel.words.counting import counted
-from cardoffers_cli.kernel.words.sentences import compared, date_text, percent
-from cardoffers_cli.reports.funnel_funnel import people_compared, share, volumes
+from cardoffers_cli.kernel.words.sentences import compared, counted, date_text, percent
+from cardoffers_cli.reports.funnel import people_compared, share, volumes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cardoffers_cli.kernel.sheets.asked import ReportScope
+    from cardoffers_cli.kernel.sheets.pages import ReportScope
 
     Found = Mapping[str, Any]
     from cardoffers_cli.kernel.sheets.sheets import Rows

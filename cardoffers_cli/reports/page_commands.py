@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.sheets.asked import ReportScope
-from cardoffers_cli.kernel.sheets.pages import MOST_ROWS
+from cardoffers_cli.kernel.sheets.pages import MOST_ROWS, ReportScope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +39,7 @@ def show_counts(
 def show_settlements(context: CommandContext, filters: Filters, extent: Extent) -> None:
     """Show what is owed to whom, settlements with their sums, and entries."""
     from cardoffers_cli.reports import page_work as report_pages
-    from cardoffers_cli.reports.settlements import settlements_page
+    from cardoffers_cli.reports.pages import settlements_page
 
     most = MOST_ROWS if extent.all_rows else extent.limit
     found = report_pages.settlements_page(context.job, limit=most, cursor=extent.cursor, **filters)
@@ -93,7 +92,7 @@ def show_offers(context: CommandContext, filters: Filters, *, is_usual: bool) ->
 def show_merchants(context: CommandContext, filters: Filters, *, is_usual: bool) -> None:
     """Show what merchants fund."""
     from cardoffers_cli.reports import page_work as report_pages
-    from cardoffers_cli.reports.merchants import merchants_page
+    from cardoffers_cli.reports.page import merchants_page
 
     found = report_pages.merchants_page(context.job, **filters)
     context.show_page(merchants_page(found, _asked(context, filters, is_usual=is_usual)))

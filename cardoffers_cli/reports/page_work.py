@@ -16,7 +16,8 @@ from cardoffers_cli.kernel.store.masking import without_cards
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
-from cardoffers_cli.reports import funnel, merchant_results, offer_results
+from cardoffers_cli.reports import funnel, offer_results
+from cardoffers_cli.reports import offer_results as merchant_results
 from cardoffers_cli.reports import questions as reports
 from cardoffers_cli.reports.funnel_work import PeopleFunnel, before, count_people, window_of
 from cardoffers_cli.reports.work import filters_of
@@ -210,7 +211,7 @@ def merchants(
     store: Store,
     chosen: Filters,
     limit: int,
-    of: Sequence[merchant_results.Order] = get_args(merchant_results.Order),
+    of: Sequence[merchant_results.MerchantOrder] = get_args(merchant_results.MerchantOrder),
 ) -> MerchantOrders:
     """Return the rows of merchants in each of their orders."""
     return {

@@ -1,16 +1,24 @@
 """`cardoffers report offers` and `merchants`: which offers work, and what each merchant funded."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cardoffers_cli.kernel.cli import options
+from cardoffers_cli.kernel.cli.blocks import bar
 from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import option
-from cardoffers_cli.kernel.cli.show import Sheet, columns_of
+from cardoffers_cli.kernel.cli.options import By, From, Institution, Raw, To, option
+from cardoffers_cli.kernel.cli.show import Block, Sheet, Text, columns_of
+from cardoffers_cli.kernel.words.moments import format_brief
 from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.kernel.words.sentences import counted, percent
+from cardoffers_cli.reports.funnel import compared, conversions, people, people_compared, volumes
+
+if TYPE_CHECKING:
+    from cardoffers_cli.reports.funnel_work import Funnel, PeopleFunnel
 
 
 def offers(
@@ -57,7 +65,7 @@ def merchants(
     raw: options.Raw = False,
 ) -> None:
     """Show what each merchant funded."""
-    from cardoffers_cli.reports.merchant_results import MerchantResult
+    from cardoffers_cli.reports.offer_results import MerchantResult
     from cardoffers_cli.reports.work import merchant_rows
 
     context = CommandContext.of(ctx)
@@ -97,3 +105,143 @@ def _show(
     context.show({"data": rows}, sheet, raw=extent.raw)
     if any(row[name] > extent.most for row in found):
         context.note("There is more: --all for every row.")
+
+
+# `cardoffers report funnel`: from offers seen to offers redeemed.
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def funnel(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    from_at: From = None,
+    to_at: To = None,
+    by: Annotated[By | None, option("Count for each of these too.")] = None,
+    compare: Annotated[
+        bool, option("Compare with the window of the same length before.", "--compare")
+    ] = False,
+    raw: Raw = False,
+) -> None:
+    """Show how many saw offers, added them and redeemed them, as a funnel on a terminal."""
+    from cardoffers_cli.reports.funnel_work import read_funnel
+
+    context = CommandContext.of(ctx)
+    window = {"from_at": from_at, "to_at": to_at}
+    if context.format is Format.html:
+        from cardoffers_cli.reports import page_commands as report_pages
+
+        report_pages.show_funnel(context, institution, window, by)
+        return
+    for_people = context.format in _FOR_PEOPLE
+    asked: Mapping[str, Any] = {**window, "by": by}
+    found = read_funnel(context.job, institution, **asked, compare=compare)
+    blocks: list[Block]
+    if context.format is Format.table:
+        blocks = [Text([*picture(found)], title=f"Funnel of {institution}"), *_rows(found, by)]
+    elif for_people:
+        blocks = [*_rows(found, by), *_seen(found)]
+        if context.format is Format.xlsx:
+            blocks.append(_steps(found))
+    else:
+        blocks = [*_rows(found, by), _steps(found)]
+    context.show(found, *blocks, raw=raw)
+
+
+_FOR_PEOPLE = {Format.table, Format.md, Format.xlsx}
+
+
+def _steps(found: "Funnel") -> Sheet:
+    if found.previous is None:
+        return Sheet.of_rows("funnel", list(conversions(found.data)))
+    return Sheet.of_rows("funnel", list(compared(found.data, found.previous.data)))
+
+
+def _seen(found: "Funnel") -> Iterator[Sheet]:
+    """Yield the cardholders, each a part of the one before, and what happened beside them."""
+    before = found.previous
+    steps = people_compared(found.people, before.people) if before else people(found.people)
+    yield Sheet.of_rows("cardholders", list(steps), title="Cardholders")
+    happened = volumes(found.data, before and before.data)
+    yield Sheet.of_rows("what happened", list(happened), title="What happened")
+
+
+def _rows(found: "Funnel", by: By | None) -> Iterator[Sheet]:
+    from cardoffers_cli.reports.funnel import COUNTED as FUNNEL_BY
+
+    if by and found.by is not None:
+        quiet = "day" if by == "day" else ""
+        title = _DAYS if by == "day" else None
+        yield Sheet.of(FUNNEL_BY[by], f"by {by}", found.by, first=_FIRST, quiet=quiet, title=title)
+
+
+_FIRST = ("title", "merchant_name", "day")
+_DAYS = "By day; redemptions by the day they were decided, and by that of the purchase"
+
+
+WIDTH = 79
+_GAP = "  "
+
+
+def picture(found: "Funnel") -> Iterator[str]:
+    """Yield the lines of a funnel, at most 79 letters wide."""
+    previous = found.previous
+    yield _between(found.window)
+    if previous:
+        yield f"compared with {_between(previous.window)}"
+    yield ""
+    yield from _people(found, previous)
+    yield ""
+    yield from _volumes(found, previous)
+
+
+def _people(found: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
+    """Yield a bar for each step of the cardholders, each a part of the one before."""
+    counts = found.people
+    rows: Rows = list(people_compared(counts, previous.people) if previous else people(counts))
+    header = ("cardholders", "of before", *(("change",) if previous else ()))
+    numbers = [
+        header,
+        *((f"{row['count']:,}", percent(row["share"]), *_change(row)) for row in rows),
+    ]
+    lines = _aligned(numbers)
+    labels = max(len(row["step"]) for row in rows)
+    width = WIDTH - labels - len(lines[0]) - 2 * len(_GAP)
+    yield lines[0].rjust(WIDTH)
+    for row, line in zip(rows, lines[1:], strict=True):
+        drawn = bar(row["count"], rows[0]["count"], width)
+        yield _GAP.join((row["step"].ljust(labels), drawn.ljust(width), line)).rstrip()
+    others = counts.all_who_redeemed - counts.redeemed
+    if others:
+        yield f"{counted(others, 'more cardholder')} redeemed without these steps in this time."
+
+
+def _volumes(found: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
+    """Yield what happened: each line counts another thing, so none is a part of another."""
+    rows = list(volumes(found.data, previous and previous.data))
+    header = ("count", *(("change",) if previous else ()))
+    lines = _aligned([header, *((f"{row['count']:,}", *_change(row)) for row in rows)])
+    labels = max(len(row["label"]) for row in rows)
+    names = ["What happened", *(row["label"] for row in rows)]
+    for name, line in zip(names, lines, strict=True):
+        yield _GAP.join((name.ljust(labels), line)).rstrip()
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a line of each row, whose cells end below one another."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    return [_GAP.join(map(str.rjust, row, widths)) for row in rows]
+
+
+def _between(window: dict[str, datetime]) -> str:
+    return f"{format_brief(window['from'])} to {format_brief(window['to'])}"
+
+
+def _change(row: Mapping[str, Any]) -> tuple[str, ...]:
+    if "change" not in row:
+        return ()
+    if row["change"] is not None:
+        return (percent(row["change"], signed=True),)
+    return ("new" if row["count"] else "",)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
-from cardoffers_cli.reports import merchant_results, offer_results
+from cardoffers_cli.reports import offer_results
+from cardoffers_cli.reports import offer_results as merchant_results
 from cardoffers_cli.reports import questions as reports
 from cardoffers_cli.river import settlements
 from cardoffers_cli.river.settlements import find_settlement
@@ -95,7 +96,7 @@ def offer_rows(
 
 
 def merchant_rows(
-    job: Job, *, order: merchant_results.Order, limit: int, **filters: Any
+    job: Job, *, order: merchant_results.MerchantOrder, limit: int, **filters: Any
 ) -> list[merchant_results.MerchantResult]:
     """Return what merchants funded: of each currency the first in an order."""
     with reading(job) as source:

@@ -3,23 +3,33 @@
 To add a kind, make its command as those below and name it in its group.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cardoffers_cli.intake.checking_commands import one_file_for
 from cardoffers_cli.kernel.cli import options
+from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import argument, layout_for, layout_of
-from cardoffers_cli.kernel.cli.show import Text
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.cli.options import (
+    AnyInstitution,
+    DryRun,
+    Engine,
+    Yes,
+    argument,
+    layout_for,
+    layout_of,
+    option,
+)
+from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.kernel.words.row_kinds import CREDITS, PURCHASES, REFUNDS
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.kernel.words.visible import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cardoffers_cli.kernel.words.row_kinds import RowKind
     from cardoffers_cli.river.imports import ImportOptions, ImportReport
     from cardoffers_cli.river.receiving import Outputs
@@ -140,3 +150,240 @@ def taken_line(made: "ImportReport") -> str:
         f"{made.report.file}: {counted(made.accepted, kind.noun)} {would_be}taken, "
         f"{amount:,} {made.institution.currency}."
     )
+
+
+# `cardoffers match`: decide which purchases redeem which offers.
+
+
+MONEY = (
+    Column("currency"),
+    Column("merchant_funded_amount", "merchants fund", "money"),
+    Column("commission_amount", "commission", "money"),
+    Column("institution_payout_amount", "payout", "money"),
+)
+_MEANINGS = {
+    "redeemed": "earned the cashback of an offer",
+    "not_redeemed": "fit no offer their cardholder had added",
+    "merchant_unresolved": "wait: the merchant is still unknown",
+    "considered": "in all",
+}
+
+
+def match(
+    ctx: typer.Context,
+    *,
+    rematch: Annotated[bool, option("Look again at all that never redeemed.", "--rematch")] = False,
+    engine: Engine = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Match every purchase that is not decided yet to the offers its cardholder has added."""
+    from cardoffers_cli.river.match_run import match_purchases
+
+    context = CommandContext.of(ctx, engine=engine)
+    with context.progress("Matching"):
+        report = match_purchases(context.job, rematch=rematch, dry_run=dry_run).document()
+    context.show(report, *decided(report), Text(list(_said(report))))
+
+
+def decided(report: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield what was decided of how many purchases, and the money of it by currency."""
+    return outcomes(report, "decided", "purchases", _MEANINGS)
+
+
+def outcomes(
+    report: Mapping[str, Any],
+    name: str,
+    of: str,
+    meanings: Mapping[str, str],
+    money_title: str | None = None,
+) -> Iterator[Block]:
+    """Yield how many had each outcome, and what that means, and the money of all by currency."""
+    columns = (Column(name), Column(of, kind="integer"), Column("meaning"))
+    rows = [{name: each, of: report[each], "meaning": says} for each, says in meanings.items()]
+    yield Sheet(name, columns, rows)
+    money = [
+        {"currency": currency, **{each.name: report[each.name][currency] for each in MONEY[1:]}}
+        for currency in report["merchant_funded_amount"]
+    ]
+    if money:
+        yield Sheet("money", MONEY, money, title=money_title)
+
+
+def _said(report: Mapping[str, Any]) -> Iterator[str]:
+    yield f"Run {report['run_id']}, {counted(report['rounds'], 'round')}."
+    if "unmerged" in report:
+        yield f"Small parts of the history were left as they are: {report['unmerged']}"
+    if report["dry_run"]:
+        yield "Nothing was written (--dry-run)."
+    elif report["merchant_unresolved"]:
+        yield "Next: `cardoffers report unresolved` lists the unknown merchants."
+
+
+# `cardoffers redemption`: look at one redemption, or take it back.
+
+
+app = group("Show a redemption, take it back.")
+
+
+RedemptionId = Annotated[
+    str,
+    argument(
+        "ID", "The redemption: its id, the beginning of that, its purchase's reference, or latest."
+    ),
+]
+
+
+@app.command("show")
+def show_(
+    ctx: typer.Context, redemption_id: RedemptionId, *, institution: AnyInstitution = None
+) -> None:
+    """Show a redemption: purchase, offer, money, webhook, and every change of its state."""
+    from cardoffers_cli.river.redemptions import StateMove, show
+
+    context = CommandContext.of(ctx)
+    found = show(redemption_id, context.job, institution=institution)
+    fields = {name: value for name, value in found.items() if name != "history"}
+    context.show(
+        found,
+        Sheet.of_fields("redemption", fields),
+        Sheet.of(StateMove, "history", found["history"], title="History"),
+    )
+
+
+@app.command()
+def reverse(
+    ctx: typer.Context,
+    redemption_id: RedemptionId,
+    *,
+    reason: Annotated[str, option("Why; kept in the ledger's history.")],
+    institution: AnyInstitution = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Reverse a redemption: its budget and its use come back. This is final."""
+    from cardoffers_cli.river.redemptions import reverse as take_back
+
+    context = CommandContext.of(ctx)
+    done = take_back(redemption_id, reason, context.job, institution=institution, dry_run=True)
+    if not dry_run:
+        context.ask(_question(done), yes=yes)
+        done = take_back(str(done["redemption_id"]), reason, context.job)
+    context.show(done)
+
+
+_ENDS = {
+    None: "This is final.",
+    "given": "A second person has approved it. This is final.",
+    "pending": "A second person has to approve it first, and was asked to.",
+    "needed": "A second person has to approve it first, and will be asked to.",
+}
+"""What the question ends with, by how far the approval is that a reversal needs."""
+
+
+def _question(planned: Mapping[str, Any]) -> str:
+    """Say what a reversal is about to move."""
+    money = f"{planned['currency']} {{}}"
+    deducted = ", deducted from the next settlement" if planned["deducted"] else ""
+    return (
+        f"Reverse the redemption of {planned['transaction_ref']} of {planned['institution']}, "
+        f"{planned['offer_id']} at {planned['merchant_name']}? "
+        f"{money.format(planned['institution_payout_amount'])} of cashback is taken back, "
+        f"{money.format(planned['merchant_funded_amount'])} of the merchant's{deducted}. "
+        f"{_ENDS[planned.get('approval')]}"
+    )
+
+
+# `cardoffers settle`: put what is due into settlements.
+
+
+FIRST = ("institution", "currency", "institution_payout_amount")
+
+
+def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
+    """Settle every ledger entry whose hold has ended: one settlement per institution and currency."""  # noqa: E501  one line of help
+    from cardoffers_cli.river.settle import NewSettlement
+    from cardoffers_cli.river.settlements import settle_due
+
+    context = CommandContext.of(ctx)
+    report = settle_due(context.job, dry_run=dry_run)
+    sheet = Sheet.of(NewSettlement, "settlements", report["settlements"], first=FIRST)
+    context.show(report, sheet, Text(list(_settle_said(report))))
+
+
+def _settle_said(report: Mapping[str, Any]) -> Iterator[str]:
+    """Say what was settled, what waits, and for how long."""
+    if report["settled"] or not report["settlements"]:
+        yield f"{report['settled']:,} ledger entries {'are' if report['dry_run'] else 'were'} due."
+    if report["next_settles_at"]:
+        due = format_moment(report["next_settles_at"])
+        yield f"{report['still_pending']:,} are pending; the next is due at {due}."
+    if report["dry_run"]:
+        yield "Nothing was written (--dry-run)."
+
+
+# `cardoffers simulate`: what a file would come to, with nothing written.
+
+
+REASONS = (Column("outcome"), Column("reason"), Column("purchases", kind="integer"))
+
+
+def simulate(
+    ctx: typer.Context,
+    source: Annotated[str, argument("FILE", "A file; - is stdin.")],
+    *,
+    institution: options.Institution,
+    delimiter: options.Delimiter = ",",
+    sheet: options.SheetName = None,
+    profile: options.LayoutProfile = None,
+    no_profile: options.NoProfile = False,
+    assume_timezone: options.Timezone = None,
+    allow_unterminated: options.AllowUnterminated = False,
+    errors: options.Errors = None,
+    valid: options.Valid = None,
+    rejected: options.Rejected = None,
+    raw_rejected: options.RawRejected = False,
+    engine: options.Engine = None,
+    yes_it_is: options.YesItIs = False,
+) -> None:
+    """Show what importing and matching a file would come to; nothing is written."""
+    from cardoffers_cli.intake.report_commands import blocks, named
+    from cardoffers_cli.kernel.words.errors import FileUnusable
+    from cardoffers_cli.river.decisions import SimulatedPurchase
+    from cardoffers_cli.river.imports import ImportOptions
+    from cardoffers_cli.river.receiving import Outputs
+    from cardoffers_cli.river.simulate import simulate_file
+
+    context = CommandContext.of(ctx, engine=engine)
+    context.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=[source])
+    layout = layout_of(profile, delimiter, sheet)
+    is_other = no_profile or delimiter != "," or sheet is not None
+    chosen = ImportOptions(
+        delimiter=delimiter,
+        assume_timezone=assume_timezone,
+        allow_unterminated=allow_unterminated,
+        is_own=yes_it_is,
+        sheet=sheet,
+        profile=layout_for(context, institution, layout, is_other=is_other),
+    )
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
+    try:
+        with context.progress(f"Simulating {source}") as bar:
+            report = simulate_file(
+                source, institution, context.job, chosen, outputs=outputs, progress=bar.update
+            )
+    except FileUnusable as error:
+        raise named(source, error) from None
+    found = report.taken.report
+    context.show(
+        report.document(),
+        Sheet.of(SimulatedPurchase, "items", report.items, title="Purchases"),
+        Sheet("reasons", REASONS, list(_reasons(report.items)), title="In all"),
+        *blocks([found]),
+        exit_code=0 if found.ok else 3,
+    )
+
+
+def _reasons(items: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    counted = Counter((item["outcome"], item["reason"]) for item in items)
+    for (outcome, reason), purchases in counted.most_common():
+        yield {"outcome": outcome, "reason": reason, "purchases": purchases}

@@ -19,10 +19,9 @@ from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.kernel.store.runs import write_run
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
-from cardoffers_cli.river.admit import admit
+from cardoffers_cli.river.admit import Receipt, admit, receipts, stage_calls
 from cardoffers_cli.river.judge import find_known, find_repeats, refuse_card_numbers
 from cardoffers_cli.river.number import number
-from cardoffers_cli.river.receipts import Receipt, receipts, stage_calls
 from cardoffers_cli.river.stage import stage_whole
 from cardoffers_cli.river.stored_imports import next_import_no, record_calls
 

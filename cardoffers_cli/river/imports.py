@@ -20,23 +20,23 @@ from cardoffers_cli.intake.copies import MASK
 from cardoffers_cli.intake.opening import open_layout
 from cardoffers_cli.intake.sources import aside, unusable
 from cardoffers_cli.intake.transactions import FileReading
+from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.kernel.store.institutions import Institution, find_institution
 from cardoffers_cli.kernel.store.runs import finish_run, start_run
 from cardoffers_cli.kernel.words.cards import without_card_numbers
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import FileRefused, Refused
 from cardoffers_cli.kernel.words.findings import make_finding
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import if_any
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.privacy.card_numbers import recognised
 from cardoffers_cli.river.admit import admit, amount_of
 from cardoffers_cli.river.counts import keep_counts
 from cardoffers_cli.river.engines import target_of
 from cardoffers_cli.river.judge import doubtful_references, index_looks, take_masked
 from cardoffers_cli.river.number import number
-from cardoffers_cli.river.owners import check_owner
 from cardoffers_cli.river.receiving import (
     FileResult,
     Knowledge,
@@ -48,13 +48,14 @@ from cardoffers_cli.river.receiving import (
 from cardoffers_cli.river.stored_imports import (
     FEWEST_ALIKE,
     earlier_import,
+    find_other_owner,
     like_files,
     next_import_no,
     record_import,
 )
-from cardoffers_cli.watch.compare import look_at_imports
 from cardoffers_cli.watch.drift import next_cardholder_no
 from cardoffers_cli.watch.questions import is_watched
+from cardoffers_cli.watch.scan import look_at_imports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,9 +69,70 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
     from cardoffers_cli.kernel.words.row_kinds import RowKind
+    from cardoffers_cli.river.handles import StagedImport
     from cardoffers_cli.river.receiving import FileReport, Judged, Progress
     from cardoffers_cli.river.stored_imports import EarlierImport
 
+
+# Owners: a file that is provably another institution's is refused before anything is taken.
+
+
+OTHER_OWNER = "file_of_other_institution"
+
+_SAYS = {
+    "digest": "The same file was taken for another institution.",
+    "rows": "{alike:,} of {among:,} rows are another institution's: reference, amount and time.",
+    "tokens": "{alike:,} of {among:,} cardholder tokens are another institution's.",
+}
+
+
+def check_owner(
+    store: Store,
+    file: TransactionFile,
+    staged: Sequence[StagedImport],
+    owner: Institution,
+    job: Job,
+    *,
+    is_own: bool,
+) -> None:
+    """Raise `FileRefused` for a file that is another institution's (rules.md#whose-file).
+
+    Where somebody vouches that it `is_own` it is taken, and the security log says so. The other one
+    is named in the hint alone, for operators: messages are written beside the institution's files.
+    """
+    for part in staged:
+        found = find_other_owner(
+            *(store, part.kind.name, part.rows, part.tokens),
+            institution_id=owner.id,
+            file_sha256=file.sha256,
+        )
+        if found:
+            break
+    else:
+        return
+    evidence, other = found
+    if is_own:
+        security_log.append(
+            store,
+            "file_of_other_institution_taken",
+            event_id=uuid4(),
+            institution_id=owner.id,
+            details={"file": file.name, "evidence": evidence, **other},
+            now=job.now,
+            actor=job.actor,
+        )
+        return
+    name = "FILE" if file.name == "-" else quote(file.name)
+    hint = f"`cardoffers {part.kind.command} {name} -i {other.institution}` takes it for"
+    hint += f" {other.institution}; --yes-it-is takes it for {owner.slug} all the same."
+    if evidence == "tokens":
+        hint += " Where both have the same cardholders, `cardoffers institution set"
+        hint += f" {owner.slug} --shares-tokens-with {other.institution}`."
+    says = _SAYS[evidence].format(**other)
+    raise FileRefused(says, code=OTHER_OWNER, hint=hint)
+
+
+if TYPE_CHECKING:
     Approve = Callable[[Judged], None]
     """Is shown a file as it was judged."""
 

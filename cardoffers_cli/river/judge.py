@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.duck import DuckEngine
-from cardoffers_cli.kernel.store.references import any_known
+from cardoffers_cli.kernel.store.interning import any_known
 from cardoffers_cli.kernel.words.card_forms import NumberForm
 from cardoffers_cli.kernel.words.findings import CODES
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.store.numbering import next_number, numbered_up_to
+from cardoffers_cli.kernel.store.interning import next_number, numbered_up_to
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.kernel.words.visible import shortened
 
@@ -167,7 +167,7 @@ def rejects_by_code(
 ) -> list[RejectedCode]:
     """Return why rows were not accepted.
 
-    The window is of when files were imported; run numbers restrict it as in `services/reports`.
+    The window is of when files were imported; run numbers restrict it as in `reports/questions`.
     """
     return store.records(
         RejectedCode,

@@ -1,103 +1,187 @@
-"""Files that were taken: list them, and take one back as if it had never come."""
+"""Files that were taken, and those that a person took back (rules.md#withdrawn-files).
+
+What an import brought leaves the tables that it was in, so everything that reads them is as if the
+file had never come: no statement but these knows of withdrawn rows. They are kept apart, and their
+numbers are not given again. To withdraw what another table has of a purchase, a redemption or a
+file, name the table in the lists below and in `river/withdrawals.sql`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.identifiers import whole_id
-from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
-from cardoffers_cli.kernel.store.institutions import institution_of
-from cardoffers_cli.kernel.store.masking import without_cards
-from cardoffers_cli.kernel.store.runs import finish_run, start_run
-from cardoffers_cli.kernel.words.errors import UsageError
-from cardoffers_cli.kernel.words.records import Record, if_any
-from cardoffers_cli.river.counts import recount
-from cardoffers_cli.river.redemptions import reverse_all
-from cardoffers_cli.river.withdrawals_withdrawals import (
-    count_reversals,
-    find_import,
-    find_leaving,
-    withdraw,
-)
+from cardoffers_cli.kernel.words.errors import NotFound, Refused
+from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.visible import shortened
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
 
+_OF_PURCHASES = ("decisions", "outcomes", "redemptions", "refund_links", "refund_outcomes")
+_OF_REDEMPTIONS = ("ledger_entries", "ledger_moves")
+_OF_FILES = ("rejects", "duplicates", "import_merchants", "import_shapes", "imports")
+_DERIVED = ("unresolved_purchases", "purchase_refs", "purchase_looks")
+"""What is made of purchases anew, and so is not kept."""
 
-class FileUndoResult(Record):
-    """A file that was withdrawn: the purchases that left, and the redemptions that were reversed.
+_REASONS = {
+    "archived": "{rows} of its purchases are in the archive{first}.",
+    "settled": "{rows} of its purchases settled{first}.",
+    "told": "Of {rows} of its purchases the institution was sent a webhook{first}.",
+    "credited": "Of {rows} of its purchases a credit or the reconciliation is known{first}.",
+    "repeated": "{rows} of its purchases came again in a later file{first}.",
+    "linked": "To {rows} of its purchases a person linked a refund{first}.",
+}
+_HINTS = {
+    "import_archived": "Reverse its redemptions with `cardoffers redemption reverse`.",
+    "import_settled": "Reverse its redemptions with `cardoffers redemption reverse`: the next"
+    " settlement takes them back.",
+    "import_told": "Reverse its redemptions with `cardoffers redemption reverse`, which tells the"
+    " institution.",
+    "import_relied_on": "`cardoffers why REF` shows what rests on it; undo a later file first.",
+}
 
-    `approval` says how far the approval of a second person is, where it needs one.
+
+class ListedFile(Record, sheet="* -files"):
+    """A file with what it brought: how many redemptions stand, settled, were sent as webhooks.
+
+    Of one that is held nothing was taken. `files` says how many there are that were asked for.
     """
 
-    import_id: UUID
-    institution: str
+    import_id: UUID | None = shown("import")
+    institution: str = shown(gives_way=4)
     file: str
-    imported_at: datetime
-    purchases: int
-    amount: Amount
-    currency: str
-    redemptions: int
-    merchant_funded_amount: Amount
+    sha256: str = shown("digest", gives_way=12)
+    kind_of_rows: str | None = shown("kind", gives_way=8)
+    imported_at: datetime = shown("taken at", gives_way=2)
+    imported_by: str = shown("by", gives_way=9)
+    accepted: int = shown("rows")
+    amount_accepted: Amount = shown("sum")
+    currency: str = shown(gives_way=5)
+    redeemed: int = shown(gives_way=3)
+    settled: int = shown(gives_way=6)
+    told: int = shown(gives_way=7)
     state: str
-    approval: str | None = if_any()
-    withdrawn_at: datetime
-    reason: str
-    dry_run: bool
+    withdrawn_at: datetime | None = shown("withdrawn at", gives_way=10)
+    withdrawn_by: str | None = shown("withdrawn by", gives_way=11)
+    reason: str | None = shown(gives_way=1)
+    files: int
 
 
-def undo_import(import_id: str, reason: str, job: Job, *, dry_run: bool = False) -> FileUndoResult:
-    """Withdraw an import in one transaction (rules.md#withdrawn-files); return what that did.
+class ImportRecord(Record):
+    """An import as it was recorded."""
 
-    It is named by its id, or the beginning of that. Raises `Refused` where something rests on it,
-    and `ApprovalNeeded` where reversing its redemptions needs that.
+    import_no: int
+    import_id: UUID
+    institution_id: UUID
+    file_name: str
+    file_kind: str
+    kind_of_rows: str
+    accepted: int
+    amount_accepted: Amount
+    currency: str
+    imported_at: datetime
+
+
+class Reversals(Record):
+    """How many redemptions an undo reverses, and what they come to."""
+
+    redemptions: int
+    currency: str
+    amount: Amount
+
+
+def find_import(store: Store, import_id: str) -> ImportRecord:
+    """Return an import that was taken.
+
+    Raises `NotFound`, and `Refused` for one that was withdrawn, or whose rows cannot be.
     """
-    if not reason.strip():
-        raise UsageError("An undo needs a reason.", hint='Say why: --reason "the wrong bank".')
-    with approvable(job, dry_run=dry_run) as store:
-        taken = find_import(store, whole_id(store, "import", import_id))
-        owner = institution_of(store, taken.institution_id)
-        run = start_run(store, kind="file_undo", now=job.now, actor=job.actor)
-        leaving, earned = find_leaving(store, taken)
-        reversals = count_reversals(store, earned, taken.currency)
-        approval = None
-        if reversals.redemptions:
-            approval = require_approval(
-                store,
-                run,
-                owner,
-                action="file_undo",
-                subject=str(taken.import_id),
-                amount=reversals.amount,
-                currency=taken.currency,
-                details={"redemptions": reversals.redemptions, "reason": reason.strip()},
-                dry_run=dry_run,
+    found = store.record(ImportRecord, "river/withdrawals:import", import_id=import_id)
+    if found is None:
+        gone = store.row("river/withdrawals:withdrawn", import_id=import_id)
+        if gone is None:
+            raise NotFound(
+                "There is no import with this id.",
+                code="import_not_found",
+                hint="`cardoffers file list` shows them.",
             )
-        by: Any = {"run_no": run.run_no, "now": job.now, "actor": job.actor}
-        by["reason"] = reason.strip()
-        reverse_all(store, store.make("river/withdrawals_withdrawals:reversals", earned), **by)
-        withdraw(store, taken, leaving, earned, **by)
-        recount(store)
-        result = FileUndoResult(
-            import_id=taken.import_id,
-            institution=owner.slug,
-            file=taken.file_name,
-            imported_at=taken.imported_at,
-            purchases=taken.accepted,
-            amount=taken.amount_accepted,
-            currency=taken.currency,
-            redemptions=reversals.redemptions,
-            merchant_funded_amount=reversals.amount,
-            state="withdrawn",
-            approval=approval,
-            withdrawn_at=job.now,
-            reason=reason.strip(),
-            dry_run=dry_run,
+        raise Refused(
+            f"{shortened(gone['file_name'])} was withdrawn at"
+            f" {format_minute(gone['withdrawn_at'])}.",
+            code="already_withdrawn",
+            hint="Nothing is left to undo; `cardoffers import` takes the file again.",
         )
-        finish_run(store, run, result)
-    shown: FileUndoResult = without_cards(result)
-    return shown
+    if found.file_kind == "call" or found.kind_of_rows != "purchases":
+        what = "came over HTTP" if found.file_kind == "call" else f"holds {found.kind_of_rows}"
+        raise Refused(
+            f"The import {what}: only files of purchases are withdrawn.",
+            code="import_not_of_purchases",
+            hint="`cardoffers redemption reverse` takes a redemption back.",
+        )
+    return found
+
+
+def find_leaving(store: Store, taken: ImportRecord) -> tuple[Table, Table]:
+    """Return the purchases of an import and their redemptions.
+
+    Raises `Refused` where something rests on any of them.
+    """
+    of = {"institution_id": taken.institution_id, "import_no": taken.import_no}
+    leaving = store.make("river/withdrawals:leaving", **of)
+    earned = store.make("river/withdrawals:earned", leaving)
+    known = {**of, "accepted": taken.accepted}
+    for found in store.rows("river/withdrawals:obstacles", leaving, earned, **known):
+        line, ref = found["line"], found["transaction_ref"]
+        first = "" if line is None else f", the first in line {line} ({shortened(ref)})"
+        raise Refused(
+            _REASONS[found["about"]].format(rows=f"{found['rows']:,}", first=first),
+            code=found["code"],
+            hint=_HINTS[found["code"]],
+        )
+    return leaving, earned
+
+
+def count_reversals(store: Store, earned: Table, currency: str) -> Reversals:
+    """Return what an undo will reverse."""
+    of = {"currency": currency}
+    (found,) = store.records(Reversals, "river/withdrawals:reversed", earned, **of)
+    return found
+
+
+def withdraw(
+    store: Store,
+    taken: ImportRecord,
+    leaving: Table,
+    earned: Table,
+    *,
+    reason: str,
+    run_no: int,
+    now: datetime,
+    actor: str,
+) -> None:
+    """Let all that an import brought leave, its redemptions reversed, in the caller's transaction.
+
+    Refunds of its purchases wait again. What is counted has to be counted anew.
+    """
+    of = {"institution_id": taken.institution_id, "import_no": taken.import_no}
+    by = {"reason": reason, "run_no": run_no, "now": now, "actor": actor}
+    store.execute("river/withdrawals:keep_import", leaving, earned, **of, **by)
+    store.execute("river/withdrawals:keep_purchases", leaving)
+    number = {"import_no": taken.import_no}
+    for table in _OF_PURCHASES:
+        store.execute(f"river/withdrawals:keep_{table}", leaving, **number)
+    for table in _OF_REDEMPTIONS:
+        store.execute(f"river/withdrawals:keep_money_{table}", earned, **of)
+    for table in _OF_FILES:
+        store.execute(f"river/withdrawals:keep_file_{table}", **of)
+    for table in (*_OF_REDEMPTIONS, "outbox"):
+        store.execute(f"river/withdrawals:remove_money_{table}", earned)
+    for table in (*_OF_PURCHASES, *_DERIVED, "purchase_details", "purchases"):
+        store.execute(f"river/withdrawals:remove_{table}", leaving)
+    for table in _OF_FILES:
+        store.execute(f"river/withdrawals:remove_file_{table}", **of)

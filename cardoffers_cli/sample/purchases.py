@@ -27,9 +27,8 @@ from cardoffers_cli.sample.merchants import UNKNOWN_PURCHASES
 from cardoffers_cli.sample.words import CATEGORIES
 
 if TYPE_CHECKING:
-    from cardoffers_cli.sample.merchants import Merchants
+    from cardoffers_cli.sample.merchants import Merchants, Strangers
     from cardoffers_cli.sample.plan import Bank, Plan
-    from cardoffers_cli.sample.strangers import Strangers
 
 COLUMNS = (
     "cardholder_token card_token card_acceptor_id amount transaction_ref transacted_at"

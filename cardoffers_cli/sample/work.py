@@ -13,8 +13,8 @@ from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.sample.layouts import sample_of
+from cardoffers_cli.sample.merchants import STRANGERS_MOST as MOST_STRANGERS
 from cardoffers_cli.sample.sample import write_sample
-from cardoffers_cli.sample.strangers import MOST as MOST_STRANGERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.kernel.disk.digests import digest_of
-from cardoffers_cli.kernel.disk.disks import check_room
-from cardoffers_cli.kernel.disk.private import new_private_file
+from cardoffers_cli.kernel.disk.folders import check_room
+from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.store import (
     backup_places,
     copying,
@@ -30,12 +30,12 @@ from cardoffers_cli.kernel.store import (
     security_log,
     signing_secrets,
 )
-from cardoffers_cli.kernel.store.folder import sync_folder
 from cardoffers_cli.kernel.store.layout import (
     backup_erasures_path,
     backup_name,
     backup_secrets_path,
     erasures_path,
+    sync_folder,
 )
 from cardoffers_cli.kernel.store.migrations import newest_version
 from cardoffers_cli.kernel.store.opening import lock_for, must_exist, open_copy, opened

@@ -12,12 +12,11 @@ from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import DryRun, ErasureFile, Yes, argument, option
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
-    from cardoffers_cli.archive.compact import Compacted
-    from cardoffers_cli.archive.export import Exported
+    from cardoffers_cli.archive.export import Compacted, Exported
     from cardoffers_cli.storage.backup import BackupResult
     from cardoffers_cli.storage.recover import Recovered
     from cardoffers_cli.storage.restore import Restored
@@ -94,7 +93,7 @@ def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 @app.command("mask-card-numbers")
 def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Mask the card numbers that a store holds, and write the store anew without them."""
-    from cardoffers_cli.archive.compact import compact as write_anew
+    from cardoffers_cli.archive.export import compact as write_anew
     from cardoffers_cli.privacy.card_numbers import mask_card_numbers as mask
 
     context = CommandContext.of(ctx)
@@ -161,8 +160,8 @@ def restore(
 @app.command()
 def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Write the store anew without the room that nothing uses, and its history in fewer parts."""
-    from cardoffers_cli.archive import compact as compacts
-    from cardoffers_cli.archive.compact import Compacted
+    from cardoffers_cli.archive import export as compacts
+    from cardoffers_cli.archive.export import Compacted
 
     context = CommandContext.of(ctx)
     with _steps(context, "Compacting", compacts.STEPS) as tell:
@@ -287,7 +286,7 @@ def _parts(history: "ArchiveInfo | None") -> Iterator[Sheet]:
 
 
 def _merged(done: "Compacted | Exported") -> Iterator[Sheet]:
-    from cardoffers_cli.archive.merge import MergeResult
+    from cardoffers_cli.archive.export import MergeResult
 
     if done.merged:
         yield Sheet.of(MergeResult, "merged", done.merged, title="Parts of the history, merged")

@@ -17,13 +17,19 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop import processed_files as taken_files
-from cardoffers_cli.drop.file_changes import FileChange, content_sha256, later_stamp, look_later
-from cardoffers_cli.drop.processed import KEPT_IN, ProcessedFolder
+from cardoffers_cli.drop.file_changes import (
+    KEPT_IN,
+    FileChange,
+    ProcessedFolder,
+    content_sha256,
+    later_stamp,
+    look_later,
+)
 from cardoffers_cli.kernel.store.runs import run_record
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import NotFound
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.river.stored_imports import earlier_import
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ log up to there. The store itself is never tried: a private copy is opened, with
 beginning of the log that it takes, which is how the engine itself reads a log that was cut off, and
 at the least without. What goes with the rest is told by the journal, and nothing is done before
 somebody has agreed to it. A block over which the engine was writing at that moment is mended first
-(`kernel/store/torn_blocks.py`), by which nothing is lost.
+(`kernel/store/audits.py`), by which nothing is lost.
 
 The log is kept under a dated name. Killed at any moment the store is as it was, or has lost what
 was told, and running it again goes on.
@@ -17,16 +17,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.disk.disks import check_room
-from cardoffers_cli.kernel.store import copying, journal, torn_blocks
+from cardoffers_cli.kernel.disk.folders import check_room
+from cardoffers_cli.kernel.store import audits as torn_blocks
+from cardoffers_cli.kernel.store import copying, journal
 from cardoffers_cli.kernel.store.layout import (
     draft_path,
     log_path,
     log_paths,
+    put_aside,
     snapshot_path,
     with_logs,
 )
-from cardoffers_cli.kernel.store.old_files import put_aside
 from cardoffers_cli.kernel.store.opening import connected, current, lock_for, must_exist, open_copy
 from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
 from cardoffers_cli.kernel.words.records import Record, shown
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from cardoffers_cli.kernel.store.audits import Checksums
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.journal_file import JournalLine
-    from cardoffers_cli.kernel.store.torn_blocks import Checksums
 
 
 STEPS = ("copy", "look", "audit", "put aside")

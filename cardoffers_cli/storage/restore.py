@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.disk.digests import copy_with_digest, digest_of
-from cardoffers_cli.kernel.disk.disks import check_room
+from cardoffers_cli.kernel.disk.folders import check_room
 from cardoffers_cli.kernel.store import copying, journal, layout
 from cardoffers_cli.kernel.store.erasures import ErasureList, keep, own_list, read_list
+from cardoffers_cli.kernel.store.layout import put_aside, put_logs_aside
 from cardoffers_cli.kernel.store.migrations import newest_version
-from cardoffers_cli.kernel.store.old_files import put_aside, put_logs_aside
 from cardoffers_cli.kernel.store.opening import lock_for, open_copy, opened, too_old
 from cardoffers_cli.kernel.store.signing_secrets import (
     add_secrets,
@@ -32,11 +32,11 @@ from cardoffers_cli.kernel.store.signing_secrets import (
     texts_in,
     write_secrets,
 )
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable, Refused, StoreVersion
 from cardoffers_cli.kernel.words.moments import parse_moment
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
-from cardoffers_cli.privacy.erasures_erasures import erase_again, missing_erasures
+from cardoffers_cli.kernel.words.sentences import counted
+from cardoffers_cli.privacy.erasures import erase_again, missing_erasures
 from cardoffers_cli.storage.backup import (
     FORM,
     OLD_FORM,

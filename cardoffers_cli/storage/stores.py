@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.parts import TABLES
 from cardoffers_cli.kernel.store import journal
-from cardoffers_cli.kernel.store.layout import snapshot_path
+from cardoffers_cli.kernel.store.layout import put_aside, snapshot_path
 from cardoffers_cli.kernel.store.migrations import applied, newest_version
-from cardoffers_cli.kernel.store.old_files import put_aside
 from cardoffers_cli.kernel.store.opening import (
     check_creation,
     check_known,

@@ -1,6 +1,7 @@
-"""The watch: what came in strangely, which a person decides about; it stops and blocks nothing.
+"""The watch: what came in strangely, held against what an institution sent before.
 
-Lives here: `scan.py`, which finds (read it first), and `findings.py`, what is shown of findings,
-and what a person accepts. May import what `jobs` may, and of `jobs` the context. To add a code, say
-what it means in `watch/observations.py`, and record it with `watch/questions.py`.
+`scan.py` looks for what is strange and records findings, each with its figures (read it first);
+`observations.py` says what is held against what, `drift.py` how an institution's files were,
+`questions.py` lists, `findings.py` shows and accepts. May import the slices before it. To add an
+observation, add its statement to `questions.sql` and its sentence to `observations.py`.
 """

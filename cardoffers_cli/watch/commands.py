@@ -10,7 +10,7 @@ from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import argument, option
 from cardoffers_cli.kernel.cli.show import Sheet
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.watch.observations import figures_text, measured
 
 if TYPE_CHECKING:

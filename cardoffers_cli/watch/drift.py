@@ -2,7 +2,7 @@
 
 A file is counted once, from the rows that were taken of it, in a transaction behind the one that
 took it: an error here stops no import, and the next look counts what is missing. Comparing a file
-reads only what was kept of a dozen. Which of them, and what is unusual, `sql/services/drift` says.
+reads only what was kept of a dozen. Which of them, and what is unusual, `drift.sql` says.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.store.numbering import next_number
+from cardoffers_cli.kernel.store.interning import next_number
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.watch.observations import Observation
 

@@ -9,16 +9,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.store.runs import run_record
-from cardoffers_cli.watch.abuse import find_abuse, keep_look
-from cardoffers_cli.watch.drift import MissingShape, compare, keep_shape, look_behind_match
-from cardoffers_cli.watch.questions import record_findings
+from cardoffers_cli.kernel.words.errors import Interrupted
+from cardoffers_cli.kernel.words.visible import shortened
+from cardoffers_cli.watch.drift import (
+    MissingShape,
+    compare,
+    keep_shape,
+    keep_shapes,
+    look_behind_match,
+)
+from cardoffers_cli.watch.observations import figures_text, watch_meaning
+from cardoffers_cli.watch.questions import (
+    find_abuse,
+    is_watched,
+    keep_look,
+    list_watch_findings,
+    record_findings,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from uuid import UUID
 
+    from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.watch.questions import WatchFinding
 
 
 def look_at(job: Job, institution_id: UUID, failed: Callable[[Exception, str], None]) -> int:
@@ -55,3 +71,64 @@ def look(store: Store, job: Job, institution_id: UUID) -> int:
         new = record_findings(store, institution_id, found, run_no=run.run_no, now=job.now)
         run.counts.update(files=len(files), found=new)
     return new
+
+
+# Unusual: a file that was just taken, of a watched institution, is held against those before it.
+#
+# That is behind the transaction that took the file: whatever goes wrong here is told, and the
+# import stands. The next nightly run looks at the file again.
+
+
+_MOST_OPEN = 10_000
+"""Open findings of an institution that those of a file are looked for in, the newest first."""
+
+
+def look_at_imports(
+    store: Store, job: Job, owner: Institution, import_nos: Sequence[int]
+) -> list[str]:
+    """Record what is unusual in imports; return a line for each finding, or on why there is none.
+
+    In a transaction of its own; nothing is done and said of who is not watched. Whether purchases
+    redeem is looked at behind the match.
+    """
+    try:
+        if not is_watched(store, owner.id):
+            return []
+        with store.transaction():
+            return [*map(_told, _look(store, job, owner, import_nos))]
+    except Interrupted:
+        raise
+    except Exception as error:  # noqa: BLE001  the file is taken, whatever this is
+        return [_failed(owner, error)]
+
+
+def _look(
+    store: Store, job: Job, owner: Institution, import_nos: Sequence[int]
+) -> list[WatchFinding]:
+    """Return the findings of imports that are open, which may have been accepted before."""
+    with run_record(store, kind="watch", now=job.now, actor=job.actor) as run:
+        keep_shapes(store, owner.id, import_nos)
+        found = compare(store, owner.id, import_nos)
+        new = record_findings(store, owner.id, found, run_no=run.run_no, now=job.now)
+        run.counts.update(files=len(import_nos), found=new)
+    named = {(each.code, each.subject, each.about_on) for each in found}
+    if not named:
+        return []
+    listed = list_watch_findings(store, institution_id=owner.id, state="open", limit=_MOST_OPEN)
+    return [each for each in listed if (each.code, each.subject, each.about_on) in named]
+
+
+def _told(found: WatchFinding) -> str:
+    return (
+        f"Unusual in {shortened(found.about)}: {watch_meaning(found.code).says}"
+        f" ({figures_text(found.figures)}). Next: `cardoffers watch show {found.finding_id}`."
+    )
+
+
+def _failed(owner: Institution, error: Exception) -> str:
+    """Say that a look failed, by the class of its error: a message could hold a value."""
+    return (
+        "The file is taken, but could not be compared with those before it"
+        f" ({type(error.__cause__ or error).__name__}). The next nightly run tries again;"
+        f" `cardoffers institution set {owner.slug} --watch off` ends the watch."
+    )

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.river.decide import decide
-from cardoffers_cli.watch import compare as unusual
+from cardoffers_cli.watch import scan as unusual
 from cardoffers_cli.watch.scan import look
 from drifting import FAULTS, REAL, SLUG, days_of, real_months
 from work import settings, taken

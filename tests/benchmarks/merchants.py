@@ -48,8 +48,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from cardoffers_cli.merchants import suggestions
 from cardoffers_cli.merchants.discovery import suggest_merchants
-from cardoffers_cli.merchants.merchant_weights import EVEN, WEIGHTS
-from cardoffers_cli.sample.strangers import KINDS
+from cardoffers_cli.merchants.suggestions import EVEN, WEIGHTS
+from cardoffers_cli.sample.merchants import KINDS
 from discovering import fill_unknown, judge_sample, reached
 from splinked import linked
 from tables import put, rows_of

@@ -33,7 +33,7 @@ import duckdb
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.credits.work import reconcile
 from crediting import begin
 from tables import NOON
 from work import new_store, settings

@@ -34,7 +34,7 @@ import aiohttp
 import httpx
 
 from cardoffers_cli.events.receiver import Receiver
-from cardoffers_cli.events.sending_deliver import send
+from cardoffers_cli.events.sending import send
 from cardoffers_cli.kernel.store.clock import Clock, Watch
 from cardoffers_cli.kernel.store.job import Job
 from cardoffers_cli.kernel.store.settings import Settings

@@ -41,7 +41,7 @@ _LOADED = (
         "cardoffers_cli.kernel.cli.context",
         "cardoffers_cli.kernel.store.settings",
     ),
-    *("cardoffers_cli.night.run", "cardoffers_cli.events.sending_deliver"),
+    *("cardoffers_cli.night.run", "cardoffers_cli.events.sending"),
     "cardoffers_cli.demo.work",
     *("cardoffers_cli.http.contract.service", "cardoffers_cli.night.screen", "pyarrow", "polars"),
 )

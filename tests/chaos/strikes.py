@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.store.leftovers import sweep
+from cardoffers_cli.kernel.store.layout import sweep
 from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.storage.doctor import doctor
 from chaos.children import HANGS, KILLED, recorder

@@ -64,7 +64,7 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     """Put a test's own function, or group, on the front page as the command `probe`."""
 
     def put(command: Any) -> None:
-        module = ModuleType("cardoffers_cli.cli.probe")
+        module = ModuleType("cardoffers_cli.probe")
         module.command = command  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, module.__name__, module)
         entry = main.Entry("Tests", "probe", "probe:command", "A test's own command.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.kernel.cli.bars import bar, sparkline
+from cardoffers_cli.kernel.cli.blocks import bar, sparkline
 
 
 @pytest.mark.parametrize(

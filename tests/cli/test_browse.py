@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.answers.find_commands_browse import EXTRA
+from cardoffers_cli.answers.find_commands import EXTRA
 from cardoffers_cli.kernel.store.layout import lock_path
 from cardoffers_cli.storage.publish import publish
 from commands import Ended, command, in_a_pipe, on_a_screen

@@ -16,8 +16,7 @@ import pytest
 
 from cardoffers_cli.kernel.cli.commands import Options
 from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.store.folder import make_folder
-from cardoffers_cli.kernel.store.layout import night_path
+from cardoffers_cli.kernel.store.layout import make_folder, night_path
 from cardoffers_cli.kernel.store.lock import night_holder, night_lock
 from cardoffers_cli.night.hooks import HookOutcome
 from cardoffers_cli.night.log import JsonLines, failed_hook, in_words

@@ -204,7 +204,7 @@ import sys, time, types
 from pathlib import Path
 import typer
 from cardoffers_cli.kernel.cli import main
-from cardoffers_cli.kernel.cli.context import Desk
+from cardoffers_cli.kernel.cli.context import CommandContext
 
 def wait(ctx: typer.Context) -> None:
     try:
@@ -223,10 +223,10 @@ def query() -> None:
         print("rolled back", flush=True)
 
 def flood(ctx: typer.Context) -> None:
-    Desk.of(ctx).show([{"n": n} for n in range(100_000)], exit_code=3, why="")
+    CommandContext.of(ctx).show([{"n": n} for n in range(100_000)], exit_code=3, why="")
 
 for name in ("wait", "query", "flood"):
-    module = types.ModuleType(f"cardoffers_cli.cli.{name}")
+    module = types.ModuleType(f"cardoffers_cli.{name}")
     module.command = globals()[name]
     sys.modules[module.__name__] = module
     main.COMMANDS += (main.Entry("Tests", name, f"{name}:command", ""),)

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import pytest
 
-from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+from cardoffers_cli.catalogue.files import KINDS
 from cardoffers_cli.catalogue.importing import import_catalogue
 from cardoffers_cli.catalogue.writing import EXAMPLES, templates, write_templates
 from cardoffers_cli.kernel.cli.help_topics import page_text

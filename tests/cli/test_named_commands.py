@@ -31,8 +31,9 @@ PACKAGE = ROOT / "cardoffers_cli"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PAGES = [
     *sorted((PACKAGE / "docs").iterdir()),
-    *(PACKAGE / "cli" / name for name in ("help.md", "kernel/exits.txt", "demo_story.toml")),
-    PACKAGE / "domain" / "languages" / "en.toml",
+    *(PACKAGE / "kernel" / "cli" / name for name in ("help.md", "exits.txt")),
+    PACKAGE / "demo" / "story.toml",
+    PACKAGE / "kernel" / "words" / "languages" / "en.toml",
     ROOT / "README.md",
 ]
 GAP = "\0"

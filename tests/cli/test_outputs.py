@@ -185,7 +185,7 @@ def file_options(command: Any, *path: str) -> Iterator[tuple[str, str]]:
 
 
 def test_every_option_that_names_a_file_is_known_here() -> None:
-    """One that is written belongs into `WRITERS`, and its command calls `Desk.writes`."""
+    """One that is written belongs into `WRITERS`, and its command calls `CommandContext.writes`."""
     written = {
         (words.partition(" -")[0].strip(), option)
         for line, options in WRITERS.items()

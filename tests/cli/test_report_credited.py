@@ -14,7 +14,7 @@ import fastexcel
 import polars as pl
 import pytest
 
-from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.kernel.words.row_kinds import CREDITS
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.imports import ImportOptions, import_file

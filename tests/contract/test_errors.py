@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.http.contract.limits import BODY_BYTES, BODY_VALUES
+from cardoffers_cli.http.contract.gate import BODY_BYTES, BODY_VALUES
 from cardoffers_cli.http.contract.openapi import REFUSALS
 from described import faults_of
 from doors import open_door

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.http.contract.keyring import Keyring
+from cardoffers_cli.http.contract.gate import Keyring
 from cardoffers_cli.keys.questions import KeyHash
 from cardoffers_cli.keys.rules import key_hash, prefix_of, with_checksum
 from tables import NOON, key_text, uid

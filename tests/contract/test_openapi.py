@@ -19,7 +19,7 @@ from cardoffers_cli.http.contract.routes import ROUTES
 from cardoffers_cli.intake.fields import COLUMNS, E_MAIL, IDENTIFIER_TYPES, REQUIRED
 from cardoffers_cli.kernel.words.signing import signature_headers
 from cardoffers_cli.keys.rules import SCOPES
-from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.redemptions import reverse
 from described import description
 from outbox import events, redemption
 from work import found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.answers.answers import answer
+from cardoffers_cli.answers.headlines import answer
 from cardoffers_cli.kernel.words.texts import languages, texts_in
 from cardoffers_cli.river.outcomes import CHECK_OF
 from languages import with_spanish

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import counted
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.night.exposition import (
-    Family,
-    MetricSample,
-    exposition,
-    gauge,
-    gauges,
-    value_in,
-)
+from cardoffers_cli.night.metrics import Family, MetricSample, exposition, gauge, gauges, value_in
 from exposed import RULES, complaints, families, values
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r"), max_size=20)

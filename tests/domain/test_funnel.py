@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from cardoffers_cli.reports.funnel_funnel import (
+from cardoffers_cli.reports.funnel import (
     STEPS,
     compared,
     conversions,

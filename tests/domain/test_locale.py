@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.kernel.words.locale import first_text, languages_to_try
+from cardoffers_cli.kernel.words.texts import first_text, languages_to_try
 
 # locale asked for, languages of the program -> languages to try
 ORDERS = [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 
 OFFERS = ["of-00012", "of-00112", "of-00120", "bread-5"]
 

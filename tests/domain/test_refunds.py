@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cardoffers_cli.answers.answers import answer
+from cardoffers_cli.answers.headlines import answer
 from cardoffers_cli.kernel.words.texts import texts_in
 from cardoffers_cli.refunds.texts import refund_sentence
 

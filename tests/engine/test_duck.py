@@ -68,7 +68,7 @@ def test_two_runs_of_a_plan_on_one_connection_never_meet(store: Store) -> None:
     [
         ("river/plan/resolve:resolutions reads undecided, and was not handed it.", []),
         (
-            "plan/resolve is handed ['uses'], which it does not declare.",
+            "river/plan/resolve is handed ['uses'], which it does not declare.",
             ["undecided", "refunded", "uses"],
         ),
     ],

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from cardoffers_cli.catalogue.catalogue_kinds import KINDS
-from cardoffers_cli.catalogue.files import CatalogueFile, catalogue_files, read_row
+from cardoffers_cli.catalogue.files import KINDS, CatalogueFile, catalogue_files, read_row
 from cardoffers_cli.kernel.words.errors import FileUnusable, NotFound
 from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES
 

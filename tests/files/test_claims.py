@@ -18,9 +18,9 @@ import pytest
 
 from cardoffers_cli.drop.claims import FileClaim, put_away
 from cardoffers_cli.drop.drop import look
+from cardoffers_cli.drop.fetched_files import FileChangedError, private_copy, read_manifest
+from cardoffers_cli.drop.file_changes import DONE, TAKEN, ProcessedFolder
 from cardoffers_cli.drop.manifests import Manifest
-from cardoffers_cli.drop.processed import DONE, TAKEN, ProcessedFolder
-from cardoffers_cli.drop.safe_copies import FileChangedError, private_copy, read_manifest
 from cardoffers_cli.intake.sources import Limits
 from cardoffers_cli.kernel.disk.folders import OpenFolder
 from cardoffers_cli.kernel.words.errors import FileUnusable

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.disk.disks import network_kind
+from cardoffers_cli.kernel.disk.folders import network_kind
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser import NAMES, QUIET, WRONG_FIGURES, rendered
-from cardoffers_cli.documents.invoice import invoice_page
 from cardoffers_cli.documents.invoices import InvoiceLine
-from cardoffers_cli.documents.page import statement_page
+from cardoffers_cli.documents.page import invoice_page, statement_page
 from cardoffers_cli.documents.questions import StatedSettlement, StatementLine
 from cardoffers_cli.kernel.sheets.pages import write_page
 from cardoffers_cli.kernel.sheets.sheets import Sheet

@@ -17,14 +17,14 @@ from cardoffers_cli.kernel.sheets.pages import (
     Fact,
     Page,
     Section,
+    grouped,
     section_of,
     write_page,
 )
 from cardoffers_cli.kernel.sheets.pictures import Bar, Picture, Point, bars, columns
 from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
 from cardoffers_cli.kernel.sheets.tables import Advice, Link, PrintedCommand, State
-from cardoffers_cli.kernel.sheets.templates import grouped
-from cardoffers_cli.reports.history import against
+from cardoffers_cli.reports.pages import against
 from hostile import ACTS, NAMES
 from tables import NOON
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.kernel.words.errors import FileUnusable
-from cardoffers_cli.merchants.lists import MOST_ENTRIES, read_list
+from cardoffers_cli.merchants.page import MOST_ENTRIES, read_list
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.intake.number_forms import note_numbers, refused
+from cardoffers_cli.intake.plain.findings import note_numbers as note_plainly
 from cardoffers_cli.intake.plain.slices import RowSlice
-from cardoffers_cli.intake.plain.tallies import note_numbers as note_plainly
 from cardoffers_cli.kernel.words.card_forms import NumberEvidence
 from cardoffers_cli.kernel.words.cards import has_check_digit
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES

@@ -23,7 +23,7 @@ from cardoffers_cli import __version__
 from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.pack.building import BuiltInLayout, PageCheck, build, verdict_modules
 from cardoffers_cli.intake.pack.runtime import read_runtime, unpacked
-from cardoffers_cli.intake.profiles.settled import settled
+from cardoffers_cli.intake.profiles.refunds import settled
 from cardoffers_cli.intake.schemas.formats import rules_digest
 from packs import FAKE, fake_package, package
 

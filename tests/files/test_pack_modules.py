@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 JSON_TEXT = [
     "cardoffers_cli/__init__.py",
-    "cardoffers_cli/domain/__init__.py",
+    "cardoffers_cli/kernel/__init__.py",
+    "cardoffers_cli/kernel/words/__init__.py",
     "cardoffers_cli/kernel/words/json_text.py",
     "cardoffers_cli/kernel/words/moments.py",
     "cardoffers_cli/kernel/words/visible.py",
@@ -33,7 +34,7 @@ def test_a_module_comes_with_all_that_it_imports() -> None:
 @pytest.mark.parametrize(
     ("imported", "name"),
     [
-        ("markupsafe", "cardoffers_cli.kernel.sheets.templates"),  # in a function
+        ("markupsafe", "cardoffers_cli.kernel.sheets.pages"),  # in a function
         ("pydantic", "cardoffers_cli.intake.layout_model"),
         ("polars", "cardoffers_cli.intake.chunks"),
     ],
@@ -57,7 +58,7 @@ def test_an_archive_holds_them_and_python_imports_from_it(tmp_path: Path) -> Non
     shown = subprocess.run(
         [sys.executable, "-I", "-S", "-c", script], check=True, capture_output=True, text=True
     )
-    assert f"{archive}/cardoffers_cli/domain/json_text.py [1]\n" == shown.stdout
+    assert f"{archive}/cardoffers_cli/kernel/words/json_text.py [1]\n" == shown.stdout
 
 
 def test_the_same_files_make_the_same_bytes() -> None:

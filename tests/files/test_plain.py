@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.profiles.settled import settled
+from cardoffers_cli.intake.profiles.refunds import settled
 
 ASK = """
 import sys

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.disk.private import new_private_file, read_private_file
+from cardoffers_cli.kernel.disk.outputs import new_private_file, read_private_file
 from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cardoffers_cli.drop.drop import MANIFEST, MARKER, REPORTS
-from cardoffers_cli.drop.processed import DONE, FAILED, TAKEN, ProcessedFolder, free_name
+from cardoffers_cli.drop.file_changes import DONE, FAILED, TAKEN, ProcessedFolder, free_name
 from cardoffers_cli.kernel.words.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.sample.merchants import KINDS, TRUTH
 from cardoffers_cli.sample.plan import Plan
 from cardoffers_cli.sample.sample import write_sample
-from cardoffers_cli.sample.strangers import KINDS, TRUTH
 from cardoffers_cli.sample.work import sample
 
 if TYPE_CHECKING:

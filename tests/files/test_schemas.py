@@ -20,8 +20,7 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
-from cardoffers_cli.catalogue.catalogue_kinds import KINDS
-from cardoffers_cli.catalogue.files import catalogue_files
+from cardoffers_cli.catalogue.files import KINDS, catalogue_files
 from cardoffers_cli.intake import fields, rules
 from cardoffers_cli.intake.chunks import FileReading
 from cardoffers_cli.intake.conditions import Condition, Matches, Mistyped, OneOf, Sized

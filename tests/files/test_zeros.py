@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from cardoffers_cli.intake.zeros import LostZerosOfColumns
+from cardoffers_cli.intake.numbers import LostZerosOfColumns
 
 ACCEPTOR, MCC, REF, TOKEN = "card_acceptor_id", "mcc", "transaction_ref", "cardholder_token"
 

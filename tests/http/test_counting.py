@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 
-from cardoffers_cli.http.counting import BUCKETS_S, RequestCounts
-from cardoffers_cli.night.exposition import exposition
+from cardoffers_cli.http.bodies import BUCKETS_S, RequestCounts
+from cardoffers_cli.night.metrics import exposition
 from exposed import complaints, one, values
 
 FEED = "/api/v1/offers"

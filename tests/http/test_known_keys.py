@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.http.contract.keyring import Keyring
+from cardoffers_cli.http.contract.gate import Keyring
 from cardoffers_cli.http.contract.problems import Problem
 from cardoffers_cli.http.keys import ApiKeys
 from cardoffers_cli.keys.work import revoke_key

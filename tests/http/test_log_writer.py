@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.http.log_writer import LogWriter
+from cardoffers_cli.http.access_log import LogWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

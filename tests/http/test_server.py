@@ -19,7 +19,7 @@ import duckdb
 import pytest
 import trustme
 
-from cardoffers_cli.http.serve import EXTRA
+from cardoffers_cli.http.commands import EXTRA
 from cardoffers_cli.keys.work import revoke_key
 from cardoffers_cli.storage.publish import publish
 from commands import cardoffers, command

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.http.contract.keyring import Keyring
+from cardoffers_cli.http.contract.gate import Keyring
 from cardoffers_cli.http.contract.messages import Answer, Call
 from cardoffers_cli.http.contract.problems import Problem, busy
 from cardoffers_cli.http.limits import ServerLimits

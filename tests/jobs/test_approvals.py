@@ -13,7 +13,7 @@ import pytest
 from banks import BERLIN, LONDON
 from cardoffers_cli.approvals.work import give, list_approvals, refuse, show_approval
 from cardoffers_cli.credits.findings import accept_finding
-from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution, show_institution
 from cardoffers_cli.kernel.store.approval_requests import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.arrivals.calendars_expectations import CalendarOptions
+from cardoffers_cli.arrivals.calendars import CalendarOptions
 from cardoffers_cli.arrivals.work import arrivals
 from cardoffers_cli.institutions.work import set_institution, show_institution
 from cardoffers_cli.kernel.store.audits import offending

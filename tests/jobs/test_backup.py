@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import compact
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.kernel.store import journal
 from cardoffers_cli.kernel.store.backup_places import draft_in
@@ -459,7 +459,7 @@ WORK = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
-from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import compact
 from cardoffers_cli.storage.restore import restore
 from work import job
 made = job(Path(sys.argv[1]))

@@ -12,7 +12,7 @@ import pytest
 from banks import NUMBER, camt, entry, listed, pain002, returned
 from cardoffers_cli.credits.findings import accept_finding, finding_rows, show_finding
 from cardoffers_cli.credits.questions import open_findings
-from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.kernel.words.errors import Refused

@@ -16,7 +16,7 @@ from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.store.audits import audits, offending
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import StoreDamaged
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.storage.recover import recover
 from killing import killed_at_any_moment
 from paying import RUN_BY, exported, payable, taken
@@ -123,7 +123,11 @@ def test_killed_at_any_moment_it_is_whole_and_done_again_the_same(
     def checked(folder: Path) -> list[Any]:
         made = job(folder / "store.duckdb")
         with made.store(read_only=True) as store:
-            of_table = [name for name, at in audits().items() if at.startswith(f"audits/{table}:")]
+            of_table = [
+                name
+                for name, at in audits().items()
+                if at.startswith(f"kernel/store/audits/{table}:")
+            ]
             assert dict.fromkeys(of_table, 0) == {
                 name: offending(store, name)[0] for name in of_table
             }

@@ -11,7 +11,7 @@ import pytest
 
 from cardoffers_cli.answers.find import find
 from cardoffers_cli.answers.search import PurchaseFilter
-from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.answers.timelines import tell_timeline
 from cardoffers_cli.credits.work import credit_rows, show_credit
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.row_kinds import CREDITS

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.events import inbox_inbox as inbox
-from cardoffers_cli.events.backoff import DELAYS_S
+from cardoffers_cli.events import inbox
+from cardoffers_cli.events.attempts import DELAYS_S
 from cardoffers_cli.events.receiver import Behaviour, Received, Receiver
-from cardoffers_cli.events.sending_deliver import resend, send
+from cardoffers_cli.events.sending import resend, send
 from cardoffers_cli.events.subscriptions import past_events, rotate_secret, set_webhook
 from cardoffers_cli.events.work import retry
 from cardoffers_cli.kernel.store.clock import Clock, Watch
@@ -21,7 +21,7 @@ from cardoffers_cli.kernel.store.lock import sender_lock
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, StoreBusy
 from cardoffers_cli.kernel.words.signing import TIMESTAMP, check_signature, signature_headers
 from cardoffers_cli.river.match_run import match_purchases
-from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.redemptions import reverse
 from outbox import Standing, at, event, events, goes_to, list_events, redemption, sent
 from post import real_clock
 from sizes import at_the_gate, one_in, slow

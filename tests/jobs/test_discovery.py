@@ -10,8 +10,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.answers.why import why
-from cardoffers_cli.archive.compact import compact
-from cardoffers_cli.archive.export import export
+from cardoffers_cli.archive.export import compact, export
 from cardoffers_cli.kernel.store.approval_requests import ApprovalNeeded
 from cardoffers_cli.kernel.store.audits import audits, offending
 from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
@@ -24,7 +23,7 @@ from cardoffers_cli.merchants.answers import (
     unlink,
 )
 from cardoffers_cli.merchants.discovery import likely_merchants, show_evidence, suggest_merchants
-from cardoffers_cli.merchants.merchant_weights import EVEN
+from cardoffers_cli.merchants.suggestions import EVEN
 from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.restore import restore

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.catalogue import importing as catalogue
-from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.documents.closing import close_all
 from cardoffers_cli.documents.invoicing import close_invoices
 from cardoffers_cli.events import deliver
-from cardoffers_cli.events.alerts import alert
 from cardoffers_cli.events.deliver import Claim, FinishedAttempt
+from cardoffers_cli.events.sending import alert
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.events.work import retry
 from cardoffers_cli.institutions.accounts import AccountOptions
@@ -24,9 +24,13 @@ from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
 from cardoffers_cli.kernel.store.audits import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.kernel.store.backup_places import draft_in
 from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
-from cardoffers_cli.kernel.store.folder import make_folder
-from cardoffers_cli.kernel.store.layout import journal_path, kept_files, usage_path
-from cardoffers_cli.kernel.store.leftovers import sweep
+from cardoffers_cli.kernel.store.layout import (
+    journal_path,
+    kept_files,
+    make_folder,
+    sweep,
+    usage_path,
+)
 from cardoffers_cli.kernel.store.runs import start_run
 from cardoffers_cli.kernel.store.signing_secrets import read_secrets
 from cardoffers_cli.kernel.store.usage_journal import UsageJournal
@@ -39,8 +43,8 @@ from cardoffers_cli.offers import work as offers
 from cardoffers_cli.payouts.exporting import export_payout
 from cardoffers_cli.payouts.importing import import_bank_file
 from cardoffers_cli.river import match_run as elsewhere
-from cardoffers_cli.river import reverse
-from cardoffers_cli.river import settlements_settle as settle
+from cardoffers_cli.river import redemptions as reverse
+from cardoffers_cli.river import settlements as settle
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.storage import doctor
@@ -686,13 +690,17 @@ OF_FILES = {
 }
 """Audits that no statement breaks; each has a test of its own."""
 
-OF_REFUNDS = {name for name, address in audits().items() if address.startswith("audits/refunds:")}
+OF_REFUNDS = {
+    name for name, address in audits().items() if address.startswith("kernel/store/audits/refunds:")
+}
 """Audits that are broken where refunds are at hand, in `tests/pipeline/test_refund.py`."""
 
 OF_APPROVALS = {name for name in audits() if name.startswith("approvals_")}
 """Audits that are broken where approvals are at hand, in `tests/jobs/test_approvals.py`."""
 
-OF_THE_WATCH = {name for name, address in audits().items() if address.startswith("audits/watch:")}
+OF_THE_WATCH = {
+    name for name, address in audits().items() if address.startswith("kernel/store/audits/watch:")
+}
 """Audits that are broken where findings of the watch are, in `tests/services/test_watch.py`."""
 
 

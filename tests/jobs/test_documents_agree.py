@@ -15,8 +15,8 @@ import pytest
 
 from cardoffers_cli.documents import closing, exporting, invoicing
 from cardoffers_cli.kernel.store.clock import Clock
-from cardoffers_cli.river.reverse import reverse
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.redemptions import reverse
+from cardoffers_cli.river.settlements import settle_due
 from settled import redeem_in
 from tables import read, select, uid
 from work import found, new_store, once, tell

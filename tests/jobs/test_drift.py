@@ -13,7 +13,7 @@ from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.run import run_night
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.watch import abuse
+from cardoffers_cli.watch import questions as abuse
 from cardoffers_cli.watch.drift import keep_shape
 from cardoffers_cli.watch.findings import accept_watch
 from cardoffers_cli.watch.scan import look, look_at
@@ -153,7 +153,7 @@ def test_an_import_stands_whatever_fails_behind_it(
         store.connection.execute("select error('c8')")
 
     with monkeypatch.context() as patched:
-        patched.setattr(f"cardoffers_cli.watch.compare.{step}", fails)
+        patched.setattr(f"cardoffers_cli.watch.scan.{step}", fails)
         (line,) = import_one(made, file_of(tmp_path / "tx.csv", ROWS))
     assert "The file is taken, but could not be compared" in line
     assert "c8" not in line
@@ -213,7 +213,7 @@ def test_a_file_that_cannot_be_kept_keeps_no_other_from_being_looked_at(
         store.connection.execute("select error('c8')")
 
     with monkeypatch.context() as patched:
-        patched.setattr("cardoffers_cli.watch.compare.keep_shapes", fails)
+        patched.setattr("cardoffers_cli.watch.scan.keep_shapes", fails)
         import_one(made, many(tmp_path, 1, 3))
         import_one(made, many(tmp_path, 2, 4))
 

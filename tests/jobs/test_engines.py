@@ -17,8 +17,7 @@ import pytest
 import nights
 from buckets import Files
 from cardoffers_cli.archive.archive import archive_of, part_folder, recent
-from cardoffers_cli.archive.compact import compact
-from cardoffers_cli.archive.export import export
+from cardoffers_cli.archive.export import compact, export
 from cardoffers_cli.archive.parts import MANY, TABLES
 from cardoffers_cli.events.receiver import Receiver
 from cardoffers_cli.intake.transactions import open_transactions

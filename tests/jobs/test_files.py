@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from cardoffers_cli.answers.why import plain_answers, why
 from cardoffers_cli.archive.export import export
 from cardoffers_cli.events.receiver import Receiver
-from cardoffers_cli.events.sending_deliver import send
+from cardoffers_cli.events.sending import send
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.store.approval_requests import ApprovalNeeded
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
@@ -30,8 +30,8 @@ from cardoffers_cli.reports.funnel_work import read_funnel
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.river.settlements_settle import settle_due
-from cardoffers_cli.river.withdrawals import undo_import
+from cardoffers_cli.river.settlements import settle_due
+from cardoffers_cli.river.undo import undo_import
 from cardoffers_cli.storage.doctor import doctor
 from commands import cardoffers
 from outbox import goes_to

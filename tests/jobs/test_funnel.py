@@ -12,8 +12,8 @@ from cardoffers_cli.offers.work import AddRequest, FeedRequest, add_offer, read_
 from cardoffers_cli.reports.funnel_work import WindowFunnel, count_window, read_funnel, window_of
 from cardoffers_cli.reports.work import report_page
 from cardoffers_cli.river.match_run import match_purchases
-from cardoffers_cli.river.reverse import reverse
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.redemptions import reverse
+from cardoffers_cli.river.settlements import settle_due
 from sizes import one_in
 from tables import NOON, uid
 from work import kept, new_store, tell

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.events import inbox_inbox as inbox
+from cardoffers_cli.events import inbox
 from cardoffers_cli.events.inbox import read_messages
 from cardoffers_cli.kernel.store.reading import read_rows
 from cardoffers_cli.kernel.words.errors import NotFound
@@ -38,7 +38,7 @@ def job(tmp_path: Path) -> Job:
 
 def messages(job: Job, institution: str, *, unread_only: bool = False) -> list[inbox.Message]:
     asked = {"one_institution": institution, "unread_only": unread_only}
-    return read_rows(job, inbox.Message, "events/inbox_inbox:messages", **asked)
+    return read_rows(job, inbox.Message, "events/inbox:messages", **asked)
 
 
 def message(job: Job, text: str) -> str:

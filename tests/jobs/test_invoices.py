@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.answers.timelines import tell_timeline
 from cardoffers_cli.documents import exporting, invoicing
 from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.documents.reading import invoice_rows, show_invoice
@@ -20,8 +20,8 @@ from cardoffers_cli.documents.verifying import verify_invoices
 from cardoffers_cli.kernel.store.audits import audits, offending
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import NotFound, Refused
-from cardoffers_cli.river.reverse import reverse
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.redemptions import reverse
+from cardoffers_cli.river.settlements import settle_due
 from settled import redeem_in
 from sizes import slow
 from tables import read, select, uid
@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.job import Job
 
-AUDITS = [name for name, address in audits().items() if address.startswith("audits/invoices:")]
+AUDITS = [
+    name
+    for name, address in audits().items()
+    if address.startswith("kernel/store/audits/invoices:")
+]
 
 
 def day(text: str) -> datetime:

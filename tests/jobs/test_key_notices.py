@@ -10,7 +10,7 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.keys import key_notices
+from cardoffers_cli.keys import notices as key_notices
 from cardoffers_cli.keys.notices import give_notices
 from cardoffers_cli.keys.security import list_security
 from cardoffers_cli.keys.work import revoke_key, rotate_key

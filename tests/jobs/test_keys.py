@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.kernel.store.folder import make_folder
-from cardoffers_cli.kernel.store.layout import snapshot_path
+from cardoffers_cli.kernel.store.layout import make_folder, snapshot_path
 from cardoffers_cli.kernel.store.usage_journal import UsageJournal
 from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
 from cardoffers_cli.keys.questions import find_key

@@ -18,8 +18,7 @@ import duckdb
 import pytest
 
 from buckets import Files
-from cardoffers_cli.archive.compact import compact
-from cardoffers_cli.archive.export import export
+from cardoffers_cli.archive.export import compact, export
 from cardoffers_cli.archive.parts import MANY, TABLES
 from cardoffers_cli.kernel.store.lock import engine_lock
 from cardoffers_cli.kernel.store.reading import open_published
@@ -375,7 +374,7 @@ WORK = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from cardoffers_cli.archive.merge import merge
+from cardoffers_cli.archive.export import merge
 from cardoffers_cli.archive.parts import small
 from cardoffers_cli.kernel.store.lock import engine_lock
 from work import job

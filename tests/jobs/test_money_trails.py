@@ -14,9 +14,9 @@ from cardoffers_cli.answers.browse import pages
 from cardoffers_cli.answers.browse.inquiry import Inquiry
 from cardoffers_cli.answers.find import find
 from cardoffers_cli.answers.search import PurchaseFilter
-from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.answers.timelines import tell_timeline
 from cardoffers_cli.answers.why import plain_answers, why, why_each
-from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.documents.invoicing import close_invoices
 from cardoffers_cli.institutions.accounts import AccountOptions
@@ -29,8 +29,8 @@ from cardoffers_cli.payouts.importing import import_bank_file
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.river.reverse import reverse
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.redemptions import reverse
+from cardoffers_cli.river.settlements import settle_due
 from sizes import slow
 from tables import NOON
 from work import found, new_store, once, settings, tell

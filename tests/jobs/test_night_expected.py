@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.arrivals.calendars_expectations import CalendarOptions
+from cardoffers_cli.arrivals.calendars import CalendarOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.night import expected
 from cardoffers_cli.night.options import NightOptions

@@ -24,7 +24,7 @@ from banks import (
     pain002,
     returned,
 )
-from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.documents.reading import show_statement
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution

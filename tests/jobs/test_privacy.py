@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.approvals import work as approvals
-from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import compact
 from cardoffers_cli.archive.export import export as move_out
 from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.documents.verifying import verify
@@ -28,17 +28,15 @@ from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.row_kinds import REFUNDS
 from cardoffers_cli.privacy.erase import erase_cardholder, reapply
 from cardoffers_cli.privacy.erasures import TEXTS
-from cardoffers_cli.privacy.export import ALL, export_cardholder
-from cardoffers_cli.privacy.hold import hold_cardholder
-from cardoffers_cli.privacy.holds import standing_holds
-from cardoffers_cli.privacy.personal_data import EXPORTED, NOT_EXPORTED
-from cardoffers_cli.privacy.traces_traces import holds_any
+from cardoffers_cli.privacy.export import ALL, EXPORTED, NOT_EXPORTED, export_cardholder
+from cardoffers_cli.privacy.holds import hold_cardholder, standing_holds
+from cardoffers_cli.privacy.traces import holds_any
 from cardoffers_cli.refunds.apply import apply_refunds
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.river.reverse import reverse
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.redemptions import reverse
+from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.publish import publish
@@ -541,7 +539,7 @@ def test_a_file_that_was_not_written_anew_is_noticed(alder: Job, tmp_path: Path)
 
 WORK = f"""
 from cardoffers_cli.privacy.erase import erase_cardholder
-from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import compact
 from work import job
 
 def work(folder):

@@ -12,7 +12,7 @@ import pytest
 from cardoffers_cli.answers.money_trails import credits_of
 from cardoffers_cli.credits.findings import accept_finding, finding_rows, show_finding
 from cardoffers_cli.credits.questions import open_findings
-from cardoffers_cli.credits.work_reconcile import reconcile
+from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from crediting import begin, redeem, row_of, send
 from tables import NOON, uid

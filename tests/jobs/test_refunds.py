@@ -11,7 +11,7 @@ import pytest
 
 from cardoffers_cli.answers.find import find
 from cardoffers_cli.answers.search import PurchaseFilter
-from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.answers.timelines import tell_timeline
 from cardoffers_cli.answers.why import plain_answers, why
 from cardoffers_cli.archive.export import export
 from cardoffers_cli.institutions.work import set_institution

@@ -14,9 +14,8 @@ from cardoffers_cli.kernel.store.layout import folder_of
 from cardoffers_cli.kernel.store.settings import read_settings
 from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.run import run_night
-from cardoffers_cli.privacy.retention import run_retention, show_retention
-from cardoffers_cli.privacy.retention_of_domain import AGING, KINDS
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.privacy.retention import AGING, KINDS, run_retention, show_retention
+from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.storage.doctor import doctor
 from sizes import slow
 from tables import NOON

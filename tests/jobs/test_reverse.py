@@ -9,8 +9,8 @@ import pytest
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.river.match_run import match_purchases
-from cardoffers_cli.river.reverse import reverse
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.redemptions import reverse
+from cardoffers_cli.river.settlements import settle_due
 from sizes import one_in, slow
 from tables import NOON
 from work import file_of, found, job, kept, new_store, once, taken, tell

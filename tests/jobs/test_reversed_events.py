@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.answers.timelines_timeline import tell_timeline
-from cardoffers_cli.events import inbox_inbox as inbox
+from cardoffers_cli.answers.timelines import tell_timeline
+from cardoffers_cli.events import inbox
 from cardoffers_cli.events.receiver import Behaviour, Receiver
-from cardoffers_cli.events.sending_deliver import resend
+from cardoffers_cli.events.sending import resend
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.events.work import retry, show_event
 from cardoffers_cli.kernel.store.card_numbers import Mask, mask
@@ -21,7 +21,7 @@ from cardoffers_cli.kernel.words.signing import check_signature
 from cardoffers_cli.refunds.apply import apply_refunds
 from cardoffers_cli.refunds.linking import RefundLink, link_refund
 from cardoffers_cli.river.match_run import match_purchases
-from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.storage import doctor
 from outbox import at, events, goes_to, list_events, redemption, sent
 from post import real_clock

@@ -12,9 +12,9 @@ import pytest
 
 from banks import NUMBER, camt
 from cardoffers_cli.documents.closing import close_statement
-from cardoffers_cli.events import inbox_inbox as inbox
+from cardoffers_cli.events import inbox
 from cardoffers_cli.events.receiver import Behaviour, Receiver
-from cardoffers_cli.events.sending_deliver import resend
+from cardoffers_cli.events.sending import resend
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.events.work import retry, show_event
 from cardoffers_cli.kernel.cli.help_topics import page_text
@@ -282,7 +282,7 @@ def test_an_audit_finds_what_is_wrong_with_them(made: Job, harm: str) -> None:
     ],
 )
 def test_a_kind_that_is_told_by_half_is_refused(line: str, text: str) -> None:
-    toml = files("cardoffers_cli.domain").joinpath("events.toml").read_text("utf-8")
+    toml = files("cardoffers_cli.kernel.words").joinpath("events.toml").read_text("utf-8")
     assert line in toml
     before, kind, after = toml.partition("[statement.closed]")
     with pytest.raises(TypeError):

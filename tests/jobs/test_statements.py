@@ -27,10 +27,9 @@ from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.periods import Period
-from cardoffers_cli.river.redemptions import reverse_redemption
-from cardoffers_cli.river.reverse import reverse
+from cardoffers_cli.river.redemptions import reverse, reverse_redemption
 from cardoffers_cli.river.settle import settle
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.settlements import settle_due
 from settled import redeem_in
 from sizes import FULL, at_the_gate, tries
 from tables import put, read, select, uid
@@ -42,7 +41,11 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
-AUDITS = [name for name, address in audits().items() if address.startswith("audits/statements:")]
+AUDITS = [
+    name
+    for name, address in audits().items()
+    if address.startswith("kernel/store/audits/statements:")
+]
 
 
 def day(text: str) -> datetime:

@@ -17,7 +17,7 @@ from cardoffers_cli.documents.verifying import verify, verify_invoices
 from cardoffers_cli.institutions.work import set_institution, show_institution
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import UsageError
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.settlements import settle_due
 from settled import redeem_in
 from tables import read, uid
 from work import found, new_store, once, tell

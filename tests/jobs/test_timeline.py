@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.answers.timelines import tell_timeline
 from cardoffers_cli.intake.documents import parse_marked
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound

@@ -13,7 +13,7 @@ import banking
 from banking import Months
 from cardoffers_cli.credits.reconcile import ControlDifference
 from cardoffers_cli.credits.rules import MEANINGS
-from cardoffers_cli.credits.work_reconcile import reconcile_in
+from cardoffers_cli.credits.work import reconcile_in
 from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.kernel.store.opening import scratch_store
 from cardoffers_cli.kernel.words.errors import StoreDamaged

@@ -23,8 +23,8 @@ from cardoffers_cli.kernel.store.settings import Settings
 from cardoffers_cli.kernel.words.events import EVENTS, WORDS
 from cardoffers_cli.kernel.words.row_kinds import FREE_TEXTS
 from cardoffers_cli.kernel.words.signing import check_signature
-from cardoffers_cli.river.reverse import reverse
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.redemptions import reverse
+from cardoffers_cli.river.settlements import settle_due
 from commands import every_command, in_a_pipe
 from outbox import goes_to, redemption, sent
 from paying import RUN_BY, exported

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.watch.abuse import find_abuse, keep_look
-from cardoffers_cli.watch.questions import list_watch_findings, record_findings
+from cardoffers_cli.watch.questions import (
+    find_abuse,
+    keep_look,
+    list_watch_findings,
+    record_findings,
+)
 from tables import NOON, given, uid
 from work import fresh_store, next_run
 

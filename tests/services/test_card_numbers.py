@@ -132,7 +132,9 @@ def test_every_text_column_is_looked_at_and_masked_or_named_as_holding_none() ->
         for name in queries
         if name.startswith("mask_") and name.removeprefix("mask_") in looked_at
     }
-    head = sql_folder().joinpath("services/card_numbers.sql").read_text().partition("-- name:")[0]
+    head = (
+        sql_folder().joinpath("kernel/store/card_numbers.sql").read_text().partition("-- name:")[0]
+    )
     known = {
         each
         for table, made in statements("kernel/store/schema").items()
@@ -150,7 +152,9 @@ def test_a_text_column_that_is_added_is_masked(monkeypatch: pytest.MonkeyPatch) 
         "recent_purchase_details": "create table x (\n    purchase_no bigint,\n    memo varchar\n)"
     }
     read = sql.statements
-    monkeypatch.setattr(sql, "statements", lambda stem: made if stem == "schema" else read(stem))
+    monkeypatch.setattr(
+        sql, "statements", lambda stem: made if stem == "kernel/store/schema" else read(stem)
+    )
     found = read.__wrapped__("kernel/store/card_numbers")
     assert "update recent_purchase_details\nset memo =" in found["mask_purchase_details_memo"]
     assert "'purchase_details.memo' as place" in found["texts_purchase_details_memo"]

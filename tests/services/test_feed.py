@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.offers import feed
-from cardoffers_cli.offers.cardholders import find_cardholder
+from cardoffers_cli.offers.links import find_cardholder
 from tables import NOON, given, select, uid
 
 if TYPE_CHECKING:

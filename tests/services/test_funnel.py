@@ -10,9 +10,8 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.reports.funnel import By, Window, count_by, count_funnel, count_people
-from cardoffers_cli.reports.funnel_funnel import STEPS
-from cardoffers_cli.reports.funnel_funnel import people as people_of
+from cardoffers_cli.reports.funnel import STEPS, By, Window, count_by, count_funnel, count_people
+from cardoffers_cli.reports.funnel import people as people_of
 from sizes import one_in, slow, tries
 from tables import NOON, Row, given, put, uid
 

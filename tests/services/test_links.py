@@ -7,8 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from cardoffers_cli.offers.cardholders import find_cardholder
-from cardoffers_cli.offers.links import ENDED, find_link, links_of
+from cardoffers_cli.offers.links import ENDED, find_cardholder, find_link, links_of
 from tables import NOON, given, uid
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.kernel.store.opening import scratch_store
-from cardoffers_cli.reports.merchant_results import merchant_results
-from cardoffers_cli.reports.offer_results import offer_results
+from cardoffers_cli.reports.offer_results import merchant_results, offer_results
 from cardoffers_cli.reports.questions import Filters, exported_redemptions
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption

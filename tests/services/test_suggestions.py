@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.merchants.merchant_weights import EVEN
-from cardoffers_cli.merchants.suggestions import compare
+from cardoffers_cli.merchants.suggestions import EVEN, compare
 from tables import given, put, rows_of, temporary
 from work import fresh_store
 

@@ -12,8 +12,7 @@ from cardoffers_cli.kernel.store.backup_places import (
     left_in_known,
     note,
 )
-from cardoffers_cli.kernel.store.folder import make_folder
-from cardoffers_cli.kernel.store.layout import backups_path, log_path
+from cardoffers_cli.kernel.store.layout import backups_path, log_path, make_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import compact
 from cardoffers_cli.kernel.store import copying, identity, journal, opening
-from cardoffers_cli.kernel.store.folder import make_folder
 from cardoffers_cli.kernel.store.journal_file import last_line
 from cardoffers_cli.kernel.store.layout import (
     draft_path,
@@ -21,6 +20,7 @@ from cardoffers_cli.kernel.store.layout import (
     kept_name,
     lock_path,
     log_path,
+    make_folder,
 )
 from cardoffers_cli.kernel.store.lock import Lock, store_lock
 from cardoffers_cli.kernel.store.runs import start_run
@@ -28,7 +28,7 @@ from cardoffers_cli.kernel.store.signing_secrets import write_secrets
 from cardoffers_cli.kernel.store.store import Store
 from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, StoreBusy
 from cardoffers_cli.night.status import status
-from cardoffers_cli.river.settlements_settle import settle_due
+from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.publish import publish

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.archive.compact import compact
+from cardoffers_cli.archive.export import compact
 from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.store.layout import kept_files, kept_name, resolved
 from cardoffers_cli.kernel.store.runs import start_run

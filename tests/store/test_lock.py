@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.store.folder import make_folder
-from cardoffers_cli.kernel.store.layout import lock_path, turn_path
+from cardoffers_cli.kernel.store.layout import lock_path, make_folder, turn_path
 from cardoffers_cli.kernel.store.lock import store_lock
 from cardoffers_cli.kernel.words.errors import StoreBusy
 from cardoffers_cli.river.match_run import match_purchases

@@ -35,7 +35,8 @@ FILLED = "update merchants set terminal = 'T' || merchant_no"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return a copy of the folder of SQL, of which the program reads what this test changes."""
-    copy = Path(shutil.copytree(str(packaged.sql_folder()), tmp_path / "sql"))
+    without = shutil.ignore_patterns("*.py*", "docs")
+    copy = Path(shutil.copytree(str(packaged.sql_folder()), tmp_path / "sql", ignore=without))
     for module in (packaged, migrations):
         monkeypatch.setattr(module, "sql_folder", lambda: copy)
     yield copy
@@ -52,8 +53,8 @@ def read() -> None:
 def bring(folder: Path, *statements: str) -> None:
     """Put a migration of these statements into a folder of SQL."""
     blocks = (f"-- name: step_{number}\n{text};\n" for number, text in enumerate(statements))
-    (folder / "migrations").mkdir()
-    (folder / "migrations" / "0002_terminals.sql").write_text("\n".join(blocks))
+    (folder / "kernel/store/migrations").mkdir()
+    (folder / "kernel/store/migrations/0002_terminals.sql").write_text("\n".join(blocks))
     read()
 
 
@@ -67,7 +68,8 @@ def replaced(file: Path, old: str, new: str) -> None:
 
 def other_views(folder: Path) -> None:
     """Let a macro of a folder of SQL be another one, as in the next version of the program."""
-    replaced(folder / "views" / "webhooks.sql", "else left(token, 4)", "else left(token, 3)")
+    file = folder / "kernel/store/views/webhooks.sql"
+    replaced(file, "else left(token, 4)", "else left(token, 3)")
 
 
 def masked(made: Job) -> str:
@@ -81,7 +83,7 @@ def test_a_new_store_is_of_schema_1_with_the_digest_of_its_tables(tmp_path: Path
         {
             "version": 1,
             "name": "baseline",
-            "digest": migrations.digest_of("schema"),
+            "digest": migrations.digest_of("kernel/store/schema"),
             "engine_version": duckdb.__version__,
             "applied_at": NOON,
         }
@@ -115,7 +117,9 @@ def test_a_store_is_brought_to_a_later_schema_and_a_new_one_is_made_of_it(
         given(store, "merchants", "merchant\nbakery")
     bring(folder, COLUMN, FILLED)
     replaced(
-        folder / "schema.sql", "    net_days integer,", "    terminal varchar, net_days integer,"
+        folder / "kernel/store/schema.sql",
+        "    net_days integer,",
+        "    terminal varchar, net_days integer,",
     )
     with pytest.raises(StoreVersion) as refused, made.store():
         pass
@@ -132,7 +136,7 @@ def test_a_store_is_brought_to_a_later_schema_and_a_new_one_is_made_of_it(
         (1, "baseline", NOON),
         (2, "terminals", NOON + timedelta(days=1)),
     ] == [(each["version"], each["name"], each["applied_at"]) for each in records]
-    assert migrations.digest_of("migrations/0002_terminals") == records[1]["digest"]
+    assert migrations.digest_of("kernel/store/migrations/0002_terminals") == records[1]["digest"]
     new = job(tmp_path / "new.duckdb")
     init(new)
     assert columns(new) == columns(made)
@@ -154,7 +158,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path: Path, folde
     bring(folder, COLUMN, "alter table terminals add column name varchar")
     with pytest.raises(CardoffersError):
         migrate(made)
-    shutil.rmtree(folder / "migrations")
+    shutil.rmtree(folder / "kernel/store/migrations")
     read()
     assert before == columns(made)
     assert [1] == [each["version"] for each in info(made)["migrations"]]
@@ -193,18 +197,23 @@ def test_a_store_with_other_views_is_migrated_and_a_backup_of_it_restored(
 
 
 def test_a_comment_changes_no_digest(folder: Path) -> None:
-    before = migrations.digest_of("schema"), migrations.digest_of(*migrations.VIEWS)
-    for file in (folder / "schema.sql", folder / "views" / "ids.sql"):
+    before = migrations.digest_of("kernel/store/schema"), migrations.digest_of(*migrations.VIEWS)
+    for file in (folder / "kernel/store/schema.sql", folder / "kernel/store/views/ids.sql"):
         file.write_text(file.read_text().replace("\n-- Grain: ", "\n-- It has this grain: "))
     read()
-    assert before == (migrations.digest_of("schema"), migrations.digest_of(*migrations.VIEWS))
+    assert before == (
+        migrations.digest_of("kernel/store/schema"),
+        migrations.digest_of(*migrations.VIEWS),
+    )
 
 
 def test_tables_of_schema_1_that_changed_before_its_release_are_another_store(
     tmp_path: Path, folder: Path
 ) -> None:
     made = new_store(tmp_path)
-    replaced(folder / "schema.sql", "    net_days integer,", "    paid_within_days integer,")
+    replaced(
+        folder / "kernel/store/schema.sql", "    net_days integer,", "    paid_within_days integer,"
+    )
     with pytest.raises(StoreVersion) as refused, made.store():
         pass
     assert "store_too_old" == refused.value.code

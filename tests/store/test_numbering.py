@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.store.interning import number_identifiers, number_payers
-from cardoffers_cli.kernel.store.numbering import next_number, numbered_up_to
+from cardoffers_cli.kernel.store.interning import (
+    next_number,
+    number_identifiers,
+    number_payers,
+    numbered_up_to,
+)
 from cardoffers_cli.kernel.store.runs import start_run
 from statements import statements_in
 from tables import NOON, given, select, uid

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.store.old_files import put_aside
+from cardoffers_cli.kernel.store.layout import put_aside
 from tables import NOON
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from cardoffers_cli.kernel.store.folder import make_folder
-from cardoffers_cli.kernel.store.layout import draft_path, journal_path, lock_path
+from cardoffers_cli.kernel.store.layout import draft_path, journal_path, lock_path, make_folder
 from cardoffers_cli.kernel.store.migrations import applied, newest_version
 from cardoffers_cli.kernel.store.store import guarded
 from cardoffers_cli.kernel.words.errors import CardoffersError, NoStore, Refused, StoreVersion

@@ -1,4 +1,4 @@
-"""The schema is told once: tables in `kernel/store/schema.sql`, views and macros in `kernel/store/views/`."""
+"""The schema is told once: tables in `schema.sql`, views and macros in `views/`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def test_every_file_of_views_is_made() -> None:
-    files = {entry.name for entry in sql_folder().joinpath("views").iterdir()}
-    assert files == {f"{stem.removeprefix('views/')}.sql" for stem in VIEWS}
+    files = {entry.name for entry in sql_folder().joinpath("kernel", "store", "views").iterdir()}
+    assert files == {f"{stem.rpartition('/')[2]}.sql" for stem in VIEWS}
 
 
 def test_a_store_has_just_the_views_and_macros_of_the_files(store: Store) -> None:

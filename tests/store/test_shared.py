@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from cardoffers_cli.store import holding as module
 
 from cardoffers_cli.kernel.store import journal
+from cardoffers_cli.kernel.store import shared as module
 from cardoffers_cli.kernel.store.layout import folder_of, log_path, turn_path
 from cardoffers_cli.kernel.store.runs import write_run
 from cardoffers_cli.kernel.store.shared import Holding
@@ -34,7 +34,7 @@ KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[2])
 from cardoffers_cli.kernel.store.shared import Holding
-from test_holding import write
+from test_shared import write
 from work import job
 made, holding = job(sys.argv[1]), Holding()
 for number in range(20):

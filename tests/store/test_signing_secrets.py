@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.archive.compact import compact
-from cardoffers_cli.archive.export import export
+from cardoffers_cli.archive.export import compact, export
 from cardoffers_cli.catalogue.importing import export_catalogue
-from cardoffers_cli.events.sending_deliver import resend, send
+from cardoffers_cli.events.sending import resend, send
 from cardoffers_cli.events.subscriptions import rotate_secret
 from cardoffers_cli.kernel.store.layout import kept_files
 from cardoffers_cli.kernel.store.signing_secrets import (

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.answers.browse import pages, summaries
+from cardoffers_cli.answers.browse import lines as summaries
+from cardoffers_cli.answers.browse import pages
 from cardoffers_cli.answers.browse.inquiry import AnsweredFrom, Inquiry
 from cardoffers_cli.answers.browse.lines import Line, broken
 from cardoffers_cli.kernel.words.row_kinds import REFUNDS

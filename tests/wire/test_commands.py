@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cardoffers_cli.events.receiver_commands import CommandOutcome, run_command
+from cardoffers_cli.events.receiver import CommandOutcome, run_command
 
 SOON_S = 5
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.answers.browse.queries import Attempt, attempts
 from cardoffers_cli.answers.find import find
 from cardoffers_cli.answers.search import Hit, SearchScope
-from cardoffers_cli.answers.timelines_timeline import tell_timeline
+from cardoffers_cli.answers.timelines import tell_timeline
 from cardoffers_cli.answers.why import plain_answers, why
 from cardoffers_cli.institutions.work import all_institutions
 from cardoffers_cli.kernel.store.reading import PATIENCE_S
 from cardoffers_cli.kernel.words.errors import Interrupted, NotFound, StoreBusy
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.merchants.discovery import likely_merchants
-from cardoffers_cli.river.redemptions_redemptions import show
+from cardoffers_cli.river.redemptions import show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

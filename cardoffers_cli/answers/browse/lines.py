@@ -6,13 +6,20 @@ A line's `tone` says what it is for the eye; the words alone say everything.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
+from cardoffers_cli.answers.browse.queries import EXAMPLES
+from cardoffers_cli.kernel.words.moments import format_length, format_minute
+from cardoffers_cli.kernel.words.money import money_text
 from cardoffers_cli.kernel.words.visible import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from cardoffers_cli.answers.browse.inquiry import AnsweredFrom, FoundOne, Hits
+
 
 Tone = Literal["plain", "title", "strong", "faint"]
 
@@ -53,3 +60,72 @@ def words(code: str) -> str:
 def named(text: Any) -> str:
     """Return a name from outside, what acts or hides in it escaped, and cut where it is endless."""
     return shortened(str(text), _LONGEST)
+
+
+# What is said about a search: what it can be for, what it came to, and of when that is.
+
+
+_SELLER = ("merchant_name", "merchant_descriptor", "merchant_identifier", "code")
+"""What says where a purchase was made, or why a row was rejected; the first that is there."""
+
+
+def examples() -> Iterator[Line]:
+    """Tell what can be looked for."""
+    yield Line("What can be looked for", "title")
+    yield from (pair(word, meaning, 28) for word, meaning in EXAMPLES)
+    yield Line(
+        "All that is written must hold. ref: merchant: cardholder: redemption: amount: day: or "
+        "state: before a word says what it is."
+    )
+
+
+def summary(found: Hits) -> Iterator[Line]:
+    """Say what was searched, how what was typed was taken, and as of when."""
+    names = {"purchases": "purchases", "rejected": "rejected rows", "duplicates": "duplicates"}
+    counts = [
+        f"{count:,} {names[name] if count != 1 else names[name][:-1]}"
+        for name, count in found.searched.items()
+        if name in names
+    ]
+    among = f" among {', '.join(counts)}" if counts else ""
+    if found.rows:
+        meaning = f" {found.attempt.meaning}" if found.attempt.meaning else ""
+        yield Line(f"{len(found.rows):,} found{meaning}{among}.", "strong")
+    else:
+        yield Line(f"Nothing found{among}.", "strong")
+    if found.near:
+        yield Line(f"Did you mean {' or '.join(map(named, found.near))}?")
+    if not (found.rows or found.near):
+        yield Line("Say less, or end a reference with * to look for its beginning.")
+    if found.is_cut_off:
+        yield Line("There are more than are shown: add a day, an amount or a state.")
+
+
+def moment(source: AnsweredFrom) -> str:
+    """Say of when the answers are."""
+    return f"as of {format_minute(source.snapshot_at or source.as_of)}"
+
+
+def age(source: AnsweredFrom) -> Iterator[Line]:
+    """Say how old the answers are and who holds the store, if they are from the snapshot."""
+    if source.snapshot_at is None:
+        return
+    old = source.as_of - source.snapshot_at
+    length = f", {format_length(old)} old" if old >= timedelta() else ""
+    taken = format_minute(source.snapshot_at)
+    yield Line(f"SNAPSHOT of {taken}{length}. {source.busy}", "strong")
+
+
+def item(row: FoundOne) -> str:
+    """Say what a row of a list is, in one sentence without columns."""
+    moment = row.get("transacted_at") or row.get("received_at")
+    masked, ref = row.get("cardholder_token_masked"), row.get("transaction_ref")
+    parts = (
+        format_minute(moment) if moment else None,
+        money_text(row["amount"], row["currency"]) if row.get("amount") is not None else None,
+        words(row["state"]),
+        next((row[name] for name in _SELLER if row.get(name)), None),
+        f"reference {ref}" if ref else row.get("id"),
+        f"cardholder {masked}" if masked else None,
+    )
+    return ", ".join(named(part) for part in parts if part)

@@ -13,9 +13,9 @@ from cardoffers_cli.answers.browse.lines import EMPTY, Line, Tone, named, words
 from cardoffers_cli.answers.headlines import place
 from cardoffers_cli.credits.rules import document_text, meaning_of
 from cardoffers_cli.kernel.sheets.sheets import cell_text
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.money import money_text, quantize
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -16,8 +16,7 @@ from textual.screen import ModalScreen
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.widgets import Footer, Input, OptionList, Static
 
-from cardoffers_cli.answers.browse.lines import EMPTY, Line, broken, pair
-from cardoffers_cli.answers.browse.summaries import examples
+from cardoffers_cli.answers.browse.lines import EMPTY, Line, broken, examples, pair
 from cardoffers_cli.kernel.words.visible import shortened, visible
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from cardoffers_cli.intake.local_forms import read_amount, read_day
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.moments import parse_moment
 from cardoffers_cli.kernel.words.money import MINOR_UNITS
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.kernel.words.tokens import ELLIPSIS, SHOWN_AT_EACH_END
 
 if TYPE_CHECKING:

@@ -7,23 +7,28 @@ it is answered and not noted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import hmac
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from cardoffers_cli.http.contract.problems import Problem
 from cardoffers_cli.kernel.store.institutions import institution_of
-from cardoffers_cli.keys.questions import find_key
-from cardoffers_cli.keys.rules import is_well_formed
+from cardoffers_cli.keys.questions import find_key, list_hashes
+from cardoffers_cli.keys.rules import is_well_formed, key_hash, prefix_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
     from cardoffers_cli.http.contract.messages import Call
     from cardoffers_cli.http.contract.routes import Route
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.store.usage_journal import UsageJournal
-    from cardoffers_cli.keys.questions import ApiKey
+    from cardoffers_cli.keys.questions import ApiKey, KeyHash
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,3 +127,83 @@ def _token(call: Call) -> str:
 
 def _unauthenticated(detail: str) -> Problem:
     return Problem(401, "unauthenticated", detail, headers={"www-authenticate": "Bearer"})
+
+
+# The keys that worked when the store was last read, for what is decided before a body is read.
+#
+# A keyring gives room to a body and never entry: the gate asks the store about the key again with
+# each call, so a key that was revoked since opens nothing. It refuses nothing either, unless it was
+# read after the request came: a key may be younger than the keyring.
+
+
+@dataclass(frozen=True)
+class Keyring:
+    """Hashes of keys, by the beginning that may be shown of each.
+
+    `is_whole` is False where a snapshot was read, which cannot say of a key that it does not exist.
+    """
+
+    hashes: Mapping[str, Sequence[KeyHash]] = field(default_factory=dict, repr=False)
+    is_whole: bool = False
+
+    @classmethod
+    def of(cls, store: Store, *, is_whole: bool) -> Self:
+        """Read the keys of a store that are not revoked."""
+        hashes = defaultdict(list)
+        for each in list_hashes(store):
+            hashes[each.prefix].append(each)
+        return cls(dict(hashes), is_whole)
+
+    def owner(self, text: str, now: datetime) -> UUID | None:
+        """Return whose key this is the text of, None where none is known that works."""
+        digest, found = key_hash(text), None
+        for each in self.hashes.get(prefix_of(text), ()):
+            works = each.ends_at is None or now < each.ends_at
+            if hmac.compare_digest(each.key_hash, digest) and works:
+                found = each.institution_id
+        return found
+
+
+# Limits of every call, whichever door it comes through.
+#
+# A server counts while it reads, with the same figures, so that it never holds more.
+
+
+BODY_BYTES = 8 << 20
+BODY_VALUES = 100_000
+"""Values in a body: many times what a batch of 1000 events holds. 8 MiB of `[],` would be three
+million, which take seconds and 250 MiB to parse."""
+HEAD_BYTES = 16 << 10
+TARGET_BYTES = 8 << 10
+"""Path and query."""
+
+
+def check_head(call: Call) -> None:
+    """Let a call pass whose path, query and headers are not too large; raise 414 or 431."""
+    if len(call.path) + len(call.query) > TARGET_BYTES:
+        raise target_too_long()
+    if sum(len(name) + len(value) for name, value in call.headers.items()) > HEAD_BYTES:
+        raise headers_too_large()
+
+
+def check_body(call: Call) -> None:
+    """Let a call pass whose body is not too large, nor holds too much; raise `Problem` 413."""
+    if len(call.body) > BODY_BYTES:
+        raise body_too_large()
+    if sum(map(call.body.count, (b",", b"[", b"{"))) > BODY_VALUES:
+        raise Problem(413, "body_too_large", f"A body holds {BODY_VALUES:,} values at most.")
+
+
+def target_too_long() -> Problem:
+    """Refuse a path and query."""
+    return Problem(414, "target_too_long", "The path and the query are too long.")
+
+
+def headers_too_large() -> Problem:
+    """Refuse headers."""
+    return Problem(431, "headers_too_large", "The head of the request is too large.")
+
+
+def body_too_large() -> Problem:
+    """Refuse a body."""
+    return Problem(413, "body_too_large", f"A body has {BODY_BYTES >> 20} MiB at most.")

@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 from cardoffers_cli.http.contract.problems import invalid
 from cardoffers_cli.intake import fields
-from cardoffers_cli.intake.tokens import check_token
+from cardoffers_cli.intake.fingerprints import check_token
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.moments import parse_moment
 from cardoffers_cli.kernel.words.sentences import sentence

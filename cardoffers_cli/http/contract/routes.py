@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from cardoffers_cli.http.contract.messages import Answer
 from cardoffers_cli.http.contract.problems import Problem
 
 
@@ -75,8 +76,8 @@ ROUTES = (
     ),
     Route("GET", "/openapi.json", None, "openapi:describe"),
     Route("GET", "/docs", None, "docs:show"),
-    Route("GET", "/healthz", None, "health:tell"),
-    Route("GET", "/readyz", None, "health:ready", needs_store=True),
+    Route("GET", "/healthz", None, "routes:tell"),
+    Route("GET", "/readyz", None, "routes:ready", needs_store=True),
 )
 """Every endpoint of the contract, its description, and signs of life (rules.md#versions)."""
 
@@ -101,3 +102,19 @@ def find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:
     raise Problem(
         404, "not_found", "There is no such path. GET /openapi.json describes those there are."
     )
+
+
+# Health: the signs of life of a server, for whatever watches it.
+#
+# One says that this process answers, and nothing of the store: a night that holds the store is no
+# reason to restart a server. The other says that the store can be had, and no word more if not.
+
+
+def tell() -> Answer:
+    """Answer that there is an answer."""
+    return Answer.of(200, {"status": "ok"})
+
+
+def ready() -> Answer:
+    """Answer that the store was had; who asks while it is not is answered 503."""
+    return Answer.of(200, {"status": "ready"})

@@ -2,11 +2,11 @@
 
 What lives here: the page (`page.html.j2`, `page.js`, `page.css`) and its words (`words.py`); the
 worker that runs Python beside it (`worker.js`); what Python runs there (`checking.py`, with
-`files/plain` the only code of ours that does); the runtime that carries all of it (`runtime.py`);
+`intake/plain` the only code of ours that does); the runtime that carries all of it (`runtime.py`);
 and `building.py`, which puts these together: read it first.
-What it may import: `domain/` and its neighbours in `files/`. `checking.py` and all that it imports
-use the standard library only: `modules.py` refuses anything else.
-Where to add: a word of the page in `domain/languages/`; a fact that is told of the check in
+What it may import: the kernel and its neighbours in `intake/`. `checking.py` and all that it
+imports use the standard library only: `modules.py` refuses anything else.
+Where to add: a word of the page in `kernel/words/languages/`; a fact that is told of the check in
 `page.js` and `building.py`.
 
 The page fetches nothing, and its policy lets nothing be fetched: the runtime and the rules are in

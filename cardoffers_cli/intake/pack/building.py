@@ -18,9 +18,9 @@ from cardoffers_cli import __version__
 from cardoffers_cli.intake.pack.modules import modules_of, zip_of
 from cardoffers_cli.intake.pack.runtime import VERSION
 from cardoffers_cli.intake.pack.words import words
-from cardoffers_cli.intake.profiles.settled import settled
+from cardoffers_cli.intake.profiles.refunds import settled
 from cardoffers_cli.intake.schemas.formats import rules_digest
-from cardoffers_cli.kernel.sheets.templates import templates
+from cardoffers_cli.kernel.sheets.pages import templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

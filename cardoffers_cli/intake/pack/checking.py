@@ -1,6 +1,6 @@
 """What Python does in the page: one file, handed over in blocks, and the verdict on it.
 
-This runs in a browser, so it imports the standard library and `files/plain` only.
+This runs in a browser, so it imports the standard library and `intake/plain` only.
 """
 
 from __future__ import annotations

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.intake.conditions import MISTYPED
 from cardoffers_cli.intake.headers import nameless
-from cardoffers_cli.intake.plain.findings import RowFindings
+from cardoffers_cli.intake.plain.findings import LostZerosOfRows, RowFindings, note_numbers
 from cardoffers_cli.intake.plain.repeats import References
 from cardoffers_cli.intake.plain.rulebook import PlainRules
-from cardoffers_cli.intake.plain.tallies import LostZerosOfRows, note_numbers
 from cardoffers_cli.intake.profiles.written import refunds_told
 from cardoffers_cli.kernel.words.card_forms import NumberEvidence
 from cardoffers_cli.kernel.words.findings import CODES, Finding, make_finding
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from cardoffers_cli.intake.plain.findings import CheckDigitHit
     from cardoffers_cli.intake.plain.slices import RowSlice
-    from cardoffers_cli.intake.plain.tallies import CheckDigitHit
     from cardoffers_cli.kernel.words.row_kinds import RowKind
 
 _ACCEPTOR = "card_acceptor"

@@ -1,7 +1,7 @@
 """Files in an institution's own layout, read by a profile in plain Python.
 
 What `profiles/reading.py` does by columns: the same lines, columns, fields and trailer. The profile
-comes settled (`profiles/settled.py`), as whoever is handed it may have no pydantic.
+comes settled (`profiles/refunds.py`), as whoever is handed it may have no pydantic.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from cardoffers_cli.intake.profiles.masking import ProfiledMasks, Reencoded
 from cardoffers_cli.intake.profiles.places import (
     STAND_IN,
     check_fields,
+    check_trailer,
     column_name,
     columns_of,
     labels_of,
@@ -34,7 +35,6 @@ from cardoffers_cli.intake.profiles.texts import (
     first_lines,
     workbook_refused,
 )
-from cardoffers_cli.intake.profiles.trailers import check_trailer
 from cardoffers_cli.intake.profiles.written import messages_of
 from cardoffers_cli.intake.recognising import is_of_other_kind
 from cardoffers_cli.intake.sources import WORKBOOKS, refuse_binary, unusable

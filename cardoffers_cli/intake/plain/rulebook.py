@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.intake import rules
 from cardoffers_cli.intake.conditions import Condition, Exceeds, KnownTrue, Not
 from cardoffers_cli.intake.fields import NUMBER, TOKENS
+from cardoffers_cli.intake.plain.clocks import Moments
 from cardoffers_cli.intake.plain.proofs import exceptions, proof
-from cardoffers_cli.intake.plain.times import Moments
 from cardoffers_cli.intake.predicates import predicate, searching, settled
 from cardoffers_cli.intake.splitting import plain_line_ends
 from cardoffers_cli.kernel.words.row_kinds import MERCHANTS, PURCHASES

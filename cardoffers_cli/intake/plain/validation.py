@@ -27,7 +27,7 @@ from cardoffers_cli.intake.plain.blocks import FileBlocks
 from cardoffers_cli.intake.plain.judging import PlainJudge
 from cardoffers_cli.intake.plain.profiled import ProfiledRows, is_in_our_layout, refuser
 from cardoffers_cli.intake.plain.readers import LineRows, reader_of
-from cardoffers_cli.intake.profiles.settled import profile_of
+from cardoffers_cli.intake.profiles.refunds import profile_of
 from cardoffers_cli.intake.profiles.telling import of_wide_text
 from cardoffers_cli.intake.recognising import row_kind_of
 from cardoffers_cli.intake.verdicts import (
@@ -57,7 +57,7 @@ class PlainValidation:
 
     `options` are those of the command by their names: `now` (a naive datetime in UTC, or its text,
     which is needed), `kind`, `currency`, `delimiter`, `assume_timezone`, `allow_unterminated`,
-    `raw_rejected`; `profile` is a layout as `profiles/settled.py` has it.
+    `raw_rejected`; `profile` is a layout as `profiles/refunds.py` has it.
     """
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from cardoffers_cli.intake.profiles.cutting import Cutter
 from cardoffers_cli.intake.profiles.masking import ProfiledMasks, Reencoded
 from cardoffers_cli.intake.profiles.places import (
     check_fields,
+    check_trailer,
     columns_of,
     labels_of,
     named_positions,
@@ -27,7 +28,6 @@ from cardoffers_cli.intake.profiles.places import (
 )
 from cardoffers_cli.intake.profiles.refunds import BACK, FIRST, NAMES, with_refunds_labels
 from cardoffers_cli.intake.profiles.texts import WIDE, Texts, transcoded, workbook_refused
-from cardoffers_cli.intake.profiles.trailers import check_trailer
 from cardoffers_cli.intake.profiles.translation import Translation
 from cardoffers_cli.intake.profiles.written import messages_of, refunds_told
 from cardoffers_cli.intake.spreadsheets import is_workbook, read_sheet

@@ -16,9 +16,8 @@ import polars as pl
 
 from cardoffers_cli.intake.fields import REQUIRED
 from cardoffers_cli.intake.layout_model import AmountSource, TextSource, TimeSource, TokenSource
-from cardoffers_cli.intake.profiles.amounts import plain_amounts
 from cardoffers_cli.intake.profiles.places import column_name
-from cardoffers_cli.intake.profiles.times import utc_texts
+from cardoffers_cli.intake.profiles.times import plain_amounts, utc_texts
 from cardoffers_cli.kernel.words.money import AMOUNT_SCALE
 from cardoffers_cli.kernel.words.row_kinds import LINE
 

@@ -1,6 +1,6 @@
 """How amounts and times are written in an institution's layout, as both readings need it.
 
-What is said of an amount here in plain Python is said of columns in `amounts.py`; a property test
+What is said of an amount here in plain Python is said of columns in `times.py`; a property test
 holds them together. Imports neither polars nor pydantic.
 """
 

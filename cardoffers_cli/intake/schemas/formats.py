@@ -14,17 +14,17 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from cardoffers_cli.catalogue import catalogue_kinds
+from cardoffers_cli.catalogue import files as catalogue_kinds
 from cardoffers_cli.intake import fields, rules
 from cardoffers_cli.intake.conditions import Both, Missing
 from cardoffers_cli.intake.headers import Names
 from cardoffers_cli.intake.schemas.limits import TextLimits, limits_of
-from cardoffers_cli.kernel.sheets.tabulated import read_tables
+from cardoffers_cli.kernel.sheets.bundled import read_tables
 from cardoffers_cli.kernel.words import json_text, row_kinds
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES, CODES
 from cardoffers_cli.kernel.words.money import MINOR_UNITS
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,6 +1,7 @@
 """What a command works at: its settings, its clock, and the ways to speak.
 
-A command makes one with `Desk.of(ctx)`, does its one call, and hands the outcome to `show`.
+A command makes one with `CommandContext.of(ctx)`, does its one call, and hands the outcome to
+`show`.
 """
 
 from __future__ import annotations

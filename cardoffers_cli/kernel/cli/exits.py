@@ -22,7 +22,7 @@ import typer
 
 from cardoffers_cli.kernel.cli.colour import folded, painted
 from cardoffers_cli.kernel.words import errors
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean
+from cardoffers_cli.kernel.words.nearest import did_you_mean
 from cardoffers_cli.kernel.words.visible import visible
 
 

@@ -26,7 +26,7 @@ from cardoffers_cli.kernel.words.findings import (
     PICKUP_CODES,
     Code,
 )
-from cardoffers_cli.kernel.words.nearest_nearest import did_you_mean, nearest
+from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.payouts.bank_codes import REASONS
 
 PAGES = {
@@ -137,7 +137,7 @@ def page_text(name: str) -> str:
 
 def _catalogue_files() -> Iterator[str]:
     """Yield the columns of every kind of catalogue file."""
-    from cardoffers_cli.catalogue.catalogue_kinds import KINDS
+    from cardoffers_cli.catalogue.files import KINDS
 
     for kind in KINDS.values():
         yield f"## `{kind.name}`\n"

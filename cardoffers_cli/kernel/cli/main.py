@@ -64,7 +64,12 @@ COMMANDS = (
         "intake.checking_commands:validate",
         "Check files; no store needed.",
     ),
-    Entry("From file to money", "schema", "intake.schema:schema", "What a file has to look like."),
+    Entry(
+        "From file to money",
+        "schema",
+        "intake.layout_commands:schema",
+        "What a file has to look like.",
+    ),
     Entry(
         "From file to money",
         "profile",
@@ -74,27 +79,30 @@ COMMANDS = (
     Entry(
         "From file to money",
         "pack",
-        "intake.layout_commands_pack:app",
+        "intake.layout_commands:pack_app",
         "The check of files as one page, to hand on.",
     ),
     Entry("From file to money", "import", "river.commands:import_", "Take transaction files in."),
-    Entry("From file to money", "file", "night.file:app", "Files that were taken, or are held."),
+    Entry(
+        "From file to money",
+        "file",
+        "night.status_commands:app",
+        "Files that were taken, or are held.",
+    ),
     Entry(
         "From file to money",
         "simulate",
-        "river.commands_simulate:simulate",
+        "river.commands:simulate",
         "Match without writing anything.",
     ),
-    Entry(
-        "From file to money", "match", "river.commands_match:match", "Match purchases to offers."
-    ),
+    Entry("From file to money", "match", "river.commands:match", "Match purchases to offers."),
     Entry(
         "From file to money",
         "refund",
         "refunds.commands:app",
         "What came back, and what it takes back.",
     ),
-    Entry("From file to money", "settle", "river.commands_settle:settle", "Settle what is due."),
+    Entry("From file to money", "settle", "river.commands:settle", "Settle what is due."),
     Entry(
         "From file to money",
         "pickup",
@@ -107,7 +115,7 @@ COMMANDS = (
     Entry(
         "From file to money", "webhook", "events.commands:app", "Tell institutions of redemptions."
     ),
-    Entry("From file to money", "redemption", "river.redemption:app", "Show one, or reverse it."),
+    Entry("From file to money", "redemption", "river.commands:app", "Show one, or reverse it."),
     Entry("Closing a month", "credit", "credits.commands:app", "What was credited to cardholders."),
     Entry(
         "Closing a month",
@@ -134,7 +142,7 @@ COMMANDS = (
     ),
     Entry("Answers", "why", "answers.commands:why", "Why a purchase did, or did not, redeem."),
     Entry(
-        "Answers", "timeline", "answers.timeline:timeline", "Everything that happened, from any id."
+        "Answers", "timeline", "answers.commands:timeline", "Everything that happened, from any id."
     ),
     Entry(
         "Answers",
@@ -145,7 +153,7 @@ COMMANDS = (
     Entry(
         "Answers",
         "browse",
-        "answers.find_commands_browse:browse",
+        "answers.find_commands:browse",
         "All of it on one screen: search, look, answer.",
     ),
     Entry(
@@ -162,17 +170,17 @@ COMMANDS = (
     ),
     Entry("Institutions", "key", "keys.commands:app", "API keys: make, rotate, revoke, check."),
     Entry(
-        "Institutions", "inbox", "events.commands_inbox:app", "What an institution's team was told."
+        "Institutions", "inbox", "events.commands:inbox_app", "What an institution's team was told."
     ),
     Entry("Institutions", "api", "http.commands:api", "Call the HTTP contract without a server."),
-    Entry("Institutions", "serve", "http.serve:serve", "Answer the HTTP contract on a port."),
+    Entry("Institutions", "serve", "http.commands:serve", "Answer the HTTP contract on a port."),
     Entry(
         "Upkeep", "privacy", "privacy.commands:app", "What is kept of a cardholder, and its end."
     ),
     Entry(
         "Upkeep",
         "retention",
-        "privacy.commands_retention:app",
+        "privacy.commands:retention_app",
         "How long things are kept, and their end.",
     ),
     Entry(
@@ -184,7 +192,7 @@ COMMANDS = (
     Entry(
         "Upkeep",
         "run",
-        "night.commands_run:app",
+        "night.commands:app",
         "The nightly runs that were, and going on with one.",
     ),
     Entry(

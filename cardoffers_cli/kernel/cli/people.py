@@ -8,10 +8,12 @@ nothing better.
 
 import os
 import pwd
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cardoffers_cli.kernel.words.approvals import actor_named
+from cardoffers_cli.kernel.words.errors import UsageError
 
 LOGIN = Path("/proc/self/loginuid")
 """Where Linux says which user logged in."""
@@ -40,3 +42,21 @@ def name_of(user: int) -> str:
         return pwd.getpwuid(user).pw_name
     except KeyError:
         return str(user)
+
+
+# Extras: packages that only some commands need, and what is said where they are missing.
+
+
+@contextmanager
+def extra(name: str, packages: Collection[str], what: str) -> Iterator[None]:
+    """Import inside this block; say which extra is missing, where one of its packages is."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if str(missing.name).partition(".")[0] not in packages:
+            raise
+        raise UsageError(
+            f"{what} needs the extra {name}.",
+            code="extra_missing",
+            hint=f"pip install 'cardoffers-cli[{name}]'",
+        ) from None

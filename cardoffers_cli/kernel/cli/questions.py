@@ -16,7 +16,7 @@ from cardoffers_cli.kernel.cli import options
 from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.show import Sheet
-from cardoffers_cli.kernel.words.counting import counted
+from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cardoffers_cli.kernel.cli.options import option
-from cardoffers_cli.kernel.disk.private import read_private_file
+from cardoffers_cli.kernel.disk.outputs import read_private_file
 from cardoffers_cli.kernel.words.errors import UsageError
 
 VARIABLE = "CARDOFFERS_WEBHOOK_SECRET"

@@ -12,14 +12,54 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from cardoffers_cli.kernel.disk.lasting import sync_opened
-from cardoffers_cli.kernel.words.errors import ConfigurationError
+from cardoffers_cli.kernel.words.errors import ConfigurationError, NoSpace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+
+# Names that outlive a loss of power: a file is on the disk only when its folder is too.
+
+
+_CANNOT = frozenset({errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOTSUP})
+
+
+def sync_folder_if_possible(folder: Path) -> None:
+    """Put the names in a folder on the disk, where that can be done.
+
+    A folder that may be written to and not be read, and one of some network disks, cannot be.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno not in _CANNOT:
+            raise
+        return
+    try:
+        sync_opened(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_opened(folder: int) -> None:
+    """Put the names in an opened folder on the disk; not on every network folders can be."""
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        if error.errno not in _CANNOT:
+            raise
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, with those that it is in, and put their names on the disk."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        sync_folder_if_possible(each.parent)
+
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -169,3 +209,65 @@ def _not_private(path: Path, what: str) -> ConfigurationError:
         code="processed_not_private",
         hint=f"Let it belong to this user, with `chmod go-w {path}`, or set processed_dir.",
     )
+
+
+# Disks: how much room there is, whether they may be written to, and whether they are far away.
+
+
+_NETWORK = frozenset(
+    {"9p", "afs", "ceph", "cifs", "fuse.glusterfs", "fuse.s3fs", "fuse.sshfs", "gfs2", "lustre"}
+    | {"ncpfs", "nfs", "nfs4", "smb3", "smbfs"}
+)
+_MOUNTS = Path("/proc/self/mountinfo")
+
+_SPARE_BYTES = 1 << 20
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how many bytes this user may still write on the disk of a folder."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
+def is_read_only(folder: Path) -> bool:
+    """Return whether nothing can be made in a folder."""
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        return True
+    return not os.access(folder, os.W_OK | os.X_OK)
+
+
+def network_kind(folder: Path, mounts: Path = _MOUNTS) -> str | None:
+    """Return the kind of the file system of a folder if it is a network's, else None.
+
+    `mounts` is the kernel's list of mounts (proc(5), mountinfo).
+    """
+    kind = _kind(folder.resolve(), mounts)
+    return kind if kind in _NETWORK else None
+
+
+def _kind(folder: Path, mounts: Path) -> str | None:
+    """Return the kind of the innermost mount that a folder is in; None where nobody says."""
+    try:
+        lines = mounts.read_text("utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return None
+    best, kind = -1, None
+    for line in lines:
+        about, _, source = line.partition(" - ")
+        mount = Path(about.split(" ")[4].replace("\\040", " "))
+        depth = len(mount.parts)
+        if depth >= best and (mount == folder or mount in folder.parents):
+            best, kind = depth, source.split(" ")[0]
+    return kind
+
+
+def check_room(folder: Path, needed: int, what: str) -> None:
+    """Raise `NoSpace`, with the bytes, where something does not fit on the disk of a folder."""
+    free = free_bytes(folder)
+    if free < needed + _SPARE_BYTES:
+        raise NoSpace(
+            f"{what} needs {needed + _SPARE_BYTES:,} bytes in {folder}, and {free:,} are free.",
+            hint="Free some space there and run it again: nothing was begun.",
+            needed_bytes=needed + _SPARE_BYTES,
+            free_bytes=free,
+        )

@@ -1,8 +1,8 @@
-"""Telling others: webhooks sent to receivers nobody knows, and commands of the operator's.
+"""Requests to others: where they may go, what carries them, what a failure is called.
 
 Here live the sender (`sender.py`, read it first), what carries its requests (`transport.py`), where
-it may connect to (`resolving.py`), what it calls a failure (`failures.py`), a local receiver
-(`receiver.py`), and commands that are told something (`commands.py`). May import `domain`; httpx
-and aiohttp live here. It knows no store and reads no clock: `jobs/` hands it deliveries and takes
-outcomes. To add a class of failure, add it to `failures.py`.
+it may connect to (`resolving.py`) and what it calls a failure (`failures.py`). May import
+`kernel/words`; httpx is imported nowhere else, aiohttp only in `events` besides. It knows no store
+and reads no clock: who calls hands it deliveries and takes outcomes. To add a class of failure, add
+it to `failures.py`.
 """

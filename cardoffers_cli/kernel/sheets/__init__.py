@@ -1,13 +1,8 @@
-"""Pages for people to look at: one HTML file each, whole in itself, with pictures as inline SVG.
+"""Rows that people read: tables, files in any format, pages, pictures.
 
-What lives here: what a page is (`pages.py`, read it first), its tables (`tables.py`) and pictures
-(`pictures.py`), and for each page a module named after it, from rows to sections and the sentence
-that answers its question. What is drawn where stands in `picture.svg.j2`; how things look in
-`page.html.j2` and `style.css`.
-What it may import: `domain/`, its neighbours in `files/` and jinja2; never a clock or a store.
-jinja2 is imported where it is used, as it is heavy.
-Where to add: a page as a new module; a kind of picture in `pictures.py` and its template.
-
-A page loads nothing and runs no script; what names something in it is escaped by the template. A
-picture shows nothing that the table beneath it does not.
+A `Sheet` is rows of one record with its columns; read `sheets.py` first. `exports.py` writes one in
+every format, `workbooks.py` as a workbook. A page is one template over tables and at most one
+picture (`pages.py`, `tables.py`, `pictures.py`, `page.html.j2`, `style.css`). May import
+`kernel/words` and `kernel/disk`; jinja2 and xlsxwriter are imported nowhere else. To add a format,
+add it to `exports.py`.
 """

@@ -7,6 +7,8 @@ and so in an editable install, it lies beside the package.
 from __future__ import annotations
 
 import csv
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from shutil import copytree
 
@@ -41,3 +43,16 @@ def write_sample_tokens(folder: Path, name: str) -> tuple[str, str]:
     with replacing(folder / name) as out:
         out.write("\n".join((*tokens, "")).encode())
     return tokens
+
+
+# Tables that stand as text beside the code: what is looked up, one thing a line.
+#
+# A file begins with what its lines mean; then come the tables, each below its name in brackets.
+
+
+@cache
+def read_tables(package: str, file: str) -> dict[str, list[str]]:
+    """Return the lines of each table of a file in a package, by the name of the table."""
+    text = files(package).joinpath(file).read_text("utf-8")
+    parts = (part.partition("]\n") for part in text.split("\n[")[1:])
+    return {name: lines.strip().split("\n") for name, _, lines in parts}

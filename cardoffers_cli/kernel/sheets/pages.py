@@ -1,7 +1,7 @@
 """What a page is made of, and how it becomes HTML.
 
 The same page makes the same bytes: there is no clock here, a page says of which moment it is. Text
-that somebody else chose is escaped where it acts or hides (`kernel/words/visible.py`), then for
+that somebody else chose is escaped where it acts or hides (`kernel/words/sentences.py`), then for
 HTML.
 
 A page answers a question: its first line is the answer, in a sentence with its figure. Where a
@@ -11,21 +11,110 @@ script runs, and with a long list behind it every order has the rows that come f
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.kernel.sheets.pictures import Picture
+from cardoffers_cli.kernel.sheets.sheets import guard
 from cardoffers_cli.kernel.sheets.tables import MOST_ROWS, HtmlTable, Link, columns_of, table_of
-from cardoffers_cli.kernel.sheets.templates import templates
-from cardoffers_cli.kernel.words.sentences import amount_text
+from cardoffers_cli.kernel.words.moments import format_brief, format_moment
+from cardoffers_cli.kernel.words.sentences import amount_text, date_text
+from cardoffers_cli.kernel.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from decimal import Decimal
 
+    from jinja2 import Environment
+
     from cardoffers_cli.kernel.sheets.sheets import Row, Sheet
+
+
+# The templates of pages and of what stands on them, and how a value stands in one.
+
+
+_AMOUNT = re.compile(r" (?=%)|(?<=\b[A-Z]{3}) (?=-?\d)")
+_FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+
+
+def _seen(value: Any) -> Any:
+    """Return what stands in a template, text with whatever acts or hides as escapes."""
+    return visible(value) if type(value) is str else value
+
+
+def _as_lines(text: str) -> Any:
+    from markupsafe import escape  # noqa: PLC0415  comes with jinja2
+
+    return escape(visible(text, keep="\n"))
+
+
+def _said(text: str) -> str:
+    """Return a sentence in which a number stays on one line with its sign or its currency."""
+    return _AMOUNT.sub("\u00a0", text)
+
+
+def _coded(text: str) -> Any:
+    """Return a sentence as HTML in which names of fields are set as code."""
+    from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
+
+    shown = str(escape(visible(text)))
+    return Markup(_FIELD.sub(r"<code>\g<0></code>", shown))  # noqa: S704  escaped above
+
+
+@cache
+def templates() -> Environment:
+    """Return the templates of this folder, and how a value stands in one."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  heavy
+
+    pages = Environment(
+        loader=PackageLoader("cardoffers_cli.kernel", "sheets"),
+        autoescape=True,
+        finalize=_seen,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    pages.filters |= {
+        "as_lines": _as_lines,
+        "brief": format_brief,
+        "coded": _coded,
+        "exact": format_moment,
+        "grouped": grouped,
+        "said": _said,
+        "told": lambda text: _said(guard(text)),  # it may begin with a name from outside
+    }
+    return pages
+
+
+_WHOLE = re.compile(r"(?<=^[+-])\d{4,}|^\d{4,}")
+
+
+def thousands(digits: str) -> list[str]:
+    """Cut digits into groups of three, from the right."""
+    head = len(digits) % 3
+    return [*([digits[:head]] if head else []), *re.findall("...", digits[head:])]
+
+
+def grouped(text: str) -> Any:
+    """Return a number as HTML: each group but the first of its whole part stands in a `span`.
+
+    Whatever begins otherwise than a number is text, and stays as it is.
+    """
+    from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
+
+    whole, point, decimals = str(escape(visible(text))).partition(".")
+    return Markup(_WHOLE.sub(_spans, whole) + point + decimals)  # noqa: S704  escaped above
+
+
+def _spans(whole: re.Match[str]) -> str:
+    first, *others = thousands(whole[0])
+    return first + "".join(f"<span>{group}</span>" for group in others)
+
 
 __all__ = ["MOST_ROWS", "Fact", "Page", "Section", "write_page"]
 
@@ -151,3 +240,77 @@ def _tables(section: Section, sheet: Sheet) -> Iterator[tuple[str, HtmlTable]]:
     columns = columns_of(sheet, shown, is_whole=section.is_whole)
     for name, chosen in sheets.items():
         yield name, table_of(chosen, section.in_all, columns, guarded=not section.is_raw)
+
+
+# What was asked of a page: of whom and of which time, in words and as a command.
+#
+# The command writes every row to a file, where a page has the first of them.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportScope:
+    """What a report is restricted to, None by nothing.
+
+    `is_usual` says that nobody chose the window.
+    """
+
+    as_of: datetime
+    institution: str | None = None
+    status: str | None = None
+    from_at: datetime | None = None
+    to_at: datetime | None = None
+    is_usual: bool = False
+
+    def titled(self, name: str) -> str:
+        """Return the title of a page."""
+        return f"{name} of {self.institution}" if self.institution else name
+
+    @property
+    def time(self) -> str:
+        """The window in a sentence, `in the 30 days up to 1 October 2026`; nothing without one.
+
+        It is told in days; `said` has its moments.
+        """
+        if self.is_usual and self.from_at:
+            days = ((self.to_at or self.as_of) - self.from_at).days
+            return f"in the {days} days up to {date_text(self.to_at or self.as_of)}"
+        bounds = [
+            f"{word} {date_text(moment)}"
+            for word, moment in (("from", self.from_at), ("up to", self.to_at))
+            if moment
+        ]
+        return " ".join(bounds)
+
+    @property
+    def ending(self) -> str:
+        """The window as the end of a sentence, with the blank before it."""
+        return f" {self.time}" if self.time else ""
+
+    def said(self, what: str) -> Iterator[str]:
+        """Yield in words what the page is restricted to; `what` the window is of."""
+        bounds = [
+            f"{word} {format_brief(moment)}"
+            for word, moment in (("from", self.from_at), ("up to", self.to_at or self.as_of))
+            if moment and (self.from_at or self.to_at)
+        ]
+        if bounds:
+            yield f"{what} {' '.join(bounds)}."
+        if self.status:
+            yield f"Only what is {self.status}."
+
+    def command(
+        self, report: str, *more: str, file: str, by_status: bool = True, every: str = "--all"
+    ) -> str:
+        """Return the command that writes every row to a file.
+
+        A report that takes no state, or has no option for every row, is asked without it.
+        """
+        wanted = (
+            ("-i", self.institution),
+            ("--status", self.status if by_status else None),
+            ("--from", self.from_at and format_moment(self.from_at)),
+            ("--to", self.to_at and format_moment(self.to_at)),
+        )
+        options = [f"{option} {value}" for option, value in wanted if value]
+        words = ("cardoffers report", report, *more, *options, every, "-o", file)
+        return " ".join(filter(None, words))

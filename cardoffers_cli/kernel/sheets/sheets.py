@@ -19,11 +19,10 @@ from functools import cache
 from typing import Any
 
 from cardoffers_cli.kernel.words import json_text
-from cardoffers_cli.kernel.words.counting import counted
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.kernel.words.money import MINOR_UNITS, quantize
 from cardoffers_cli.kernel.words.records import Kind, Record, members_of, sheet_of, shown_of
-from cardoffers_cli.kernel.words.sentences import percent
+from cardoffers_cli.kernel.words.sentences import counted, percent
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]

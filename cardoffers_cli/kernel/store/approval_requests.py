@@ -90,9 +90,9 @@ def require_approval(
 ) -> str | None:
     """Use up the approval of an action, if it needs one; raise `ApprovalNeeded` without it.
 
-    `action` is one of `domain/approvals`; `details` are what the second person is to know and may
-    not change until it is used. Returns the state that the approval has then, None where none is
-    needed. A dry run changes nothing, and returns NEEDED or the state of the approval as it is.
+    `action` is one of `kernel/words/approvals`; `details` are what the second person is to know and
+    may not change until it is used. Returns the state that the approval has then, None where none
+    is needed. A dry run changes nothing, and returns NEEDED or the state of the approval as it is.
     """
     amount = None if amount is None or currency is None else quantize(amount, currency)
     limit = Limit(institution.approval_limit, institution.currency)

@@ -15,9 +15,14 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
-from cardoffers_cli.kernel.store.folder import make_folder, replace_whole
-from cardoffers_cli.kernel.store.layout import backups_path, draft_path, with_logs
-from cardoffers_cli.kernel.store.leftovers import is_alive
+from cardoffers_cli.kernel.store.layout import (
+    backups_path,
+    draft_path,
+    is_alive,
+    make_folder,
+    replace_whole,
+    with_logs,
+)
 
 _MOST = 20
 """Folders that are kept on the list, the latest."""

@@ -12,8 +12,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.store.folder import sync_folder
-from cardoffers_cli.kernel.store.layout import kept_name, log_paths, with_logs
+from cardoffers_cli.kernel.store.layout import kept_name, log_paths, sync_folder, with_logs
 from cardoffers_cli.kernel.store.store import Store
 from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace, StoreDamaged
 

@@ -17,8 +17,15 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
-from cardoffers_cli.kernel.store.folder import make_folder, needing_room, replace_whole, sync_folder
-from cardoffers_cli.kernel.store.layout import draft_path, erasures_path, unwritten_path
+from cardoffers_cli.kernel.store.layout import (
+    draft_path,
+    erasures_path,
+    make_folder,
+    needing_room,
+    replace_whole,
+    sync_folder,
+    unwritten_path,
+)
 from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
 from cardoffers_cli.kernel.words.moments import format_moment, parse_moment
 from cardoffers_cli.kernel.words.records import Record

@@ -12,8 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 from uuid import UUID
 
-from cardoffers_cli.kernel.store.folder import make_folder, needing_room, replace_whole, sync_folder
-from cardoffers_cli.kernel.store.layout import draft_path, journal_path
+from cardoffers_cli.kernel.store.layout import (
+    draft_path,
+    journal_path,
+    make_folder,
+    needing_room,
+    replace_whole,
+    sync_folder,
+)
 from cardoffers_cli.kernel.words.errors import StoreDamaged
 from cardoffers_cli.kernel.words.moments import format_moment, parse_moment
 

@@ -16,15 +16,23 @@ and `.tmp`), a store that was replaced (`.kept`), and what the nights tell peopl
 
 from __future__ import annotations
 
+import errno
 import os
-from contextlib import suppress
+import re
+import shlex
+import shutil
+import stat
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.kernel.words.errors import NoSpace, Refused
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
 
 STAMP = "%Y%m%dT%H%M%SZ"
 """How a moment stands in the name of a file."""
@@ -212,3 +220,136 @@ def _is_kept_name(path: Path, kept: Path) -> bool:
 def _literal(name: str) -> str:
     """Return a pattern of glob that means one name."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+# The folder of a store, for its owner only: everything of the store but its file is in it.
+#
+# It is a folder of its own, on the disk that the store is on: a link would let two stores share one
+# lock and one journal, and from another disk no draft could take the place of the store in one
+# step.
+
+
+_FOR_ITS_OWNER = 0o700
+
+
+def make_folder(store: Path) -> Path:
+    """Make the folder of a store, if it is not there; raise `Refused` for what is none of its own.
+
+    Whoever is to write into it calls this first.
+    """
+    folder = folder_of(store)
+    try:
+        with needing_room(folder):
+            folder.mkdir(_FOR_ITS_OWNER)
+            sync_folder(folder.parent)
+    except FileExistsError:
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_dev != folder.parent.stat().st_dev:
+            raise _not_its_own(store) from None
+    return folder
+
+
+@contextmanager
+def needing_room(path: Path, hint: str = "Free some space and run it again.") -> Iterator[None]:
+    """Raise `NoSpace` where there is no room for what is written to a path meanwhile."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        raise NoSpace(f"The disk that holds {path} is full.", hint=hint) from None
+
+
+def replace_whole(path: Path, content: bytes, draft: Path) -> None:
+    """Put a new file of its owner's only in the place of a path, in one step and onto the disk."""
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the names in a folder on the disk; raise where that cannot be done."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _not_its_own(store: Path) -> Refused:
+    folder = folder_of(store)
+    return Refused(
+        f"{folder} is a link, a file or another disk: it is to be a folder of the store's own, on "
+        "the same disk, with its lock and its journal.",
+        code="folder_foreign",
+        hint=f"Look where it leads with `ls -ld {shlex.quote(str(folder))}`; put the folder that "
+        "is this store's in its place, then run it again.",
+        file=str(folder),
+    )
+
+
+# Files that are kept under another name, where others would be overwritten or deleted.
+
+
+def put_aside(path: Path, since: datetime) -> Path | None:
+    """Rename a file, if it is there; return where it is kept."""
+    if not path.exists():
+        return None
+    kept = path.rename(kept_name(path, since))
+    sync_folder(path.parent)
+    return kept
+
+
+def put_logs_aside(store: Path, since: datetime) -> None:
+    """Rename the logs that the engine has beside a closed store, which is to be another file.
+
+    They are of a store that is gone, or what the engine left after a checkpoint, having found
+    nothing in it.
+    """
+    for log in log_paths(store):
+        put_aside(log, since)
+
+
+# Files that a killed process left of a store: drafts that were never put in place.
+#
+# Whoever looks holds the store's lock, so no draft of the store is being written meanwhile. The
+# draft of any other file names its process, and is left alone while that lives. Drafts of backups,
+# which may be of another machine, are left to the next backup (`backup_places.py`).
+
+
+_DRAFT = re.compile(r"\.(?!cardoffers-backup\.).+\.(\d+)\.part")
+
+
+def leftovers(store: Path) -> list[Path]:
+    """Return what nobody needs any more of the store of this path, in its runs and reports."""
+    drafts = (path for folder in written_in(store) for path in folder.glob(".*.part"))
+    named = ((path, _DRAFT.fullmatch(path.name)) for path in drafts)
+    orphans = (path for path, found in named if found and not is_alive(int(found[1])))
+    return sorted([*left_over(store), *orphans])
+
+
+def sweep(store: Path) -> list[Path]:
+    """Remove what was left behind; call it with the store's lock, before the store is opened."""
+    found = leftovers(store)
+    for path in found:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of this machine lives."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

@@ -36,8 +36,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.store.engine_errors import not_permitted
-from cardoffers_cli.kernel.store.folder import make_folder
 from cardoffers_cli.kernel.store.identity import inode, is_mounted_read_only
+from cardoffers_cli.kernel.store.layout import make_folder
 from cardoffers_cli.kernel.words.errors import StoreBusy
 
 if TYPE_CHECKING:

@@ -16,7 +16,14 @@ import duckdb
 from cardoffers_cli.archive.archive import show
 from cardoffers_cli.kernel.store import copying, engine_errors, identity, journal
 from cardoffers_cli.kernel.store.engine_errors import SchemaUnknown
-from cardoffers_cli.kernel.store.layout import draft_path, journal_path, log_paths, secrets_path
+from cardoffers_cli.kernel.store.layout import (
+    draft_path,
+    journal_path,
+    log_paths,
+    put_aside,
+    put_logs_aside,
+    secrets_path,
+)
 from cardoffers_cli.kernel.store.lock import store_lock
 from cardoffers_cli.kernel.store.migrations import (
     BASELINE,
@@ -30,7 +37,6 @@ from cardoffers_cli.kernel.store.migrations import (
     missing,
     newest_version,
 )
-from cardoffers_cli.kernel.store.old_files import put_aside, put_logs_aside
 from cardoffers_cli.kernel.store.store import Store
 from cardoffers_cli.kernel.words.errors import NoStore, Refused, StoreBusy, StoreVersion
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4, uuid5
 
 from cardoffers_cli.kernel.store.clock import Clock
+from cardoffers_cli.kernel.store.interning import next_number, numbered_up_to
 from cardoffers_cli.kernel.store.journal_file import JournalLine
-from cardoffers_cli.kernel.store.numbering import next_number, numbered_up_to
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.records import Record
 

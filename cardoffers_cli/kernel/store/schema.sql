@@ -316,7 +316,7 @@ create table imports (
 -- name: recent_purchases
 -- Grain: one row per accepted transaction event that is still in the store; with those of the
 -- history it is the view `purchases`. (institution_id, transaction_ref) is unique, kept so by the
--- anti-join of `pipeline/admit` and proven by an audit. Append only.
+-- anti-join of `river/admit` and proven by an audit. Append only.
 create table recent_purchases (
     purchase_no bigint not null,
     institution_id uuid not null,
@@ -937,7 +937,7 @@ create table watch_looks (
     instrument_no bigint not null
 );
 
--- Counts that are kept of all this; `services/counts` says how
+-- Counts that are kept of all this; `river/counts` says how
 
 -- name: counted_up_to
 -- How far the kept counts go: what comes behind is counted where it stands, and put on top.

@@ -17,8 +17,13 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.store.folder import make_folder, needing_room, replace_whole
-from cardoffers_cli.kernel.store.layout import draft_path, secrets_path
+from cardoffers_cli.kernel.store.layout import (
+    draft_path,
+    make_folder,
+    needing_room,
+    replace_whole,
+    secrets_path,
+)
 from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
 from cardoffers_cli.kernel.words.signing import secret_sha256
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive.archive import show
 from cardoffers_cli.kernel.store import copying
-from cardoffers_cli.kernel.store.folder import sync_folder
-from cardoffers_cli.kernel.store.layout import draft_path, snapshot_path
+from cardoffers_cli.kernel.store.layout import draft_path, snapshot_path, sync_folder
 from cardoffers_cli.kernel.store.opening import check_version, connected
 from cardoffers_cli.kernel.words.errors import NoStore, StoreDamaged, StoreVersion
 

@@ -1,11 +1,11 @@
 """All SQL of the product as text, and the few lines that read it.
 
 A file is a list of blocks, each a `-- name: <query>` line, comment lines that say what the
-statement reads and writes, and one statement. A query is addressed as `folder/file:query`; folders
-and files are named after the modules that use them. `schema.sql` makes the tables of a new store
-(read it first), `migrations/` will bring older ones there, `views/` says once what many statements
-read, `plan/` holds the portable SELECTs that an `engine` runs, `audits/` selects rows that must not
-exist. Imports nothing of ours; `store`, `archive` and `engine` read it. A statement that meets
+statement reads and writes, and one statement. A file lies beside the module that runs it; a query
+is addressed as `slice/file:query`. `schema.sql` makes the tables of a new store (read it first),
+`migrations/` will bring older ones there, `views/` says once what many statements read,
+`river/plan/` holds the portable SELECTs that an engine runs, `audits/` selects rows that must not
+exist. Imports nothing of ours. A statement that meets
 temporary tables of other files declares them in its header (`binding.py`). One that is the same for
 several tables, or columns, is told once: its header says `-- for each: purchases, decisions`, or
 `-- for each: merchants.name, api_keys.name`, and it stands for a statement of each,
@@ -35,7 +35,7 @@ _COLUMN = re.compile(r"^    (\w+) (\w+(?:\(\d+, \d+\))?)", re.MULTILINE)
 
 
 def sql_folder() -> Traversable:
-    """Return the folder of the packaged SQL."""
+    """Return the folder of the package, below which the SQL lies."""
     return files("cardoffers_cli")
 
 

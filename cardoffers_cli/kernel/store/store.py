@@ -18,8 +18,8 @@ import duckdb
 
 from cardoffers_cli.kernel.store import engine_errors
 from cardoffers_cli.kernel.store.binding import TempTables, declared, run
+from cardoffers_cli.kernel.store.engine_errors import Interruptible
 from cardoffers_cli.kernel.store.instances import IN_MEMORY, connect
-from cardoffers_cli.kernel.store.interrupting import Interruptible
 from cardoffers_cli.kernel.store.layout import spill_path
 from cardoffers_cli.kernel.store.memory import Memory
 from cardoffers_cli.kernel.store.statements import statements

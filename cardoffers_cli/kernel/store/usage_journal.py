@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import UUID
 
 from cardoffers_cli.kernel.store import usage_file
-from cardoffers_cli.kernel.store.folder import make_folder
 from cardoffers_cli.kernel.store.identity import inode
-from cardoffers_cli.kernel.store.layout import kept_files, usage_path
+from cardoffers_cli.kernel.store.layout import kept_files, make_folder, usage_path
 from cardoffers_cli.kernel.words.errors import CardoffersError, StoreDamaged
 
 if TYPE_CHECKING:

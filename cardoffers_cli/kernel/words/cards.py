@@ -17,6 +17,7 @@ from cardoffers_cli.kernel.words.tokens import mask
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 # First and last prefix of each range, and the lengths issued in it.
 _RANGES = (
     ("Visa", "4", "4", range(13, 20)),

@@ -1,4 +1,4 @@
-"""Ids and hashes that are derived from what they stand for, as `kernel/store/views/ids.sql` derives them.
+"""Ids and hashes that are derived from what they stand for, as views of the store derive them.
 
 What was told or stored must be the same for ever, so both are held to be alike for any text. Where
 rows are few they are computed here, because that takes no statement.

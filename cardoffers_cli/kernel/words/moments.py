@@ -1,7 +1,7 @@
 """Points in time: UTC, read strictly, written with milliseconds.
 
 Inside the product every moment is a naive `datetime` in UTC, as DuckDB's TIMESTAMP holds it. The
-clock itself is read in `jobs/` only and passed down.
+clock itself is read in `kernel/store/clock.py` only and passed down.
 """
 
 from __future__ import annotations

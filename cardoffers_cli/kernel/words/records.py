@@ -1,6 +1,6 @@
 """Records: rows as frozen classes, whose fields say what a column means.
 
-What leaves `services/` and `jobs/` is a record. Its fields are the columns of the statement it is
+What a slice hands to its commands is a record. Its fields are the columns of the statement it is
 read by, which the test that binds all statements holds, and the fields of the JSON it is written
 as. Who knows the class writes `row.amount`; who is told the name of a field, as the columns of a
 sheet and the writer of JSON are, writes `row["amount"]`: a record is a mapping of its fields too. A

@@ -7,7 +7,7 @@ names, so every kind goes the same way. Each row has a reference, which its inst
 `transacted_at` and `amount`, as those of a purchase.
 
 To add a kind, add its value to `KINDS`; to `intake/rules.py` what holds of its fields alone; and to
-`pipeline/` the statements by which its rows are staged, found again and admitted, which are named
+`river/` the statements by which its rows are staged, found again and admitted, which are named
 after it.
 """
 

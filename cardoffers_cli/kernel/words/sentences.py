@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date
 
+
 _MONTHS = (
     "January February March April May June July August September October November December"
 ).split()
@@ -122,3 +123,11 @@ def is_unusual(value: Decimal | int, before: Sequence[Decimal | int]) -> bool:
         return False
     far = abs(Decimal(value) - usual)
     return far * far > 9 * usual and not usual / _TWICE <= value <= usual * _TWICE
+
+
+# Numbers of things in sentences: `1 purchase`, `1,200 purchases`.
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Write a number before its noun; `many` is for a noun whose plural is not made with an s."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"

@@ -12,8 +12,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+
+if TYPE_CHECKING:
     Texts = Mapping[str, Mapping[str, Any]]
 
 ENGLISH = "en"
@@ -41,3 +43,30 @@ def texts_in(language: str) -> Texts:
 
 def _read(language: str) -> Texts:
     return tomllib.loads((FOLDER / f"{language}.toml").read_text("utf-8"))
+
+
+# Which language a text is shown in (rules.md#languages).
+#
+# The language asked for counts if the program offers it; else, and for a text that is missing in
+# it, the program's first language. Where even that has no text, the program's others follow, and
+# English last, in which every offer has a title.
+
+
+LOCALES = ("en", "es", "pt-BR")
+"""The languages that a program may have."""
+
+_ENGLISH = "en"
+
+
+def languages_to_try(locale: str | None, offered: Sequence[str]) -> tuple[str, ...]:
+    """Return the languages of a text from the best to the last; case does not matter in `locale`.
+
+    `offered` holds the languages of the program, its first language first.
+    """
+    asked = [each for each in offered if locale and each.lower() == locale.lower()]
+    return tuple(dict.fromkeys([*asked, *offered, _ENGLISH]))
+
+
+def first_text(texts: Mapping[str, str | None], languages: Sequence[str]) -> str:
+    """Return the text of the first language that has one, or no text at all."""
+    return next((text for language in languages if (text := texts.get(language))), "")

@@ -1,9 +1,7 @@
-"""What goes to banks and comes from them: payment files out, answers in.
+"""Files to and from banks, read and written as messages with exact amounts.
 
-Here are written pain.001 (`pain001.py`), NACHA CCD (`nacha.py`) and CSV (`payments.py`, read it
-first: what a payment is, in each form), and read camt.053, camt.054 and pain.002 (`messages.py`),
-NACHA returns (`nacha_returns.py`) and CSV (`listed.py`); `answers.py` finds out which of them a
-file is. May import `domain` only; the XML of banks is parsed with defusedxml, which lives here. To
-add a form to write, add it to `FORMS`; one to read, to `answers.py`. What codes mean stands in
-`payouts/bank_codes.py`.
+`payments` go out as pain.001 (`pain001.py`) and NACHA (`nacha.py`); `messages.py` reads what
+comes back, as XML (`xml_entries.py`), NACHA returns (`nacha_returns.py`) or listed rows, into
+`entries.py`: read it first. May import the kernel and intake; defusedxml is imported nowhere else.
+To add a format that a bank answers in, add its module and its line in `forms.py`.
 """

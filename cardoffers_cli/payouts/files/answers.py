@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli.intake.sources import open_input
 from cardoffers_cli.kernel.words.errors import FileUnusable
-from cardoffers_cli.payouts.files.entries import refused
-from cardoffers_cli.payouts.files.listed import read_listed
+from cardoffers_cli.payouts.files.entries import read_listed, refused
 from cardoffers_cli.payouts.files.messages import read_messages
 from cardoffers_cli.payouts.files.nacha_returns import read_returns
 

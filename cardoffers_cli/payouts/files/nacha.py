@@ -10,12 +10,12 @@ from __future__ import annotations
 from string import ascii_uppercase, digits
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.payouts.files.payments import unfit
+from cardoffers_cli.payouts.files.pain001 import unfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.payouts.files.payments import Payment
+    from cardoffers_cli.payouts.files.pain001 import Payment
 
 RECORD = 94
 BLOCK = 10

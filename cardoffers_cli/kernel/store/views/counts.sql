@@ -1,4 +1,4 @@
--- What is counted without reading all there is: the kept counts (`services/counts` writes them), and
+-- What is counted without reading all there is: the kept counts (`river/counts` writes them), and
 -- on top what came after them. Purchases and redemptions are numbered in the order in which they are
 -- written, and a change of state, as a link, is known by its run: so what came after is read alone.
 
