@@ -10,7 +10,7 @@ import pytest
 from cardoffers_cli.answers.explanations import explain
 from cardoffers_cli.archive.export import export
 from cardoffers_cli.kernel.store.interning import purchases_of_refs
-from cardoffers_cli.kernel.words import ids as derived
+from cardoffers_cli.kernel.words import derived
 from hostile import LET_IN, REFUSED
 from tables import given, select, uid
 from work import file_of, found, taken, with_catalogue
