@@ -38,9 +38,10 @@ UNNAMED = re.compile(r"\bdict\[str, Any\]|\btuple\[Any|\bRow\b")
 """A type that says nothing of the columns of a row."""
 
 HANDS_ON_ROWS = {
-    *("kernel/sheets", "kernel/store", "kernel/words", "kernel/net", "intake", "http"),
-    *("answers/browse/inquiry.py", "archive/archive.py", "reports/page.py"),
-    *("river/judge.py", "river/outcomes.py"),
+    *("kernel/sheets", "intake", "answers/browse/inquiry.py", "archive/archive.py"),
+    *("http/contract/bodies.py", "reports/page.py", "river/judge.py", "river/outcomes.py"),
+    *("kernel/store/audits.py", "kernel/store/journal.py", "kernel/store/journal_file.py"),
+    "kernel/store/store.py",
 }
 """The rooms and modules that hand rows of any kind on; all others make rows of their own."""
 

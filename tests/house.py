@@ -88,7 +88,7 @@ RINGS: set[tuple[str, ...]] = set()
 ROOMS_OF = {
     "aiohttp": {"kernel/net", "events"},
     "defusedxml": {"payouts"},
-    "duckdb": {"kernel/store", "archive"},
+    "duckdb": {"kernel/store"},
     "fsspec": {"archive", "pickup"},
     "grpc": {"archive"},
     "h11": {"http"},
@@ -97,7 +97,7 @@ ROOMS_OF = {
     "jiter": {"intake"},
     "markupsafe": {"kernel/sheets", "intake"},
     "polars": {"intake", "catalogue", "sample", "privacy", "kernel/sheets", "kernel/store"},
-    "pyarrow": {"kernel/sheets", "kernel/store", "archive", "river"},
+    "pyarrow": {"kernel/sheets", "kernel/store", "archive"},
     "pydantic": {"kernel/words", "kernel/store", "intake"},
     "pyspark": {"archive"},
     "rich": {"kernel/cli"},
@@ -125,9 +125,16 @@ USES_PRIVATE_PARTS = {
 OWN_CLOCK = {"kernel/store/clock.py"}
 """Where the clock is read; everything else asks there or is handed the time."""
 OWN_RANDOMNESS = {
-    *("kernel/store", "archive", "approvals", "storage", "sample", "merchants", "events"),
-    *("night", "privacy", "payouts", "documents", "catalogue", "river", "reports", "drop"),
-    *("institutions", "demo", "keys/rules.py", "keys/work.py", "keys/notices.py"),
+    "kernel/store/runs.py",
+    "kernel/store/approval_requests.py",
+    *("catalogue/importing.py", "catalogue/rows.py", "demo/work.py"),
+    *("events/sending.py", "events/subscriptions.py", "merchants/answers.py"),
+    *("institutions/changes.py", "institutions/work.py"),
+    *("keys/notices.py", "keys/rules.py", "keys/work.py"),
+    *("payouts/exporting.py", "storage/backup.py", "storage/restore.py"),
+    *("privacy/card_numbers.py", "privacy/erase.py", "privacy/holds.py"),
+    *("river/engines.py", "river/events.py", "river/imports.py"),
+    *("river/receiving.py", "river/simulate.py"),
     *("http/commands.py", "http/connection.py", "http/server.py"),  # the ids of requests
 }
 CLOCK = re.compile(
