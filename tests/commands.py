@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-def crowd() -> float:
-    """Return how many processes want each core, one at least, for limits of an idle machine."""
+def processes_per_core() -> float:
+    """Return how many processes want each core, at least one, for limits of an idle machine."""
     return max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.row_kinds import RowKind
 
-EXAMPLES = 10_000 if FULL else tries(30, 100)
+EXAMPLES = 10_000 if FULL else tries(30, 200)
 """Files that are drawn: seconds each time, two minutes at the gate, an hour and more in full."""
 
 TOML = """
@@ -505,7 +505,7 @@ EVENTS = st.lists(
 
 
 @settings(
-    max_examples=1_000 if FULL else tries(10, 25),
+    max_examples=1_000 if FULL else tries(10, 50),
     deadline=None,
     database=None,
     derandomize=not FULL,

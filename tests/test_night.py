@@ -25,7 +25,7 @@ from cardoffers_cli.night.options import NightObserver, NightOptions
 from cardoffers_cli.night.run import resume_night, run_night
 from cardoffers_cli.night.steps import STEPS
 from cardoffers_cli.sample.plan import Plan
-from commands import crowd
+from commands import processes_per_core
 from disks import small_disk
 from nights import (
     DROP,
@@ -119,7 +119,7 @@ def test_a_night_that_is_asked_to_stop_ends_soon(
             asked = time.monotonic()
             night.join()
             assert night.exitcode in {exit_code, *FINISHED}, said(folder)
-            assert time.monotonic() - asked < SOON_S * crowd()
+            assert time.monotonic() - asked < SOON_S * processes_per_core()
     driver.run_to_the_end(folder)
 
 
