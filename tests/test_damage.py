@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.kernel.store import layout
-from cardoffers_cli.kernel.store.audits import damaged_blocks
+from cardoffers_cli.kernel.store.blocks import damaged_blocks
 from commands import Ended, in_a_pipe
 from sampled import sampled
 from sizes import FULL, one_in, slow

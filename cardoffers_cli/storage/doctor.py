@@ -20,13 +20,8 @@ from cardoffers_cli.kernel.store import (
     signing_secrets,
     usage_journal,
 )
-from cardoffers_cli.kernel.store.audits import (
-    OF_A_PART,
-    audits,
-    damaged_blocks,
-    offending,
-    show_part,
-)
+from cardoffers_cli.kernel.store.audits import OF_A_PART, audits, offending, show_part
+from cardoffers_cli.kernel.store.blocks import damaged_blocks
 from cardoffers_cli.kernel.store.card_numbers import card_numbers
 from cardoffers_cli.kernel.store.erasures import is_marked, own_list
 from cardoffers_cli.kernel.store.layout import leftovers

@@ -6,7 +6,7 @@ log up to there. The store itself is never tried: a private copy is opened, with
 beginning of the log that it takes, which is how the engine itself reads a log that was cut off, and
 at the least without. What goes with the rest is told by the journal, and nothing is done before
 somebody has agreed to it. A block over which the engine was writing at that moment is mended first
-(`kernel/store/audits.py`), by which nothing is lost.
+(`kernel/store/blocks.py`), by which nothing is lost.
 
 The log is kept under a dated name. Killed at any moment the store is as it was, or has lost what
 was told, and running it again goes on.
@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.disk.folders import check_room
-from cardoffers_cli.kernel.store import audits as torn_blocks
-from cardoffers_cli.kernel.store import copying, journal
+from cardoffers_cli.kernel.store import blocks, copying, journal
 from cardoffers_cli.kernel.store.layout import (
     draft_path,
     log_path,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from cardoffers_cli.kernel.store.audits import Checksums
+    from cardoffers_cli.kernel.store.blocks import Checksums
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.journal_file import JournalLine
 
@@ -125,7 +124,7 @@ class _Remains:
 def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Remains:
     """Find the most of the log that the copy opens with, and leave it at that."""
     is_logged = any(log.exists() for log in log_paths(draft))
-    mended = torn_blocks.mend(draft, job.settings)
+    mended = blocks.mend(draft, job.settings)
     refusal = _refusal(job, draft)
     if not mended and (refusal is None or not is_logged):
         raise refusal or Refused(
@@ -199,7 +198,7 @@ def _put_aside(job: Job, draft: Path, look: _Remains) -> list[Path]:
     The journal is told where commits went with them. A log that is whole stays until it is written.
     """
     since = job.opening().since or job.now
-    torn_blocks.write(job.path, look.mended)
+    blocks.write(job.path, look.mended)
     whole = look.is_log_whole
     kept = [] if whole else copying.replace_logs(job.path, log_path(draft), since)
     with current(job.opening()) as store:

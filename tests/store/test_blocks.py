@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.store.audits import damaged_blocks
+from cardoffers_cli.kernel.store.blocks import damaged_blocks
 from cardoffers_cli.kernel.words.errors import StoreDamaged
 from work import job, new_store
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from cardoffers_cli.kernel.store.audits import mend
+from cardoffers_cli.kernel.store.blocks import mend
 from cardoffers_cli.kernel.store.runs import start_run
 from cardoffers_cli.kernel.words.errors import StoreDamaged
 from cardoffers_cli.storage.doctor import doctor

@@ -86,7 +86,7 @@ COMMANDS = (
     Entry(
         "From file to money",
         "file",
-        "night.status_commands:app",
+        "night.file_commands:app",
         "Files that were taken, or are held.",
     ),
     Entry(
