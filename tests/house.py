@@ -101,6 +101,7 @@ ROOMS_OF = {
     "pydantic": {"kernel/words", "kernel/store", "intake"},
     "pyspark": {"archive"},
     "rich": {"kernel/cli"},
+    "stdnum": {"kernel/words"},
     "textual": {"answers"},
     "typer": {"kernel/cli"},  # and in the commands of each slice
     "xlsxwriter": {"kernel/sheets"},
