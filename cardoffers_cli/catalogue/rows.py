@@ -13,15 +13,18 @@ from cardoffers_cli.catalogue import questions as catalogue
 from cardoffers_cli.catalogue.files import KINDS, read_row
 from cardoffers_cli.catalogue.importing import take
 from cardoffers_cli.catalogue.questions import FieldChange
-from cardoffers_cli.kernel.identifiers import whole_id
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import Run, run_record
-from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, UsageError
 from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES
 from cardoffers_cli.kernel.words.moments import format_moment
-from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.kernel.words.records import Record, if_any
-from cardoffers_cli.merchants.questions import IdentifiedMerchant, Merchant, NamedMerchant
+from cardoffers_cli.merchants.questions import (
+    IdentifiedMerchant,
+    Merchant,
+    NamedMerchant,
+    find_merchant,
+)
 from cardoffers_cli.offers import questions as offers
 
 if TYPE_CHECKING:
@@ -180,42 +183,6 @@ def create_offer(
         position=position,
         dry_run=dry_run,
     )
-
-
-def list_merchants(job: Job) -> list[Merchant]:
-    """Return every merchant with its identifiers, by name."""
-    with job.store(read_only=True) as store:
-        return store.records(Merchant, "merchants/questions:list")
-
-
-def find_merchant(store: Store, given: str) -> NamedMerchant:
-    """Return the merchant of an id, of its beginning, of a name, or the latest one.
-
-    Raises `NotFound`, and `UsageError` where several have the name.
-    """
-    named = store.records(NamedMerchant, "merchants/questions:of_name", name=given)
-    if len(named) > 1:
-        ids = ", ".join(str(each.merchant_id) for each in named)
-        raise UsageError(
-            f"More than one merchant is called {given}.",
-            code="merchant_ambiguous",
-            hint=f"Name it by its id: {ids}.",
-        )
-    found = (
-        named[0]
-        if named
-        else store.record(
-            Merchant, "merchants/questions:find", merchant_id=whole_id(store, "merchant", given)
-        )
-    )
-    if found is None:
-        names = [row.name for row in store.records(Merchant, "merchants/questions:list")]
-        raise NotFound(
-            f"There is no merchant {given!r}.",
-            code="merchant_not_found",
-            hint=did_you_mean(nearest(given, names)) or "`cardoffers merchant list` shows them.",
-        )
-    return found
 
 
 def _changed(store: Store, merchant_id: str, *, dry_run: bool) -> ChangedMerchant:

@@ -194,7 +194,7 @@ class _Demo:
 
     def _webhooks(self) -> Iterator[DemoStep]:
         """Send what the bank is owed to a receiver on this machine, which verifies it."""
-        settings = self._job.settings.model_copy(update={"allow_insecure_webhooks": True})
+        settings = replace(self._job.settings, allow_insecure_webhooks=True)
         job = replace(self._job, settings=settings)
         file = self._folder / _KEPT
         secrets: list[str] = []  # the receiver is there before its secret is

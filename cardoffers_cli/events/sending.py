@@ -103,7 +103,7 @@ class Sending:
         is_manual: bool = False,
     ) -> None:
         patient = max(job.settings.lock_wait_s, _RECORD_WAIT_S)
-        settings = job.settings.model_copy(update={"lock_wait_s": patient})
+        settings = replace(job.settings, lock_wait_s=patient)
         self._job = replace(job, settings=settings)
         self._run_no = run_no
         self._due = due

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.catalogue.rows import check_is_new, find_merchant, write_row
+from cardoffers_cli.catalogue.rows import check_is_new, write_row
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
@@ -19,6 +19,7 @@ from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.records import Record, shown
 from cardoffers_cli.merchants import suggestions
+from cardoffers_cli.merchants.questions import find_merchant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -37,8 +37,7 @@ IdentifierType = Annotated[
 @app.command("list")
 def list_(ctx: typer.Context) -> None:
     """List the merchants with their identifiers."""
-    from cardoffers_cli.catalogue.rows import list_merchants
-    from cardoffers_cli.merchants.questions import Merchant
+    from cardoffers_cli.merchants.questions import Merchant, list_merchants
 
     context = CommandContext.of(ctx)
     found = list_merchants(context.job)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.kernel.identifiers import whole_id
+from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
+
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 
 class NamedMerchant(Record):
@@ -36,3 +42,39 @@ class IdentifiedMerchant(Record):
 
     merchant_id: UUID
     name: str
+
+
+def list_merchants(job: Job) -> list[Merchant]:
+    """Return every merchant with its identifiers, by name."""
+    with job.store(read_only=True) as store:
+        return store.records(Merchant, "merchants/questions:list")
+
+
+def find_merchant(store: Store, given: str) -> NamedMerchant:
+    """Return the merchant of an id, of its beginning, of a name, or the latest one.
+
+    Raises `NotFound`, and `UsageError` where several have the name.
+    """
+    named = store.records(NamedMerchant, "merchants/questions:of_name", name=given)
+    if len(named) > 1:
+        ids = ", ".join(str(each.merchant_id) for each in named)
+        raise UsageError(
+            f"More than one merchant is called {given}.",
+            code="merchant_ambiguous",
+            hint=f"Name it by its id: {ids}.",
+        )
+    found = (
+        named[0]
+        if named
+        else store.record(
+            Merchant, "merchants/questions:find", merchant_id=whole_id(store, "merchant", given)
+        )
+    )
+    if found is None:
+        names = [row.name for row in store.records(Merchant, "merchants/questions:list")]
+        raise NotFound(
+            f"There is no merchant {given!r}.",
+            code="merchant_not_found",
+            hint=did_you_mean(nearest(given, names)) or "`cardoffers merchant list` shows them.",
+        )
+    return found

@@ -177,7 +177,7 @@ def _archive(store: Store) -> ArchiveInfo | None:
 
 def is_free(job: Job) -> bool:
     """Open the store for a moment; return whether nobody holds it, raise what is wrong with it."""
-    hurried = replace(job, settings=job.settings.model_copy(update={"lock_wait_s": 1}))
+    hurried = replace(job, settings=replace(job.settings, lock_wait_s=1))
     try:
         with hurried.store(read_only=True):
             return True

@@ -233,7 +233,7 @@ def test_a_night_on_an_engine_ends_as_one_without(
             folder = nights.World(base).copy(tmp_path / where)
             at = nights.at(folder)
             if where != "inside":
-                at = replace(at, settings=at.settings.model_copy(update={"engine": sail_at.url}))
+                at = replace(at, settings=replace(at.settings, engine=sail_at.url))
             if where == "bucket":
                 export(at, bucket)
             result = run_night(at, NightOptions(drop=folder / nights.DROP))

@@ -41,7 +41,7 @@ def slugs(source: Reading) -> list[str]:
 
 
 def patient(made: Job, wait_s: int) -> Job:
-    return replace(made, settings=made.settings.model_copy(update={"lock_wait_s": wait_s}))
+    return replace(made, settings=replace(made.settings, lock_wait_s=wait_s))
 
 
 @contextmanager

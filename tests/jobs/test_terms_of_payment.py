@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.catalogue.importing import import_catalogue
-from cardoffers_cli.catalogue.rows import add_merchant, list_merchants, set_merchant
+from cardoffers_cli.catalogue.rows import add_merchant, set_merchant
 from cardoffers_cli.documents import exporting, invoicing
 from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.documents.verifying import verify, verify_invoices
 from cardoffers_cli.institutions.work import set_institution, show_institution
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.merchants.questions import list_merchants
 from cardoffers_cli.river.settlements import settle_due
 from settled import redeem_in
 from tables import read, uid

@@ -174,8 +174,8 @@ class Inquiry:
     def _now(self) -> Job:
         """Return the job of this moment; who has read a snapshot does not wait for the store."""
         patience_s = 0 if self.source.snapshot_at else PATIENCE_S
-        wait_s = min(patience_s, self._job.settings.lock_wait_s)
-        settings = self._job.settings.model_copy(update={"lock_wait_s": wait_s})
+        wait_s = int(min(patience_s, self._job.settings.lock_wait_s))
+        settings = replace(self._job.settings, lock_wait_s=wait_s)
         now = self._clock()
         self.source = replace(self.source, as_of=now)
         return replace(self._job, now=now, settings=settings)

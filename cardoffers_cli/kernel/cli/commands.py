@@ -5,6 +5,8 @@ before its name and after it. What was given lands in `Options`, as `ctx.obj`; f
 given stay None here, and `kernel/store/settings.py` looks on in the environment and the file.
 """
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 from cardoffers_cli.kernel.words.cards import holds_card_number
@@ -101,7 +103,47 @@ def everywhere(
     """Declare the options of every command."""
 
 
-class _Single(TyperOption):
+def _value(param: Any, ctx: Any, value: Any, checked: Callable[[Any, Any], Any]) -> Any:
+    """Return what a command gets for a value; `checked` is Typer's way, which loads pydantic.
+
+    Texts, names of a choice, paths that can be read, and defaults are taken as they are.
+    """
+    kind, about = param.type_descriptor.annotation, param.type_descriptor.parameter_info
+    plain_path = about.file_okay and about.dir_okay and not (about.writable or about.resolve_path)
+    if about.parser or not value:
+        return checked(ctx, value)
+    if kind is str and isinstance(value, str):
+        taken: Any = value
+    elif kind == list[str] and not isinstance(value, str):
+        taken = [*value]
+    elif kind is Path and plain_path and os.access(value, os.R_OK):
+        taken = Path(value)
+    elif isinstance(value, str) and value in getattr(kind, "__members__", ()):
+        taken = kind[value]
+    elif type(value) is kind and value == param.default:
+        taken = value
+    else:
+        return checked(ctx, value)
+    return param.callback(ctx, param, taken) if param.callback else taken
+
+
+class _Argument(TyperArgument):
+    """An argument."""
+
+    def process_value(self, ctx: Any, value: Any) -> Any:
+        """Return what the command gets."""
+        return _value(self, ctx, value, super().process_value)
+
+
+class _Several(TyperOption):
+    """An option that may be given several times."""
+
+    def process_value(self, ctx: Any, value: Any) -> Any:
+        """Return what the command gets."""
+        return _value(self, ctx, value, super().process_value)
+
+
+class _Single(_Several):
     """An option that is not a list: it may be given twice only with the same value."""
 
     def add_to_parser(self, parser: Any, ctx: Any) -> None:
@@ -185,8 +227,10 @@ class _Everywhere:
         for param in own:
             if getattr(param, "is_flag", False) and param.default is None:
                 param.default = False  # for None, Typer would import pydantic
-            if type(param) is TyperOption and not (param.multiple or param.count):
-                param.__class__ = _Single
+            if type(param) is TyperArgument:
+                param.__class__ = _Argument
+            if type(param) is TyperOption:
+                param.__class__ = _Several if param.multiple or param.count else _Single
         return [*own, *everywhere_params()]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -9,14 +9,14 @@ a code, write its table there.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib.resources import files
-from typing import TYPE_CHECKING, Literal, get_args
+from itertools import chain
+from typing import Literal, get_args
 
 from cardoffers_cli.kernel.words.sentences import sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Level = Literal["error", "warning", "note"]
 
@@ -82,27 +82,50 @@ def _code(code: str, *, level: Level, summary: str, fix: str, why: str, **exampl
     return Code(code, level, summary, fix, why, Example(**example) if example else None)
 
 
-_CODES = read_codes(files(__package__).joinpath("findings.toml").read_text("utf-8"))
+@cache
+def _tables() -> Mapping[str, Mapping[str, Code]]:
+    return read_codes(files(__package__).joinpath("findings.toml").read_text("utf-8"))
 
-CODES = _CODES["rows"]
+
+class _Codes(Mapping[str, Code]):
+    """The codes of some tables of `findings.toml`, which is read when the first is asked for."""
+
+    def __init__(self, *tables: str) -> None:
+        self._tables = tables
+
+    @cached_property
+    def _codes(self) -> Mapping[str, Code]:
+        return dict(chain.from_iterable(_tables()[table].items() for table in self._tables))
+
+    def __getitem__(self, code: str) -> Code:
+        return self._codes[code]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._codes)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+
+CODES = _Codes("rows")
 """Every code a row, or a file that was read, can be given."""
 
-FILE_CODES = _CODES["files"]
+FILE_CODES = _Codes("files")
 """Every code for a file that cannot be read at all (`FileUnusable`)."""
 
-CATALOGUE_CODES: Mapping[str, Code] = {**CODES, **_CODES["catalogue"]}
+CATALOGUE_CODES = _Codes("rows", "catalogue")
 """Every code a row of a catalogue file can be given; some of rows in a catalogue's words."""
 
-DROP_CODES = _CODES["drop"]
+DROP_CODES = _Codes("drop")
 """Every code that is said of a file in the drop folder, and of no row.
 
 One file is apart from the others: whatever is said here of one, the night of the others is whole.
 """
 
-PICKUP_CODES = _CODES["pickup"]
+PICKUP_CODES = _Codes("pickup")
 """Every code that is said of fetching."""
 
-BANK_CODES = _CODES["bank"]
+BANK_CODES = _Codes("bank")
 """Every code that is said of an entry of a bank's file.
 
 The entry is left out, whatever else the file has is taken; a file that is cut off, or not what it
