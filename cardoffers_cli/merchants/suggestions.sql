@@ -689,6 +689,7 @@ payers as (
     inner join merchants on merchants.merchant_no = suggested.merchant_no
 ),
 
+-- What is suggested is the merchant's own while a match is tried, and nobody's before.
 known_payers as (
     select distinct
         merchants.merchant_no, purchases.institution_id, purchases.cardholder_no
@@ -696,6 +697,7 @@ known_payers as (
     inner join identifiers on identifiers.identifier_no = purchases.identifier_no
     inner join merchants on merchants.merchant_id = identifiers.merchant_id
     where merchants.merchant_no in (select suggested.merchant_no from suggested)
+        and identifiers.identifier_no not in (select suggested.identifier_no from suggested)
         and ($institution_id is null or purchases.institution_id = $institution_id)
 ),
 

@@ -95,12 +95,15 @@ def test_what_is_likely_is_suggested_with_what_hangs_on_it(job: Job) -> None:
     assert [] == suggest_merchants(job, "brook")
 
 
-def test_links_are_counted_of_payers_to_offers_of_the_merchant(job: Job) -> None:
+def test_links_and_payers_of_before_are_counted_of_the_merchant(job: Job) -> None:
+    assert [0, 0] == [each.cardholders_in_common for each in suggest_merchants(job)]
     with job.store() as store:
+        put(store, "purchases", [{"ref": "r4", "cardholder": "ann", "identifier": "100"}])
         put(store, "offers", [{"offer": each, "merchant": "Oakwell Pharmacy"} for each in "OP"])
         put(store, "links", [{"cardholder": "ann", "offer": each} for each in "OP"])
         put(store, "links", [{"cardholder": "bob", "offer": "L"}])
-    assert [1, 1] == [each.links for each in suggest_merchants(job)]
+    told = suggest_merchants(job)
+    assert [(1, 1)] * 2 == [(each.links, each.cardholders_in_common) for each in told]
 
 
 def test_a_suggestion_and_its_evidence_change_nothing(job: Job) -> None:
