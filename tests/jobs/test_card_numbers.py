@@ -14,7 +14,7 @@ from cardoffers_cli.answers.search import PurchaseFilter
 from cardoffers_cli.archive.export import export
 from cardoffers_cli.intake.transactions import FileReading
 from cardoffers_cli.kernel.store.layout import mask_key_path
-from cardoffers_cli.kernel.words.row_kinds import CREDITS, REFUNDS
+from cardoffers_cli.kernel.words.row_kinds import CREDITS, PURCHASES, REFUNDS
 from cardoffers_cli.privacy.card_numbers import mask_card_numbers
 from cardoffers_cli.river.checks import validate
 from cardoffers_cli.river.imports import ImportOptions, import_file
@@ -385,9 +385,10 @@ def test_a_rejected_row_shows_its_reference_where_it_is_one(alder: Job, tmp_path
     rows = numbered(1000)
     for row in rows:
         row["amount"] = "x"
+    rows[2]["card_acceptor_id"] = CARD  # beside a reference that is right by chance
     taken(alder, csv_of(tmp_path / "tx.csv", *rows))
     assert [(row["transaction_ref"],) for row in rows] == found(
-        alder, "select transaction_ref from rejects order by line"
+        alder, "select transaction_ref from rejects where field = 'amount' order by line"
     )
 
 
@@ -467,6 +468,27 @@ def test_a_declared_length_is_no_card_number_until_it_is_taken_back(
         {"numbers": ["card_token=16", "card_token=15"]},
         {"numbers": ["card_token=15", None]},
     ] == [json.loads(details) for (details,) in found(alder, logged)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "row"),
+    [
+        (PURCHASES, {**EVENT, "transaction_ref": CARD}),
+        (REFUNDS, {**refund_of(1, "TX-0001"), "refund_ref": CARD}),
+        (CREDITS, {**credit_of(1, "TX-0001"), "credit_ref": CARD}),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_what_was_taken_is_known_when_its_length_is_not_declared_any_more(
+    alder: Job, tmp_path: Path, kind: RowKind, row: dict[str, str]
+) -> None:
+    path = str(csv_of(tmp_path / "a.csv", row))
+    for said, expected in (("16", (1, 0, 0)), ("none", (0, 1, 0))):
+        words = ("institution", "set", "alder", "--numbers", f"{kind.reference}={said}")
+        cardoffers(*words, "--store", alder.path)
+        options = ImportOptions(kind=kind)
+        told = import_file(path, "alder", alder, options, outputs=Outputs()).document()
+        assert expected == tuple(told[name] for name in ("accepted", "duplicates", "invalid"))
 
 
 def test_all_that_was_sent_tells_and_it_is_said_once_what_was_refused_before(

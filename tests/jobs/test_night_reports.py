@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.night import questions as nights
@@ -16,7 +17,19 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from cardoffers_cli.kernel.store.job import Job
+
 ROWS = 7
+
+
+class Reader(NightObserver):
+    """Somebody who reads from when the first institution's turn comes: reports are read too."""
+
+    def __init__(self, made: Job, reading: ExitStack) -> None:
+        self._made, self._reading = made, reading
+
+    def moves(self, what: str, done: int, total: int | None) -> None:  # noqa: ARG002
+        self._reading.enter_context(self._made.store(read_only=True))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -41,5 +54,7 @@ def test_reports_read_in_pages_are_the_same_bytes(
         night = nights.find(store, str(result["run_id"]))
     assert night
     monkeypatch.setattr(reports, "_AT_A_TIME", 2)
-    reports.write_reports(work_of(made, night, NightOptions(drop=drop), NightObserver()))
+    with ExitStack() as reading:
+        observer = Reader(made, reading)
+        reports.write_reports(work_of(made, night, NightOptions(drop=drop), observer))
     assert expected == contents(tmp_path / "reports" / result["night"])

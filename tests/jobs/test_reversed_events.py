@@ -303,6 +303,10 @@ def test_of_what_was_never_sent_nothing_is_taken_back_unless_it_is_sent(
     assert "not_announced" == refused.value.code
     resend(made, redemption(made))
     assert [1] == sent(made, "delivered")
+    with made.store() as store:  # as where somebody sends it once more meanwhile
+        select(store, "update outbox set claimed_at = now() where kind like '%.completed'")
+    reversal = "select state, moot_because from deliveries where kind like '%.reversed'"
+    assert [("delivered", None)] == found(made, reversal)
     assert [COMPLETED, REVERSED] == told(receiver)
 
 

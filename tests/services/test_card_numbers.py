@@ -7,11 +7,17 @@ import pytest
 
 from card_shapes import SHAPES
 from cardoffers_cli.kernel.store import statements as sql
-from cardoffers_cli.kernel.store.card_numbers import card_numbers, keep_numbers, numbers_of
+from cardoffers_cli.kernel.store.card_numbers import (
+    Mask,
+    card_numbers,
+    keep_numbers,
+    mask,
+    numbers_of,
+)
 from cardoffers_cli.kernel.store.statements import sql_folder, statements
 from cardoffers_cli.kernel.words.card_forms import NumberForm
 from cardoffers_cli.kernel.words.row_kinds import FREE_TEXTS
-from tables import given, put, uid
+from tables import given, put, select, uid
 
 if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
@@ -145,6 +151,16 @@ def test_every_text_column_is_looked_at_and_masked_or_named_as_holding_none() ->
     assert [] == [name for name in named if name not in known]
     kept = {f"purchase_details_{name}" for name in FREE_TEXTS}
     assert kept | {"ledger_moves_reason", "imports_file_name", "credits_failure_code"} <= looked_at
+
+
+def test_each_institution_has_its_own_masks(store: Store) -> None:
+    masks = {slug: f"masked-{slug}" for slug in ("alder", "birch")}
+    put(store, "purchases", [{"ref": RIGHT[0], "institution": slug} for slug in masks])
+    of = {"place": "purchases.transaction_ref", "text": RIGHT[0]}
+    each = [Mask(**of, institution_id=uid(slug), masked=text) for slug, text in masks.items()]
+    mask(store, each)
+    refs = select(store, "select institution_id, transaction_ref from purchases")
+    assert {(uid(slug), text) for slug, text in masks.items()} == {*refs}
 
 
 def test_a_text_column_that_is_added_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,16 +35,17 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
 
 CATALOGUE = {
-    "institutions": "institution languages\nalder en|es\nbrook es|en",
+    "institutions": "institution languages\nalder en|es\nbrook es|en\ncedar en",
     "merchants": "merchant\nbakery",
     "offers": "offer merchant cashback rate\nA bakery 1.00 0.1",
     "links": """
         institution  cardholder           offer
         alder        ch_8f38ffe45062a450  A
         brook        short                A
+        cedar        short                A
         """,
 }
-HOLDER = {"alder": "ch_8f38ffe45062a450", "brook": "short"}
+HOLDER = {"alder": "ch_8f38ffe45062a450", "brook": "short", "cedar": "short"}
 TIMES = [NOON + timedelta(hours=hour) for hour in range(3)]
 
 
@@ -360,18 +361,21 @@ def test_settlement_totals_add_up_by_state(store: Store) -> None:
     catalogue(store)
     redeem(store, "1", "2", "3")
     redeem(store, "4", institution="brook", now=TIMES[1])
-    (last, *_) = redemptions(store, Filters(institution_id=uid("alder")), limit=1, cursor=None).rows
-    reverse_redemption(
-        store, str(last["id"]), reason="r", run_no=next_run(store), now=NOON, actor="tester"
-    )
+    redeem(store, "5", institution="cedar", now=TIMES[2])
+    by = {"reason": "r", "run_no": next_run(store), "now": TIMES[2], "actor": "tester"}
+    for slug in ("alder", "cedar"):
+        of = Filters(institution_id=uid(slug))
+        (last, *_) = redemptions(store, of, limit=1, cursor=None).rows
+        reverse_redemption(store, str(last["id"]), **by)
     totals = settlement_totals(store, Filters())
     assert [
         "alder GBP pending 2 2.20 0.20 2.00",
         "alder GBP reversed 1 1.10 0.10 1.00",
         "brook GBP pending 1 1.10 0.10 1.00",
+        "cedar GBP reversed 1 1.10 0.10 1.00",
     ] == [" ".join(map(str, row.values())) for row in totals]
     assert totals[2:] == settlement_totals(store, Filters(from_at=TIMES[1]))
-    assert totals[1:2] == settlement_totals(store, Filters(status="reversed"))
+    assert totals[1::2] == settlement_totals(store, Filters(status="reversed"))
     assert totals[:2] == settlement_totals(store, Filters(institution_id=uid("alder")))
 
 

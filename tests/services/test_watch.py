@@ -115,6 +115,28 @@ def test_open_ones_come_first_then_the_newest(watched: Store) -> None:
     assert [] == open_watch_findings(watched, uid("cedar"))
 
 
+def test_whom_a_finding_is_about_is_told_masked(watched: Store) -> None:
+    given(
+        watched,
+        "purchases",
+        """
+        ref  cardholder                        card
+        1    9fb6f85a8aac50e20c422cac18b44258  ct_527b0abb_of_ann
+        2    0c2a7bfa8aac50e20c422cac18b4f1e9  ct_9c1f77d3_of_bob
+        """,
+    )
+    numbers = "select instrument_no, cardholder_no from purchases where transaction_ref = '2'"
+    ((card, holder),) = select(watched, numbers)
+    record(
+        watched,
+        ("cardholder_busy", f"cardholder {holder}", 1),
+        ("instrument_shared", f"instrument {card}", 1),
+    )
+    assert ["cardholder 0c2a…f1e9", "instrument ct_9…_bob"] == [
+        each.about for each in list_watch_findings(watched, limit=9)
+    ]
+
+
 def test_a_code_without_words_is_told_by_itself() -> None:
     assert "file odd" == watch_meaning("file_odd").says
 

@@ -54,6 +54,7 @@ def test_what_came_is_kept_and_told() -> None:
         post(f"{receiver.url}hooks/alder?x=1")
     (received,) = receiver.received
     assert [received] == told
+    assert "connection_refused" == post(receiver.url).error  # it has ended
     assert (1, NOON, "/hooks/alder", EVENT) == (
         received.number,
         received.at,
