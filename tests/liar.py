@@ -29,6 +29,7 @@ OPEN, READ, LSTAT, OPENDIR, READDIR = 3, 5, 7, 11, 12
 WAY = sys.argv[1]
 SIZE = {"endless": 10, "less": 10}.get(WAY, 100_000)
 PLAIN = 0o100644
+PART = 32 << 10
 CONTENT = b"x" * SIZE
 
 
@@ -81,6 +82,8 @@ def read(number: bytes, at: int, size: int) -> None:
         say(103, number + text(b"x" * size))
     elif WAY == "nothing":
         say(103, number + text(b""))
+    elif at == PART and WAY in {"gap", "hole"}:
+        say(103, number + text(b"")) if WAY == "gap" else status(number, 1)
     elif WAY == "trickle":
         time.sleep(0.2)
         say(103, number + text(b"x"))

@@ -46,7 +46,7 @@ def test_an_honest_server_is_understood() -> None:
 
 
 @pytest.mark.parametrize(
-    "way", ["text", "huge", "empty", "cut", "other", "many", "nolist", "nothing", "old"]
+    "way", ["text", "huge", "empty", "cut", "other", "many", "nolist", "nothing", "gap", "old"]
 )
 def test_an_answer_that_is_none_is_found(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "MOST_NAMES", 3000)
@@ -63,7 +63,7 @@ def test_a_server_that_takes_its_time_is_left(way: str) -> None:
     assert time.monotonic() - began < 10
 
 
-@pytest.mark.parametrize(("way", "most"), [("endless", 11), ("less", 3)])
+@pytest.mark.parametrize(("way", "most"), [("endless", 11), ("less", 3), ("hole", 32 << 10)])
 def test_no_more_is_read_than_was_listed_and_a_byte(way: str, most: int) -> None:
     with speaking(way) as folder:
         assert most == len(b"".join(folder.read(folder.list().files["a.csv"])))
