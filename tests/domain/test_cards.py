@@ -123,9 +123,9 @@ def test_numbers_are_found_in_running_text(text: str) -> None:
 def test_the_pattern_misses_no_number_wherever_it_is_parted(number: str, between: str) -> None:
     parted = [f"{number[:place]}{between}{number[place:]}" for place in range(1, len(number))]
     refused = [text for text in parted if is_token_card_number(text)]
-    assert parted[:12] == refused[:12]
+    assert parted == refused
     assert refused == [text for text in refused if re.search(CARD_LIKE, text)]
-    masked = {without_card_numbers(text, instead="x", field=TOKENS[0]) for text in refused[:12]}
+    masked = {without_card_numbers(text, instead="x", field=TOKENS[0]) for text in refused}
     assert {"x"} == masked
 
 

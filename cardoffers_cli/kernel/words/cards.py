@@ -122,10 +122,11 @@ def numbers_in(text: str, field: str = "") -> list[CardLike]:
     if len(text) < least:
         return []
     found = [*_inside(text)]
-    if not found and (is_token or is_named or field in REFERENCES) and _WHOLE.fullmatch(text):
+    if (is_token or is_named or field in REFERENCES) and _WHOLE.fullmatch(text):
         digits = _BETWEEN.sub("", text)
         fits = least <= len(digits) and len(text.encode()) <= MOST_BYTES and is_issued(digits)
-        found = [CardLike(0, text, digits, ALONE)] if fits else []
+        if fits and digits not in [each.digits for each in found]:  # as a part may be a number too
+            found.insert(0, CardLike(0, text, digits, ALONE))
     if is_token or field in REFERENCES:
         return found
     return [each for each in found if each.form == TRACK or not _is_merchants(each, is_named)]
