@@ -1,7 +1,8 @@
 -- name: listed
 -- Files of an institution, or of all, taken in a span of time or at any, the newest first: how many of
 -- their redemptions stand, how many of these settled, and of how many webhooks were sent. Those that
--- were withdrawn have what they had taken. Those that are held, which nothing was taken of, come first.
+-- were withdrawn have what they had taken. Those that are held, which nothing was taken of, come first,
+-- until the file is taken by its name in a later night, or as it is.
 -- `files` says how many there are. Grain: one row per import of a file, or per held file.
 with files as (
     select
@@ -29,6 +30,20 @@ with files as (
     inner join runs on runs.run_no = nights.run_no
     inner join institutions on institutions.slug = night_files.institution
     where night_files.state = 'held'
+        and not exists (
+            select 1
+            from night_files as later
+            where later.institution = night_files.institution
+                and later.file_name = night_files.file_name
+                and later.night_no > night_files.night_no
+                and later.state = 'imported'
+        )
+        and not exists (
+            select 1
+            from imports
+            where imports.institution_id = institutions.institution_id
+                and imports.file_sha256 = night_files.taken_sha256
+        )
 ),
 page as materialized (
     select files.*, count(*) over () as files

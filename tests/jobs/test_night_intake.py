@@ -349,15 +349,37 @@ def purchases(first: int, rows: int) -> str:
     return "ref amount\n" + "\n".join(f"r{number} {1 + number}.00" for number in numbers)
 
 
-def test_half_a_file_is_held_until_it_is_released(made: Job) -> None:
-    """Released it is taken as it is now: the rest may have come behind it meanwhile."""
+def with_half_a_file(made: Job) -> tuple[bytes, dict[str, Any]]:
+    """Run a night that holds half a file; return the whole one, and the result."""
     for number, rows in enumerate([11, 10, 12]):
         file = file_of(made.path.parent / f"{number}.csv", purchases(100 * number, rows))
         taken(made, file)
     whole = file_of(made.path.parent / "whole.csv", purchases(700, 12)).read_bytes()
     half = whole[: whole.index(b"r704") + 20]
     dropped(made, "alder/june.csv", half)
-    result = run_night(made, NightOptions(drop=made.path.parent / "drop"))
+    return whole, run_night(made, NightOptions(drop=made.path.parent / "drop"))
+
+
+def states(made: Job) -> list[str]:
+    return [each.state for each in file_rows(made, "alder")]
+
+
+def test_half_a_file_is_held_until_it_is_sent_again(made: Job) -> None:
+    whole, _ = with_half_a_file(made)
+    dropped(made, "alder/june.csv", whole)
+    run_night(made, NightOptions(drop=made.path.parent / "drop"))
+    assert ["taken"] * 4 == states(made)
+
+
+def test_half_a_file_is_held_until_it_is_imported_as_it_is(made: Job) -> None:
+    with_half_a_file(made)
+    taken(made, made.path.parent / "processed" / "alder" / "held" / "june.csv", is_whole=True)
+    assert ["taken"] * 4 == states(made)
+
+
+def test_half_a_file_is_held_until_it_is_released(made: Job) -> None:
+    """Released it is taken as it is now: the rest may have come behind it meanwhile."""
+    whole, result = with_half_a_file(made)
     (held,) = result["imports"]
     folder = made.path.parent / "processed" / "alder"
     assert ("held", True, str(folder / "held" / "june.csv"), "file_held") == (
@@ -372,7 +394,7 @@ def test_half_a_file_is_held_until_it_is_released(made: Job) -> None:
         told["next"],
     )
     listed = file_rows(made, "alder")
-    assert ["held", "taken", "taken", "taken"] == [each.state for each in listed]
+    assert ["held", "taken", "taken", "taken"] == states(made)
     assert ("alder/june.csv", 0) == (listed[0].file, listed[0].accepted)
     before = kept(made)
     (folder / "held" / "june.csv").write_bytes(whole)
