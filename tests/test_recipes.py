@@ -1,14 +1,15 @@
 """Who follows a recipe of CONTRIBUTING to the letter has a program of which everything works.
 
 A recipe is `recipes/<name>.toml`: tables `[[edit]]`, each with a `file` and a `text`, which is put
-`after` a line that the file has once, or is the whole of a new file. Its `tests` are run beside
-`recipes/followed.py`, which asks the same of every recipe.
+`after` a line that the file has once, or is the whole of a new file. `run` is what is typed then.
+Its `tests` are run beside `recipes/followed.py`, which asks the same of every recipe.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -49,11 +50,16 @@ def test_everything_works_after_a_recipe_was_followed(name: str, tmp_path: Path)
         (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(CHECKOUT / each, tmp_path / each)
     follow(RECIPES[name], tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "CARDOFFERS_NOT_TRIED": ""}
+    if line := RECIPES[name].get("run"):
+        python = shlex.quote(sys.executable)
+        run = line.replace("cardoffers", f"{python} -m cardoffers_cli", 1)
+        subprocess.run(run, shell=True, cwd=tmp_path, env=environment, check=True)
     tests = ["tests/recipes/followed.py", *RECIPES[name]["tests"]]
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--maxfail=5", "-p", "no:cacheprovider", *tests],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "CARDOFFERS_NOT_TRIED": ""},
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
