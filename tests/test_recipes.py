@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -52,9 +51,10 @@ def test_everything_works_after_a_recipe_was_followed(name: str, tmp_path: Path)
     follow(RECIPES[name], tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "CARDOFFERS_NOT_TRIED": ""}
     if line := RECIPES[name].get("run"):
-        python = shlex.quote(sys.executable)
-        run = line.replace("cardoffers", f"{python} -m cardoffers_cli", 1)
-        subprocess.run(run, shell=True, cwd=tmp_path, env=environment, check=True)
+        words, to = line.removeprefix("cardoffers ").split(" > ")
+        typed = [sys.executable, "-m", "cardoffers_cli", *words.split()]
+        with (tmp_path / to).open("wb") as out:
+            subprocess.run(typed, stdout=out, cwd=tmp_path, env=environment, check=True)
     tests = ["tests/recipes/followed.py", *RECIPES[name]["tests"]]
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--maxfail=5", "-p", "no:cacheprovider", *tests],
