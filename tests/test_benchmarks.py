@@ -26,6 +26,7 @@ SMALL = {
     "history.py": ("--rows 2000 --links 2000 --repeat 1 --parts 3", "merged in"),
     "merchants.py": ("--scale 0.002", "goal at --scale 1"),
     "page.py": ("--rows 2000 --repeat 1", "goal: 100,000 rows/s"),
+    "reads.py": ("--repeat 1", "merchant list"),
     "reconcile.py": ("--rows 1000 --repeat 1", "goal of the first run"),
     "serve.py": ("--seconds 1 --rows 500 --clients 2", "lost: 0"),
     "speed.py": ("--rows 2000 --links 2000 --other-rows 500 --repeat 1", "settle"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.words.row_kinds import RowKind
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Staged:
     """What was read of a file, for a check: valid rows of one kind, and findings.
 
@@ -31,7 +31,7 @@ class Staged:
     differ: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class StagedImport(Staged):
     """What was read of a file or of calls, for an import.
 
@@ -45,7 +45,7 @@ class StagedImport(Staged):
     details: Table | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Numbered:
     """The numbers of what was staged, by fingerprint, and the rows with their numbers (`refs`)."""
 
@@ -54,7 +54,7 @@ class Numbered:
     refs: Table
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class KnownReferences:
     """The staged rows whose refs the history has; where it `is_none` that needs no statement."""
 
@@ -62,7 +62,7 @@ class KnownReferences:
     is_none: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Repeats:
     """The staged rows that are not taken, as their refs came before; conflicts are among them."""
 
@@ -71,7 +71,7 @@ class Repeats:
     conflicts: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Waiting:
     """What waits for a match: all behind the watermark, and those whose merchant is known now.
 
@@ -85,7 +85,7 @@ class Waiting:
     still_unknown: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Undecided:
     """The purchases that a match looks at, and those whose merchant was said to be unknown.
 
@@ -99,7 +99,7 @@ class Undecided:
     still_unknown: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Resolutions:
     """These purchases, each with its merchant where somebody knows it; the others as they were."""
 
@@ -108,7 +108,7 @@ class Resolutions:
     still_unknown: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Candidates:
     """The offers that each purchase fits, best first.
 
@@ -121,7 +121,7 @@ class Candidates:
     rows: Table
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReservedTables:
     """What earlier runs hold of budgets and of uses, and the number of this run."""
 
@@ -130,7 +130,7 @@ class ReservedTables:
     this_run: Table
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Decided:
     """What a match came to: decisions, outcomes, and the purchases that redeem an offer.
 
@@ -150,14 +150,14 @@ class Decided:
     still_unknown: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class OpenRefunds:
     """The refunds that wait: neither linked nor refused nor dismissed."""
 
     rows: Table
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Claims:
     """Open refunds with the purchase that each is to be of, and what is against it.
 
@@ -168,7 +168,7 @@ class Claims:
     how: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReversalTables:
     """What becomes of each claim, and the redemptions that are to be reversed for it."""
 
@@ -176,7 +176,7 @@ class ReversalTables:
     reversals: Table
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CreditTables:
     """The institutions that are asked, and their credited rows whose redemption was looked for."""
 
@@ -184,7 +184,7 @@ class CreditTables:
     rows: Table
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReconciliationTables:
     """The redemptions to look at, and what stands of the credited rows of each that has any."""
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
@@ -106,21 +106,24 @@ def everywhere(
 def _value(param: Any, ctx: Any, value: Any, checked: Callable[[Any, Any], Any]) -> Any:
     """Return what a command gets for a value; `checked` is Typer's way, which loads pydantic.
 
-    Texts, names of a choice, paths that can be read, and defaults are taken as they are.
+    What is not given, texts, names of a choice, paths that can be read, and defaults are taken as
+    they are.
     """
     kind, about = param.type_descriptor.annotation, param.type_descriptor.parameter_info
     plain_path = about.file_okay and about.dir_okay and not (about.writable or about.resolve_path)
-    if about.parser or not value:
+    if about.parser or (param.required and not value):
         return checked(ctx, value)
-    if kind is str and isinstance(value, str):
-        taken: Any = value
-    elif kind == list[str] and not isinstance(value, str):
+    if value is None and not (param.multiple or param.nargs == -1):
+        taken: Any = None
+    elif kind is str and isinstance(value, str):
+        taken = value
+    elif kind == list[str] and isinstance(value, (list, tuple)):
         taken = [*value]
     elif kind is Path and plain_path and os.access(value, os.R_OK):
         taken = Path(value)
     elif isinstance(value, str) and value in getattr(kind, "__members__", ()):
         taken = kind[value]
-    elif type(value) is kind and value == param.default:
+    elif value == param.default if type(value) is kind else value in get_args(kind):
         taken = value
     else:
         return checked(ctx, value)
