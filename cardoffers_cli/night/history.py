@@ -10,12 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.identifiers import whole_id
+from cardoffers_cli.kernel.store.layout import reports_folder
 from cardoffers_cli.kernel.store.lock import night_holder
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.night import questions as nights
-from cardoffers_cli.night.reports import reports_folder
 from cardoffers_cli.night.result import result_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def left_nights(store: Store, path: Path) -> list[UnfinishedNight]:
 
 def page_of(path: Path, night: str) -> Path:
     """Return where the page of a night is; `path` is the store's."""
-    return reports_folder(path, night) / _PAGE
+    return reports_folder(path) / night / _PAGE
 
 
 def _state(holder: Mapping[str, Any] | None, run_id: UUID, has_ended: bool) -> str:

@@ -19,8 +19,8 @@ from cardoffers_cli.kernel.disk.folders import free_bytes
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.store.layout import with_logs
 from cardoffers_cli.kernel.words.errors import CardoffersError, ConfigurationError
+from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.night import questions as nights
-from cardoffers_cli.night.status import Queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -236,6 +236,14 @@ def _of_result(result: NightResult) -> Iterator[Family]:
         for (code, level), count in found.items()
     ]
     yield Family("nightly_findings", "gauge", "Findings, by their code.", samples)
+
+
+class Queue(Record):
+    """How much of one kind waits, and since when the oldest of it."""
+
+    queue: str
+    length: int
+    oldest_at: datetime | None
 
 
 def _asked(job: Job) -> tuple[Sequence[Queue], float | None]:

@@ -33,7 +33,12 @@ from cardoffers_cli.night import questions as nights
 from cardoffers_cli.night.questions import WaitingCount
 from cardoffers_cli.night.reports import report_files, reports_folder
 from cardoffers_cli.night.run_pages import MOST_NIGHTS, runs_page
-from cardoffers_cli.night.status import budgets_that_end, to_do, webhooks_that_wait, what_else_waits
+from cardoffers_cli.night.waiting import (
+    budgets_that_end,
+    to_do,
+    webhooks_that_wait,
+    what_else_waits,
+)
 from cardoffers_cli.reports import offer_results
 from cardoffers_cli.reports.funnel_work import window_of
 from cardoffers_cli.reports.page_work import (

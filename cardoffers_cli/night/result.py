@@ -10,12 +10,11 @@ from cardoffers_cli.drop.drop import clear_drafts
 from cardoffers_cli.drop.file_changes import KEPT_IN, ProcessedFolder
 from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.sheets.exports import replacing
-from cardoffers_cli.kernel.store.layout import runs_folder
+from cardoffers_cli.kernel.store.layout import reports_folder, runs_folder
 from cardoffers_cli.kernel.words.json_text import pieces
 from cardoffers_cli.kernel.words.records import OpenRecord, Record, if_any
 from cardoffers_cli.night import questions as nights
 from cardoffers_cli.night.options import WITHOUT_CONSEQUENCE, told
-from cardoffers_cli.night.reports import reports_folder
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -89,7 +88,7 @@ def result_of(
         processed=night.processed_folder,
         findings=[replace(found, step=step.name) for step in tell for found in step.findings],
         institutions=nights.summary(store, night),
-        reports=str(reports_folder(path, night.name)) if "reports" in counts else None,
+        reports=str(reports_folder(path) / night.name) if "reports" in counts else None,
         security_log_head=counts.get("audits", {}).get("security_log_head"),
         dry_run=False,
     )

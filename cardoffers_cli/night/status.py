@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.answers.money_trails import LoopTotals
 from cardoffers_cli.approvals.questions import list_approvals
 from cardoffers_cli.arrivals.work import count_arrivals
 from cardoffers_cli.credits.questions import open_findings
-from cardoffers_cli.kernel.sheets.pages import Section
-from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
-from cardoffers_cli.kernel.sheets.tables import PrintedCommand
 from cardoffers_cli.kernel.store.approval_requests import approval_moment
 from cardoffers_cli.kernel.store.layout import kept_files, usage_path
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.night.history import last_night, left_nights
 from cardoffers_cli.payouts.questions import payout_states
-from cardoffers_cli.reports.page import MOST_ROWS, ending_soon, when_it_ends
 from cardoffers_cli.storage.overview import Overview, overview, redemptions_by_day
 from cardoffers_cli.watch.questions import open_watch_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
 
     from cardoffers_cli.arrivals.work import ArrivalCounts
     from cardoffers_cli.credits.questions import OpenFindings
-    from cardoffers_cli.kernel.sheets.sheets import Rows
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
@@ -106,91 +100,3 @@ def _money_loop(store: Store, now: datetime) -> list[LoopStatus]:
 
 def _pending(store: Store, now: datetime) -> int:
     return len(list_approvals(store, approval_moment(store, now), state="pending"))
-
-
-# Queues: what waits, for how long by now, of all institutions together.
-
-
-class Queue(Record):
-    """How much of one kind waits, and since when the oldest of it."""
-
-    queue: str
-    length: int
-    oldest_at: datetime | None
-
-
-# What waits when a night has ended: budgets that end soon, webhooks, purchases, ledger entries.
-
-
-_BUDGETS = (
-    *(Column("title", "offer"), Column("currency"), Column("left_amount", "left", "money")),
-    *(Column("budget_amount", "budget", "money"), Column("spent_share", "spent", "share")),
-    *(Column("outlook", "ends"), Column("merchant_funded_amount", "cost in 30 days", "money")),
-    *(Column("merchant_name", "merchant"), Column("offer_id", "offer id", "id")),
-)
-_DELIVERIES = (
-    *(Column("institution"), Column("due", "to be sent", "integer")),
-    Column("failed", "failed, tried again", "integer"),
-    *(Column("exhausted", "given up", "integer"), Column("stopped", kind="integer")),
-    *(Column("delivered", kind="integer"), Column("next", "what to do")),
-)
-_WAITING = (
-    *(Column("waits", "what waits"), Column("count", kind="integer"), Column("next", "what to do")),
-)
-_RATE = (
-    "At the rate of the last 28 days; in brackets, at that of the quickest and of the slowest of"
-    " those four weeks."
-)
-
-
-def to_do(text: str | None) -> Any:
-    """Return what to do as a command, where it is one."""
-    return PrintedCommand(text) if text and text.startswith("cardoffers ") else text
-
-
-def budgets_that_end(offers: Rows, now: datetime) -> Iterator[Section]:
-    """Show the budgets that end soon; rows as `reports/offer_results.py` has."""
-    ending = ending_soon(offers, now)
-    rows = [
-        {
-            **row,
-            "title": row["title"] or row["offer_id"],
-            "left_amount": max(row["budget_amount"] - row["spent_amount"], Decimal(0)),
-            "outlook": when_it_ends(row, now),
-        }
-        for row in ending[:MOST_ROWS]
-    ]
-    if rows:
-        yield Section(
-            title="Budgets that end within 14 days",
-            lines=[_RATE],
-            sheet=Sheet("budgets", _BUDGETS, rows),
-            in_all=len(ending),
-            more="cardoffers report offers --order ends -o offers.html",
-        )
-
-
-def webhooks_that_wait(deliveries: Rows) -> Iterator[Section]:
-    """Show the events that wait; rows as `events/questions.py` counts them."""
-    waiting = ("due", "failed", "exhausted", "stopped")
-    rows = [
-        {**row, "next": PrintedCommand(f"cardoffers webhook list -i {row['institution']}")}
-        for row in deliveries
-        if any(row[name] for name in waiting)
-    ]
-    sent = sum(row["delivered"] for row in deliveries)
-    were = "was" if sent == 1 else "were"
-    said = f"Of the events of the last 30 days, {sent:,} {were} delivered"
-    if deliveries:
-        yield Section(
-            title="Webhooks that wait",
-            lines=[f"{said}{'; these were not.' if rows else ', and none waits.'}"],
-            sheet=Sheet("deliveries", _DELIVERIES, rows) if rows else None,
-        )
-
-
-def what_else_waits(waiting: Rows) -> Iterator[Section]:
-    """Show what else waits: `waits`, `count`, and what to do `next`."""
-    rows = [{**row, "next": to_do(row["next"])} for row in waiting if row["count"]]
-    if rows:
-        yield Section(title="What else waits", sheet=Sheet("waiting", _WAITING, rows))
