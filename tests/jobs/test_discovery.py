@@ -182,8 +182,11 @@ def test_what_an_unlinked_identifier_redeemed_stands(job: Job) -> None:
     accept(job, "101", "Luna Books", "same till")
     match_purchases(job)
     told = unlink(job, "101", "another shop")
-    assert [("alder", 1, "2.00")] == [
-        (each.institution, each.redemptions, str(each.institution_payout_amount))
+    assert [("alder", 1, 0, "2.00")] == [
+        (
+            *(each.institution, each.redemptions, each.reversed),
+            str(each.institution_payout_amount),
+        )
         for each in told.redeemed
     ]
     assert owner(job, "101") is None

@@ -9,6 +9,7 @@ import pytest
 
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.words.row_kinds import REFUNDS
 from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.run import run_night
 from cardoffers_cli.river.imports import ImportOptions, import_file
@@ -94,6 +95,17 @@ def test_what_a_file_looked_like_is_kept_of_whoever_is_watched(tmp_path: Path) -
     assert [(3, 1, 2, None)] == found(made, KEPT)
     taken(made, path)
     assert (0, 0, 0, None) == found(made, f"{KEPT} order by import_no")[1]
+
+
+def test_the_middle_amount_of_a_file_is_of_its_rows_alone(tmp_path: Path) -> None:
+    made, path = with_catalogue(tmp_path), tmp_path / "refunds.csv"
+    set_institution(made, "alder", {}, watch=True)
+    for amount in (3, 9):
+        row = f"R-{amount},r-1,{amount}.00,2026-06-01T10:00:00Z"
+        path.write_text(f"refund_ref,original_transaction_ref,amount,refunded_at\n{row}\n")
+        import_file(str(path), "alder", made, ImportOptions(kind=REFUNDS), outputs=Outputs())
+    medians = "select median_amount from import_shapes order by import_no"
+    assert [(3,), (9,)] == found(made, medians)
 
 
 def many(folder: Path, day: int, rows: int) -> Path:
