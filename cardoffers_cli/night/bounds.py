@@ -99,7 +99,8 @@ def picked_up(job: Job, drop: Path, *, dry_run: bool = False) -> list[NightFindi
     told = visit_all(job, drop, dry_run=dry_run)
     findings = [_told(each) for each in told.findings]
     if new := sum(file.state == "new" for file in told.files):
-        message = f"{counted(new, 'file')} would be fetched first, and {_is(new)} not looked into."
+        verb = "is" if new == 1 else "are"
+        message = f"{counted(new, 'file')} would be fetched first, and {verb} not looked into."
         findings.append(finding("pickup_waiting", message, level=WITHOUT_CONSEQUENCE, count=new))
     return findings
 
@@ -114,7 +115,3 @@ def tidied_up(job: Job, drop: Path) -> list[NightFinding]:
 def _told(found: PickupFinding) -> NightFinding:
     about = {name: found[name] for name in ("institution", "file", "count") if name in found}
     return finding(found.code, found.message, level=found.level, then=found.next, **about)
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.file_changes import ProcessedFolder
-from cardoffers_cli.kernel.disk.folders import free_bytes, is_read_only, network_kind
+from cardoffers_cli.kernel.disk.folders import free_bytes, network_kind
 from cardoffers_cli.kernel.words.errors import ConfigurationError, NoSpace, NotFound, Refused
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.night.findings import without_room
@@ -51,7 +52,8 @@ def check_places(job: Job, order: NightOptions) -> list[NightFinding]:
                 code="folder_missing",
                 hint="Make it, or set processed_dir.",
             )
-        if is_read_only(folder):
+        is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+        if is_read_only or not os.access(folder, os.W_OK | os.X_OK):
             raise Refused(
                 f"The {name} is where nothing can be written: {folder}.",
                 code="read_only",

@@ -165,12 +165,17 @@ def show(
 ) -> None:
     """Show a nightly run step by step, with its files and its findings; of another run, its counts."""  # noqa: E501  one line of help
     from cardoffers_cli.night.history import show_run
+    from cardoffers_cli.night.options import StepReport
     from cardoffers_cli.night.result import NightResult
-    from cardoffers_cli.night.screen import step_blocks
+    from cardoffers_cli.night.screen import night_blocks
 
     context = CommandContext.of(ctx)
     found = show_run(context.job, run_id)
-    context.show(found, *(step_blocks(found) if isinstance(found, NightResult) else ()))
+    if isinstance(found, NightResult):
+        steps = Sheet.of(StepReport, "steps", found.steps, title="Steps")
+        context.show(found, steps, *night_blocks(found))
+    else:
+        context.show(found)
 
 
 @app.command()

@@ -136,7 +136,10 @@ def _findings(news: ArrivalNotices) -> list[NightFinding]:
     return [
         *(_missed(rows) for (*_, state), rows in groups.items() if state == "missed"),
         *(_late(rows) for (*_, state), rows in groups.items() if state == "late"),
-        *(_no_longer_missing(each) for each in news.came),
+        *(
+            _about(each, f"{_came_at(each)}: nothing is missing any more of {_due(each)}", 1)
+            for each in news.came
+        ),
     ]
 
 
@@ -161,11 +164,6 @@ def _late(rows: list[Arrival]) -> NightFinding:
     newest = rows[-1]
     before = f", and so did {len(rows) - 1:,} before" if rows[1:] else ""
     return _about(newest, f"{_came_at(newest)}, it was due by {_due(newest)}{before}", len(rows))
-
-
-def _no_longer_missing(arrival: Arrival) -> NightFinding:
-    said = f"{_came_at(arrival)}: nothing is missing any more of {_due(arrival)}"
-    return _about(arrival, said, 1)
 
 
 def _about(arrival: Arrival, said: str, count: int) -> NightFinding:

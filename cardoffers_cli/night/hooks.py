@@ -22,7 +22,7 @@ from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.records import Record, if_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from cardoffers_cli.kernel.net.sender import Outcome
@@ -195,8 +195,3 @@ def _run(
     told = dumps(notice).encode() if document is None else document
     ended = run_command(hook.words, told, deadline_s=settings.hooks_deadline_s, variables=variables)
     return ended.error, ended.output if ended.error else ""
-
-
-def of_event(hooks: Sequence[Hook], event: str) -> Iterator[Hook]:
-    """Yield the hooks of an event."""
-    return (hook for hook in hooks if hook.event == event)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.intake.sources import unusable
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.sentences import counted
-from cardoffers_cli.river.stage import staged_amount
 
 if TYPE_CHECKING:
     from cardoffers_cli.drop.fetched_files import Copy
@@ -46,7 +45,7 @@ def check_sums(store: Store, judged: Judged, owner: Institution, manifest: Manif
         raise _mismatch(f"it has {counted(report.received, 'row')}, not {manifest.rows:,}")
     if manifest.amount_sum is None:
         return
-    amount, *refunded = (staged_amount(store, each) for each in judged.staged)
+    amount, *refunded = (store.value("river/stage:amount", each.rows) for each in judged.staged)
     found = quantize(amount - sum(refunded), owner.currency)
     is_whole = manifest.sha256 or not report.is_unterminated
     lacks_refunds = report.refunds and report.refunds.invalid

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli import __version__
 from cardoffers_cli.kernel.disk.folders import free_bytes
-from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.store.layout import with_logs
 from cardoffers_cli.kernel.words.errors import CardoffersError, ConfigurationError
 from cardoffers_cli.kernel.words.records import Record
@@ -179,12 +178,6 @@ def measure(
     )
 
 
-def write_metrics(path: Path, measured: Measured, *, mode: int) -> None:
-    """Write metrics as a whole or not at all: a collector never reads half of them."""
-    with replacing(path, mode=mode) as out:
-        out.write(exposition(night_families(measured)).encode())
-
-
 def night_families(measured: Measured) -> Iterator[Family]:
     """Yield the metrics of a run and of what it left."""
     yield build_info()
@@ -205,7 +198,11 @@ def night_families(measured: Measured) -> Iterator[Family]:
     waiting = sorted(measured.queues, key=lambda each: each.queue)
     lengths = {each.queue: each.length for each in waiting}
     yield gauges("queue_length", "How many wait.", "queue", lengths)
-    ages = {each.queue: _age(each, measured.as_of) for each in waiting}
+    now = measured.as_of
+    ages = {
+        each.queue: max(0.0, (now - each.oldest_at).total_seconds()) if each.oldest_at else 0.0
+        for each in waiting
+    }
     says = "How old the oldest is that waits, 0 where none does."
     yield gauges("queue_oldest_age_seconds", says, "queue", ages)
     says = "What the user of the nightly run may still write on the disk of a folder."
@@ -254,10 +251,6 @@ def _asked(job: Job) -> tuple[Sequence[Queue], float | None]:
         waiting = store.records(Queue, "night/status:queues", now=job.now)
         return waiting, _seconds(ended_at) if ended_at else None
     return [], None
-
-
-def _age(queue: Queue, now: datetime) -> float:
-    return max(0.0, (now - queue.oldest_at).total_seconds()) if queue.oldest_at else 0.0
 
 
 def _seconds(moment: datetime) -> float:

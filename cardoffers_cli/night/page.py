@@ -201,7 +201,13 @@ def _facts(night: NightPage) -> Iterator[Fact]:
         sum(row["accepted"] for row in night.summary),
         f"{counted(rejected, 'row')} rejected" if rejected else "no row rejected",
     )
-    yield Fact.of("redemptions", redeemed_of(tonight), _a_week_before(night))
+    there = (night.as_of - timedelta(days=7)).date()
+    week_before = (
+        f"{redeemed_of(row):,} on {there:%A}, {day_text(there)}"
+        for row in night.history[1:]
+        if row["as_of"].date() == there
+    )
+    yield Fact.of("redemptions", redeemed_of(tonight), next(week_before, ""))
     yield Fact.of_money("payout", payouts_of(tonight), "of these redemptions")
     settled = {name: row["settled_payout_amount"] for name, row in tonight["money"].items()}
     entries = sum(row["settled"] for row in tonight["money"].values())
@@ -226,15 +232,6 @@ def _refunds(came_back: Row) -> Iterator[Fact]:
         f"{counted(waiting, 'refund')} {'waits' if waiting == 1 else 'wait'}" if waiting else "",
     ]
     yield Fact.of("refunds linked", linked, ", ".join(filter(None, parts)))
-
-
-def _a_week_before(night: NightPage) -> str:
-    """Return what the same day of the week had, if there was a night."""
-    there = (night.as_of - timedelta(days=7)).date()
-    for row in night.history[1:]:
-        if row["as_of"].date() == there:
-            return f"{redeemed_of(row):,} on {there:%A}, {day_text(there)}"
-    return ""
 
 
 def _sections(night: NightPage) -> Iterator[Section]:

@@ -265,12 +265,6 @@ def newest_finished(store: Store) -> tuple[Night | None, int]:
     return None if night_no is None else get(store, night_no), row["newest_run_no"]
 
 
-def cover(store: Store, night: Night) -> Night:
-    """Fix the last run that the night's reports cover; the first time holds."""
-    store.execute("night/questions:cover", night_no=night.night_no)
-    return get(store, night.night_no)
-
-
 def steps(store: Store, night: Night, *, is_untold: bool = False) -> list[NightStep]:
     """Return the steps that are done, or those of which nobody was told, in their order."""
     of = {"night_no": night.night_no, "is_untold": is_untold}

@@ -57,7 +57,9 @@ def report_files(slug: str) -> list[str]:
 def write_reports(work: NightContext) -> StepResult:
     """Write the reports of the night."""
     with work.job.store() as store, store.transaction():
-        work.night = nights.cover(store, work.night)
+        night_no = work.night.night_no
+        store.execute("night/questions:cover", night_no=night_no)  # the first time holds
+        work.night = nights.get(store, night_no)
         institutions = sorted(list_institutions(store), key=lambda each: each.slug)
     folder = reports_folder(work.job.path, work.night.name)
     make_folder(folder)

@@ -45,14 +45,6 @@ def night_blocks(result: NightResult) -> Iterator[Block]:
     yield Text(list(_said(result)))
 
 
-def step_blocks(result: NightResult) -> Iterator[Block]:
-    """Yield a night step by step."""
-    from cardoffers_cli.night.options import StepReport
-
-    yield Sheet.of(StepReport, "steps", result.steps, title="Steps")
-    yield from night_blocks(result)
-
-
 def findings_lines(findings: Sequence[NightFinding]) -> Iterator[str]:
     """Yield findings, the most urgent first; each with what to do."""
     urgency = {"error": 0, "warning": 1, "note": 2}

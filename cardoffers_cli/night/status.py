@@ -69,6 +69,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
     """
     with reading(job) as source:
         days = redemptions_by_day(source.store, job.now) if by_day else {}
+        moment = approval_moment(source.store, job.now)
         found = StoreStatus(
             store=str(job.path),
             as_of=job.now,
@@ -78,7 +79,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             calls_put_aside=[str(kept) for kept in kept_files(usage_path(job.path))],
             open_findings=open_findings(source.store),
             money_loop=_money_loop(source.store, job.now) or None,
-            approvals_pending=_pending(source.store, job.now) or None,
+            approvals_pending=len(list_approvals(source.store, moment, state="pending")) or None,
             open_watch_findings=open_watch_findings(source.store) or None,
             arrivals=count_arrivals(source.store, job.now),
         )
@@ -96,7 +97,3 @@ def _money_loop(store: Store, now: datetime) -> list[LoopStatus]:
         LoopStatus(**each, paid_amount=paid.get((each.institution, each.currency)))
         for each in found
     ]
-
-
-def _pending(store: Store, now: datetime) -> int:
-    return len(list_approvals(store, approval_moment(store, now), state="pending"))

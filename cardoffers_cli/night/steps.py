@@ -55,9 +55,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.credits.questions import OpenFindings
     from cardoffers_cli.kernel.store.store import Store
-    from cardoffers_cli.kernel.words.errors import CardoffersError
     from cardoffers_cli.night.options import StepReport
-    from cardoffers_cli.night.questions import NightFile, NightFinding
+    from cardoffers_cli.night.questions import NightFinding
     from cardoffers_cli.storage.doctor import Audit
 
 
@@ -131,7 +130,16 @@ def _match(work: NightContext, store: Store) -> StepResult:
     job, computed = work.job, work.computed
     report = (keep(store, job, computed) if computed else decide(store, job)).document()
     counts = {name: report[name] for name in _MATCHED}
-    findings = [_unmerged(computed.unmerged)] if computed and computed.unmerged else []
+    findings = []
+    if computed and (error := computed.unmerged):
+        findings.append(
+            finding(
+                "history_not_merged",
+                f"The small parts of the history were left as they are. {error.message}",
+                level="warning",
+                then="cardoffers store compact",
+            )
+        )
     if unknown := report["merchant_unresolved"]:
         message = f"The merchant of {counted(unknown, 'purchase')} is not in the catalogue."
         findings.append(
@@ -144,15 +152,6 @@ def _match(work: NightContext, store: Store) -> StepResult:
             )
         )
     return StepResult(counts=counts, findings=findings)
-
-
-def _unmerged(error: CardoffersError) -> NightFinding:
-    return finding(
-        "history_not_merged",
-        f"The small parts of the history were left as they are. {error.message}",
-        level="warning",
-        then="cardoffers store compact",
-    )
 
 
 _MATCHED = (
@@ -214,8 +213,10 @@ def _look_again(work: NightContext) -> StepResult:
         changes = unanswered(store, looked)
         keep_looked(store, looked, changes, before_night=work.night.night_no)
     findings += [changed_later(change) for change in changes]
-    counts = {"taken_files": looked.files, "changed_files": len(changes)}
-    return StepResult(counts={**_late_counts(late), **counts}, findings=findings)
+    of_late = file_counts(late)
+    counts = {f"late_{name}": of_late[name] for name in ("files", "imported", "failed", "accepted")}
+    counts |= {"taken_files": looked.files, "changed_files": len(changes)}
+    return StepResult(counts=counts, findings=findings)
 
 
 def _process(work: NightContext) -> Iterator[NightFinding]:
@@ -226,11 +227,6 @@ def _process(work: NightContext) -> Iterator[NightFinding]:
     done.append(send_webhooks(work))
     for each in done:
         yield from (one for one in each.findings if one.level != WITHOUT_CONSEQUENCE)
-
-
-def _late_counts(late: list[NightFile]) -> dict[str, int]:
-    counts = file_counts(late)
-    return {f"late_{name}": counts[name] for name in ("files", "imported", "failed", "accepted")}
 
 
 def _reconcile(work: NightContext) -> StepResult:

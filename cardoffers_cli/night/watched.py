@@ -8,20 +8,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.disk.folders import make_folder
+from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.store.layout import runs_folder
 from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.night.checks import processed_root
-from cardoffers_cli.night.hooks import (
-    EVENTS,
-    HookOutcome,
-    Notice,
-    hooks_of,
-    of_event,
-    tell,
-    would_tell,
+from cardoffers_cli.night.hooks import EVENTS, HookOutcome, Notice, hooks_of, tell, would_tell
+from cardoffers_cli.night.metrics import (
+    METRICS,
+    check_metrics_file,
+    exposition,
+    measure,
+    night_families,
 )
-from cardoffers_cli.night.metrics import METRICS, check_metrics_file, measure, write_metrics
 from cardoffers_cli.night.result import NOTHING_NEW, RESULT, exit_code_of, write_result
 
 if TYPE_CHECKING:
@@ -117,16 +116,18 @@ class WatchedRun:
             )
             for path, mode in files:
                 make_folder(path.parent)
-                write_metrics(path, measured, mode=int(mode, 8))
+                with replacing(path, mode=int(mode, 8)) as out:  # nobody reads half of them
+                    out.write(exposition(night_families(measured)).encode())
         except Exception as fault:  # noqa: BLE001  whatever it is, the run is not to hear of it
             why = getattr(fault, "strerror", None) or type(fault).__name__
             self._onlooker.warn(f"The metrics of the nightly run were not written: {why}.")
 
     def _tell(self, notice: Notice, document: bytes | None = None) -> None:
-        for hook in of_event(self._hooks, notice.event):
-            outcome = tell(hook, notice, document, self._job.settings)
-            self._told.append(outcome)
-            self._onlooker.told(outcome)
+        for hook in self._hooks:
+            if hook.event == notice.event:
+                outcome = tell(hook, notice, document, self._job.settings)
+                self._told.append(outcome)
+                self._onlooker.told(outcome)
 
     def _notice(self, event: str, status: str) -> Notice:
         night = self._night

@@ -19,7 +19,6 @@ from cardoffers_cli.river.handles import Staged, StagedImport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from decimal import Decimal
 
     import polars as pl
 
@@ -321,9 +320,3 @@ class _Memory:
 
     def _places(self, numbers: pl.Series) -> pl.Series:
         return numbers & (len(self._lower) - 1)
-
-
-def staged_amount(store: Store, staged: Staged) -> Decimal:
-    """Return the sum of the amounts of the staged rows, duplicates included."""
-    amount: Decimal = store.value("river/stage:amount", staged.rows)
-    return amount

@@ -124,8 +124,11 @@ def examine(
 
     Without a path it is a copy, and what stands beside a store is not looked at.
     """
-    chosen = [name for name in names(strict=strict) if name not in but]
-    return [_examined(store, path, name, tell) for name in _at_hand(chosen, path)]
+    return [
+        _examined(store, path, name, tell)
+        for name in names(strict=strict)
+        if name not in but and (path is not None or name not in _BESIDE)
+    ]
 
 
 def examine_part(
@@ -155,11 +158,6 @@ def examine_part(
         if name not in found:
             found[name] = _examined(store, path, name, tell)
     return [found[name] for name in chosen]
-
-
-def _at_hand(chosen: Sequence[str], path: Path | None) -> list[str]:
-    """Leave out what stands beside a store, where there is none."""
-    return [name for name in chosen if path is not None or name not in _BESIDE]
 
 
 def _examined(store: Store, path: Path | None, name: str, tell: Callable[[str], None]) -> Audit:

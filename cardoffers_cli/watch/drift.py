@@ -51,15 +51,6 @@ def keep_shapes(store: Store, institution_id: UUID, import_nos: Sequence[int]) -
             keep_shape(store, institution_id, file)
 
 
-def look_behind_match(store: Store, institution_id: UUID) -> list[int]:
-    """Count what redeemed of the files that no look has seen; return their imports' numbers."""
-    of = {"institution_id": institution_id}
-    numbers = [int(row["import_no"]) for row in store.rows("watch/drift:unlooked", **of)]
-    if numbers:
-        store.execute("watch/drift:look", **of, import_nos=numbers)
-    return numbers
-
-
 def compare(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> list[Observation]:
     """Return what in some imports is unlike the files before them."""
     if not import_nos:

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import Interrupted
 from cardoffers_cli.kernel.words.visible import shortened
-from cardoffers_cli.watch.drift import (
-    MissingShape,
-    compare,
-    keep_shape,
-    keep_shapes,
-    look_behind_match,
-)
+from cardoffers_cli.watch.drift import MissingShape, compare, keep_shape, keep_shapes
 from cardoffers_cli.watch.observations import figures_text, watch_meaning
 from cardoffers_cli.watch.questions import (
     find_abuse,
@@ -62,7 +56,10 @@ def look(store: Store, job: Job, institution_id: UUID) -> int:
     In the caller's transaction. Call it behind a match, which decides what redeems.
     """
     with run_record(store, kind="watch", now=job.now, actor=job.actor) as run:
-        files = look_behind_match(store, institution_id)
+        of = {"institution_id": institution_id}
+        files = [int(row["import_no"]) for row in store.rows("watch/drift:unlooked", **of)]
+        if files:
+            store.execute("watch/drift:look", **of, import_nos=files)
         found = [
             *compare(store, institution_id, files),
             *find_abuse(store, institution_id, job.now),

@@ -229,13 +229,6 @@ def free_bytes(folder: Path) -> int:
     return found.f_bavail * found.f_frsize
 
 
-def is_read_only(folder: Path) -> bool:
-    """Return whether nothing can be made in a folder."""
-    if os.statvfs(folder).f_flag & os.ST_RDONLY:
-        return True
-    return not os.access(folder, os.W_OK | os.X_OK)
-
-
 def network_kind(folder: Path, mounts: Path = _MOUNTS) -> str | None:
     """Return the kind of the file system of a folder if it is a network's, else None.
 
