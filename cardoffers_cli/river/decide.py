@@ -17,11 +17,11 @@ from cardoffers_cli.river.counts import keep_counts
 from cardoffers_cli.river.match import match
 from cardoffers_cli.river.publish import publish
 from cardoffers_cli.river.redeem import (
+    AMOUNTS,
     Redeemed,
     counted,
     find_held,
     keep_decisions,
-    keep_moves,
     keep_redemptions,
     redeem,
 )
@@ -92,7 +92,10 @@ class MatchReport:
             not_redeemed=found.not_redeemed,
             rounds=found.rounds,
             refusals=found.refusals,
-            **{name: _with_decimals(by_currency) for name, by_currency in found.amounts.items()},
+            **{
+                name: {currency: quantize(amount, currency) for currency, amount in sums.items()}
+                for name, sums in found.amounts.items()
+            },
             dry_run=self.dry_run,
             unmerged=self.unmerged or None,
         )
@@ -170,12 +173,14 @@ def record(
 ) -> MatchReport:
     """Write the redemptions of a run with their ledger and their events, and count them."""
     keep_redemptions(store, redemptions, run_no=run.run_no, created_at=job.now)
-    redeemed = keep_moves(store, counts, run_no=run.run_no, actor=job.actor)
+    store.execute("river/redeem:ledger_moves", run_no=run.run_no, actor=job.actor)
+    funded = store.rows("river/redeem:funded", run_no=run.run_no)
+    redeemed = Redeemed(
+        **vars(counts),
+        redeemed=sum(row["redeemed"] for row in funded),
+        amounts={name: {row["currency"]: row[name] for row in funded} for name in AMOUNTS},
+    )
     publish(store, "redemptions", run_no=run.run_no)
     if not dry_run:
         keep_counts(store)
     return MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)
-
-
-def _with_decimals(by_currency: dict[str, Decimal]) -> dict[str, Decimal]:
-    return {currency: quantize(amount, currency) for currency, amount in by_currency.items()}

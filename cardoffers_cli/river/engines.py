@@ -21,8 +21,7 @@ from cardoffers_cli.kernel.store.lock import engine_lock
 from cardoffers_cli.kernel.store.runs import Run, start_run
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.river.decide import MatchReport, record
-from cardoffers_cli.river.handles import ReservedTables, Waiting
-from cardoffers_cli.river.judge import take_known
+from cardoffers_cli.river.handles import KnownReferences, ReservedTables, Waiting
 from cardoffers_cli.river.match import match
 from cardoffers_cli.river.redeem import (
     counted,
@@ -31,13 +30,7 @@ from cardoffers_cli.river.redeem import (
     take_decisions,
     take_redemptions,
 )
-from cardoffers_cli.river.resolve import (
-    find_not_redeemed,
-    find_undecided,
-    find_waiting,
-    import_looked_at,
-    resolve,
-)
+from cardoffers_cli.river.resolve import find_not_redeemed, find_undecided, find_waiting, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +43,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.errors import CardoffersError
-    from cardoffers_cli.river.handles import Decided, KnownReferences, MatchCounts, Numbered
+    from cardoffers_cli.river.handles import Decided, MatchCounts, Numbered
 
 _READ = ("purchases", "decisions")
 """The archived tables that a match reads."""
@@ -109,7 +102,7 @@ def dedupe(store: Store, target: EngineTarget, numbered: Numbered, same: Table) 
         there = rows.to(engine)
         made = engine.run("dedupe", there["staged_refs"], there["same_refs"])
         known = engine.fetch(made["known_refs"])
-    return take_known(store, known)
+    return KnownReferences(refs=store.make("river/judge:fetched_refs", frame=known))
 
 
 def compute(job: Job, *, rematch: bool = False) -> EngineOutput:
@@ -154,7 +147,9 @@ def decide_on(
     Redemptions are there then, and of one import the decisions and outcomes.
     """
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    more = [] if import_no is None else [import_looked_at(store, import_no)]
+    more = []
+    if import_no is not None:
+        more = [store.make("river/resolve:import_looked_at", import_no=import_no)]
     rows = _given(store, target, run, *more)
     with target.engine(uuid4()) as engine:
         there = rows.to(engine)

@@ -47,9 +47,9 @@ from cardoffers_cli.river.receiving import (
 )
 from cardoffers_cli.river.stored_imports import (
     FEWEST_ALIKE,
+    LikeFiles,
     earlier_import,
     find_other_owner,
-    like_files,
     next_import_no,
     record_import,
 )
@@ -389,7 +389,8 @@ def check_whole(
 
     One that only has too few rows gets a finding, unless its institution holds such files too.
     """
-    like = like_files(store, owner.id, file.row_kind)
+    asked = {"institution_id": owner.id, "kind_of_rows": file.row_kind.name}
+    like = store.records(LikeFiles, "river/stored_imports:like", **asked)[0]
     received = file.received - (file.refunds.received if file.refunds else 0)
     if like.fewest_rows is None or like.files < _LEAST_LIKE:
         return

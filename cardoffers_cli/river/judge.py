@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     import polars as pl
-    import pyarrow as pa
 
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store
@@ -153,11 +152,6 @@ def none_known(store: Store) -> KnownReferences:
     return KnownReferences(refs=store.define("river/judge:no_history"), is_none=True)
 
 
-def take_known(store: Store, rows: pa.Table) -> KnownReferences:
-    """Take what an engine found elsewhere."""
-    return KnownReferences(refs=store.make("river/judge:fetched_refs", frame=rows))
-
-
 def find_repeats(store: Store, staged: Staged, known: KnownReferences) -> Repeats:
     """Find the staged rows whose refs are known, or stand in an earlier line."""
     if staged.differ and known.is_none:
@@ -171,42 +165,6 @@ def no_repeats(store: Store) -> Repeats:
     """Take every staged row, whatever is known."""
     rows = store.define("river/judge:no_duplicates")
     return Repeats(rows=rows, duplicates=0, conflicts=0)
-
-
-def find_look_alikes(
-    store: Store,
-    staged: StagedImport,
-    numbered: Numbered,
-    repeats: Repeats,
-    *,
-    alike: Table,
-    institution_id: UUID,
-) -> Table:
-    """Add to the rows that are `alike` in their file those that are like purchases before it."""
-    index_looks(store)
-    return store.make(
-        "river/judge:look_alikes",
-        *(staged.rows, numbered.payers, numbered.identifiers, repeats.rows, alike.called("alike")),
-        institution_id=institution_id,
-    )
-
-
-def find_alike(store: Store, staged: Staged, repeats: Repeats) -> Table:
-    """Find the admissible rows that are like others of their file.
-
-    They are admitted all the same: references decide. Only purchases are looked through: goods of
-    one price that go back together are alike, and none may be kept by it.
-    """
-    if staged.kind is not PURCHASES:
-        return no_look_alikes(store)
-    found = store.make("river/judge:alike", staged.rows, repeats.rows)
-    return found.called("look_alikes")
-
-
-def count_look_alikes(store: Store, look_alikes: Table) -> tuple[int, int]:
-    """Return how many rows are alike by bare dates alone, and how many are like earlier ones."""
-    found = store.rows("river/judge:look_counts", look_alikes)[0]
-    return found["by_date"], found["before"]
 
 
 def index_looks(store: Store) -> None:
@@ -263,17 +221,6 @@ def note_left_out(store: Store, staged: Staged, repeats: Repeats) -> None:
     )
 
 
-def count_earning(store: Store, staged: Staged, numbered: Numbered, repeats: Repeats) -> int:
-    """Return how many purchases that can be taken are of a merchant that is known."""
-    tables = (staged.rows, numbered.identifiers, repeats.rows)
-    return int(store.value("river/judge:earning", *tables))
-
-
-def count_nameless(store: Store, staged: Staged, repeats: Repeats) -> int:
-    """Return how many purchases that can be taken name no merchant."""
-    return int(store.value("river/judge:nameless", staged.findings, repeats.rows))
-
-
 def tokens_look_rotated(store: Store, staged: Staged, received: int) -> bool:
     """Whether over 99 % of the cardholder tokens of purchases occur once (rules.md#tokens)."""
     if received <= ROWS_TO_JUDGE or staged.kind is not PURCHASES:
@@ -327,11 +274,6 @@ def findings(store: Store, found: Table) -> Iterator[dict[str, Any]]:
     for first in range(0, last_line + 1, _LINES_AT_A_TIME):
         end = first + _LINES_AT_A_TIME
         yield from store.rows("river/judge:findings", found, first_line=first, end_line=end)
-
-
-def fields_to_mask(store: Store, found: Table) -> pl.DataFrame:
-    """Return the fields of rejected rows that are not for others: line and field, in order."""
-    return store.frame("river/judge:fields_to_mask", found)
 
 
 def rejected_lines(store: Store, found: Table, repeats: Sequence[Repeats]) -> pl.Series:

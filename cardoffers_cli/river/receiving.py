@@ -33,18 +33,14 @@ from cardoffers_cli.river.handles import Staged, StagedImport
 from cardoffers_cli.river.judge import (
     all_findings,
     common_findings,
-    count_earning,
-    count_look_alikes,
-    count_nameless,
-    fields_to_mask,
-    find_alike,
     find_common,
     find_known,
-    find_look_alikes,
     find_repeats,
     find_same,
     findings,
     first_findings,
+    index_looks,
+    no_look_alikes,
     none_known,
     note_left_out,
     note_repeats,
@@ -282,12 +278,18 @@ class Knowledge:
         self, store: Store, staged: Staged, numbered: Numbered | None, repeats: Repeats
     ) -> Table:
         """Return the rows that are like others of the file, or like purchases before it."""
-        alike, of = find_alike(store, staged, repeats), self.institution_id
-        if of is None or self.target or staged.kind is not PURCHASES:
-            return alike
-        if numbered is None or not isinstance(staged, StagedImport):
-            return alike
-        return find_look_alikes(store, staged, numbered, repeats, alike=alike, institution_id=of)
+        if staged.kind is not PURCHASES:
+            # Goods of one price that go back together are alike, and none may be kept by it.
+            return no_look_alikes(store)
+        alike, of = store.make("river/judge:alike", staged.rows, repeats.rows), self.institution_id
+        if of is None or self.target or numbered is None or not isinstance(staged, StagedImport):
+            return alike.called("look_alikes")
+        index_looks(store)
+        return store.make(
+            "river/judge:look_alikes",
+            *(staged.rows, numbered.payers, numbered.identifiers, repeats.rows, alike),
+            institution_id=of,
+        )
 
     def earning(
         self,
@@ -303,10 +305,11 @@ class Knowledge:
         if file.is_nameless:
             return 0
         if numbered is not None:
-            return count_earning(store, staged, numbered, repeats)
+            tables = (staged.rows, numbered.identifiers, repeats.rows)
+            return int(store.value("river/judge:earning", *tables))
         among = file.refunds.received - file.refunds.invalid if file.refunds else 0
         valid = file.received - file.invalid - among - repeats.duplicates
-        return valid - count_nameless(store, staged, repeats)
+        return valid - int(store.value("river/judge:nameless", staged.findings, repeats.rows))
 
 
 NOTHING_KNOWN = Knowledge()
@@ -351,8 +354,8 @@ def judge(
         alike = knows.look_alikes(store, each, numbers, repeated)
         note_repeats(store, each, repeated, alike, file.position)
         repeats.append(repeated)
-        counts = count_look_alikes(store, alike)
-        by_date, before = by_date + counts[0], before + counts[1]
+        counts = store.rows("river/judge:look_counts", alike)[0]
+        by_date, before = by_date + counts["by_date"], before + counts["before"]
     left_out = staged[1:] if not takes_refunds else ()
     for each in left_out:
         note_left_out(store, each, repeats[1])
@@ -443,7 +446,9 @@ def write_outputs(
                 stack.enter_context(replacing(path, mode=mode)) if path else None
                 for path in (outputs.valid, outputs.rejected)
             )
-            masked = None if outputs.raw else fields_to_mask(store, judged.found)
+            masked = (
+                None if outputs.raw else store.frame("river/judge:fields_to_mask", judged.found)
+            )
             lines = rejected_lines(store, judged.found, judged.repeats)
             file.split(lines, valid, rejected, masked)
 

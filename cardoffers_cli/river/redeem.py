@@ -143,17 +143,6 @@ def keep_redemptions(
     store.execute("river/redeem:ledger_entries", run_no=run_no)
 
 
-def keep_moves(store: Store, counts: MatchCounts, *, run_no: int, actor: str) -> Redeemed:
-    """Write that these entries are pending now; return what they come to."""
-    store.execute("river/redeem:ledger_moves", run_no=run_no, actor=actor)
-    funded = store.rows("river/redeem:funded", run_no=run_no)
-    return Redeemed(
-        **vars(counts),
-        redeemed=sum(row["redeemed"] for row in funded),
-        amounts={name: {row["currency"]: row[name] for row in funded} for name in AMOUNTS},
-    )
-
-
 def _propose(
     engine: Engine, candidates: Candidates, held: ReservedTables, limits: Made
 ) -> tuple[Table, Table, int]:

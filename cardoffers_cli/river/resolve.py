@@ -96,11 +96,6 @@ def keep_waiting(store: Store, *, run_no: int) -> None:
         store.execute(f"river/resolve:{change}", run_no=run_no)
 
 
-def import_looked_at(store: Store, import_no: int) -> Table:
-    """Make the table of one number, by which an engine tells the purchases of an import."""
-    return store.make("river/resolve:import_looked_at", import_no=import_no)
-
-
 def resolve(engine: Engine, undecided: Undecided) -> Resolutions:
     """Find the merchant of each of these purchases, and what refunds have left of it."""
     made = engine.run("resolve", undecided.purchases, undecided.refunded)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store
-    from cardoffers_cli.kernel.words.row_kinds import RowKind
 
 _NEXT = "river/stored_imports:next_no"
 
@@ -137,12 +136,6 @@ class LikeFiles(Record):
 
     files: int
     fewest_rows: int | None
-
-
-def like_files(store: Store, institution_id: UUID, kind: RowKind) -> LikeFiles:
-    """Return what the last twelve files were that some of was taken of."""
-    asked = {"institution_id": institution_id, "kind_of_rows": kind.name}
-    return store.records(LikeFiles, "river/stored_imports:like", **asked)[0]
 
 
 def record_import(store: Store, record: Mapping[str, Any]) -> None:

@@ -61,7 +61,7 @@ class RowFindings:
         return {line for line, (_, code, _, _) in self._pairs() if code == "merchant_missing"}
 
     def masked_fields(self) -> list[tuple[int, str]]:
-        """Return the fields that `river/judge.py:fields_to_mask` does, in order."""
+        """Return the fields that `river/judge:fields_to_mask` does, in order."""
         codes = {"card_number", "personal_data"}
         return sorted(
             {
