@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.arrivals.expectations import CATCH_UP, FileCalendar, ReceivedFile
+from cardoffers_cli.arrivals.expectations import FileCalendar
 from cardoffers_cli.arrivals.schedules import holidays_text, parse_expectation, parse_holidays
 from cardoffers_cli.catalogue.questions import FieldChange
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -100,19 +100,6 @@ def keep_calendar(
     for each in changes:
         store.execute("institutions/changes:keep_setting", **each, **by, slug=slug)
     return changes
-
-
-def came_files(
-    store: Store, institution_id: UUID, calendars: Sequence[FileCalendar]
-) -> list[ReceivedFile]:
-    """Return the files that came of an institution since something was expected of it."""
-    rows = store.records(
-        NightFileRow,
-        "arrivals/calendars:came",
-        institution_id=institution_id,
-        from_at=calendars[0].set_at - CATCH_UP,
-    )
-    return [ReceivedFile(**row) for row in rows]
 
 
 def _calendar(row: StoredCalendar) -> FileCalendar:

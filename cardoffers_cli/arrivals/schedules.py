@@ -91,10 +91,14 @@ def parse_expectation(text: str) -> Expectation:
         raise _wrong(text, f"{found['clock']} is no time of a day: write 00:00 to 23:59.")
     if zone is None:
         raise _wrong(text, f"Add the time zone: by {found['clock']} Europe/London, or UTC.")
-    _check_pattern(text, found["pattern"])
+    pattern = found["pattern"]
+    if "/" in pattern or "\\" in pattern:
+        raise _wrong(text, "Write the name of the file alone: it is looked for in no folder.")
+    if pattern.endswith((".done", ".manifest.json")):
+        raise _wrong(text, "A marker or a manifest alone is no file: write the name of the file.")
     _check_zone(text, zone)
     expected = Expectation(
-        pattern=found["pattern"],
+        pattern=pattern,
         clock=time(int(clock[1]), int(clock[2])),
         zone=zone,
         days=_days(text, found["days"]),
@@ -146,13 +150,6 @@ def _days(text: str, given: str | None) -> tuple[str, ...]:
             )
     order = (*WEEKDAYS, *map(str, range(1, 32)), LAST_DAY)
     return tuple(sorted(chosen, key=order.index)) if set(WEEKDAYS) - chosen else ()
-
-
-def _check_pattern(text: str, pattern: str) -> None:
-    if "/" in pattern or "\\" in pattern:
-        raise _wrong(text, "Write the name of the file alone: it is looked for in no folder.")
-    if pattern.endswith((".done", ".manifest.json")):
-        raise _wrong(text, "A marker or a manifest alone is no file: write the name of the file.")
 
 
 def _check_zone(text: str, zone: str) -> None:

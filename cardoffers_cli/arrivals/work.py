@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.arrivals.calendars import came_files, kept_calendars
-from cardoffers_cli.arrivals.expectations import judge_deadlines
+from cardoffers_cli.arrivals.calendars import NightFileRow, kept_calendars
+from cardoffers_cli.arrivals.expectations import CATCH_UP, ReceivedFile, judge_deadlines
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -120,7 +120,13 @@ def judge_arrivals(
     """
     found = []
     for owner, (slug, calendars) in kept_calendars(store, institution_id).items():
-        came = came_files(store, owner, calendars)
+        rows = store.records(
+            NightFileRow,
+            "arrivals/calendars:came",
+            institution_id=owner,
+            from_at=calendars[0].set_at - CATCH_UP,
+        )
+        came = [ReceivedFile(**row) for row in rows]
         judged = judge_deadlines(calendars, came, now, until or now + _NEXT)
         shown = judged if until else _up_to_next(judged, now)
         found += [_arrival(owner, slug, each) for each in shown]

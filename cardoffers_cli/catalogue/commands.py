@@ -96,10 +96,14 @@ def template(
     dry_run: DryRun = False,
 ) -> None:
     """Write a template of every catalogue file, with one line each, and of a transaction file."""
-    from cardoffers_cli.catalogue.example import make_templates
+    from cardoffers_cli.catalogue.example import Template
+    from cardoffers_cli.catalogue.writing import write_templates
 
     context = CommandContext.of(ctx)
-    written = make_templates(folder, dry_run=dry_run)
+    written = [
+        Template(file=path.name, rows=1, dry_run=dry_run)
+        for path in write_templates(folder, dry_run=dry_run)
+    ]
     context.show(written, show.Sheet("files", WRITTEN, written))
 
 

@@ -37,11 +37,3 @@ def init_with_example(job: Job, *, dry_run: bool = False) -> ExampleStore:
     with TemporaryDirectory(prefix="cardoffers-example-") as folder:
         write_templates(Path(folder))
         return ExampleStore(**made, example=import_catalogue(job, Path(folder)))
-
-
-def make_templates(folder: Path, *, dry_run: bool = False) -> list[Template]:
-    """Write a template of every file into a folder; return their names. Raises `Refused`."""
-    return [
-        Template(file=path.name, rows=1, dry_run=dry_run)
-        for path in write_templates(folder, dry_run=dry_run)
-    ]

@@ -18,7 +18,6 @@ from cardoffers_cli.archive.duck import DuckEngine
 from cardoffers_cli.catalogue import engagement as catalogue_engagement
 from cardoffers_cli.catalogue import links as catalogue_links
 from cardoffers_cli.catalogue import questions as catalogue
-from cardoffers_cli.catalogue import questions as catalogue_export
 from cardoffers_cli.catalogue import taking as catalogue_taking
 from cardoffers_cli.catalogue.files import KINDS, catalogue_files
 from cardoffers_cli.catalogue.questions import CodeFindings
@@ -52,6 +51,9 @@ _STREAMED: Mapping[str, Any] = {
     "engagement": catalogue_engagement,
 }
 """Kinds that come by the million, and hold the tokens of cardholders."""
+
+_SELDOM = ("net_days", "credit_days", "tax_id", "tax_note")
+"""Columns that a file has only where a row of it says something there."""
 
 
 class CatalogueFinding(Record, sheet="level code rows lines"):
@@ -193,7 +195,9 @@ def _exported(store: Store, *, masked_links: bool) -> Iterator[tuple[str, str, p
     """Yield the name, the kind and the rows of each file."""
     for kind in KINDS:
         if kind not in _STREAMED:
-            yield kind, kind, catalogue_export.export_kind(store, kind)
+            rows = store.frame(f"catalogue/catalogue_export:{kind}")
+            seldom = [name for name in _SELDOM if name in rows.columns]
+            yield kind, kind, rows.drop(name for name in seldom if rows[name].is_null().all())
     if masked_links:
         yield "links_masked", "links", store.frame("catalogue/catalogue_export:masked_links")
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    import polars as pl
-
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store
 
@@ -57,17 +55,3 @@ def audit(
         happened_at=now,
         actor=actor,
     )
-
-
-# Read the catalogue back in the columns of its files.
-
-
-SELDOM = ("net_days", "credit_days", "tax_id", "tax_note")
-"""Columns that a file has only where a row of it says something there."""
-
-
-def export_kind(store: Store, kind: str) -> pl.DataFrame:
-    """Return every row of one kind (but links and engagement), typed, in its file's columns."""
-    frame = store.frame(f"catalogue/catalogue_export:{kind}")
-    unsaid = [name for name in SELDOM if name in frame.columns and frame[name].is_null().all()]
-    return frame.drop(unsaid)

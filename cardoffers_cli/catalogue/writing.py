@@ -23,7 +23,7 @@ from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.money import AMOUNT_SCALE, MINOR_UNITS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 _REPORT = ("line", "transaction_ref", "column", "code", "level", "message", "file")
@@ -34,7 +34,11 @@ def write_catalogue(path: Path, kind: str, rows: pl.DataFrame, *, mode: int) -> 
     texts = rows.select(_text(name, dtype) for name, dtype in rows.schema.items())
     with replacing(path, mode=mode) as out:
         if path.suffix == ".json":
-            items = (_typed(row, kind) for row in texts.iter_rows(named=True))
+            kinds = {column.name: column.form.json for column in KINDS[kind].columns}
+            items = (  # numbers and flags have the types of JSON, and what is empty is left out
+                {name: _value(text, kinds[name]) for name, text in row.items() if text is not None}
+                for row in texts.iter_rows(named=True)
+            )
             out.writelines(piece.encode() for piece in json_text.pieces(items, indent=1))
             out.write(b"\n")
         else:
@@ -84,12 +88,6 @@ def _amount(column: pl.Expr) -> pl.Expr:
     text = column.cast(pl.String)
     unit = pl.col("currency").replace_strict(MINOR_UNITS, return_dtype=pl.Int64)
     return text.str.head(text.str.len_bytes() - (AMOUNT_SCALE - unit)).str.strip_chars_end(".")
-
-
-def _typed(row: dict[str, str | None], kind: str) -> Mapping[str, Any]:
-    """Give a row's numbers and flags the types they have in JSON; leave out what is empty."""
-    kinds = {column.name: column.form.json for column in KINDS[kind].columns}
-    return {name: _value(text, kinds[name]) for name, text in row.items() if text is not None}
 
 
 def _value(text: str, json: str) -> Any:

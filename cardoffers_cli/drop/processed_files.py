@@ -42,8 +42,3 @@ class ProcessedFile:
 def watched(store: Store) -> list[ProcessedFile]:
     """Return the files to look at again, the oldest first."""
     return [ProcessedFile(**row) for row in store.rows("drop/processed_files:watched")]
-
-
-def kept_folders(store: Store) -> list[str]:
-    """Return the folders that files were taken out of, or are kept in, by institution."""
-    return [row["folder"] for row in store.rows("drop/processed_files:kept_folders")]

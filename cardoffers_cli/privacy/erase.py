@@ -15,7 +15,6 @@ from uuid import uuid4
 
 from cardoffers_cli.kernel.store import security_log, snapshot
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
-from cardoffers_cli.kernel.store.copying import tables_with
 from cardoffers_cli.kernel.store.erasures import (
     KEY_BYTES,
     ListedErasure,
@@ -214,9 +213,14 @@ def _named(
 
 def _places(store: Store, tokens: Sequence[str]) -> list[ErasureRemainder]:
     """Return the tables in which any of the tokens stands still, once for each token."""
-    found = ((tables_with(store, token)) for token in tokens)
+    tables = [row["table_name"] for row in store.rows("kernel/store/copying:tables")]
     return [
-        ErasureRemainder(place=table, rows=rows) for each in found for table, rows in each.items()
+        ErasureRemainder(place=table, rows=rows)
+        for token in tokens
+        for table in tables
+        if (
+            rows := int(store.value("kernel/store/copying:rows_with", table_name=table, text=token))
+        )
     ]
 
 

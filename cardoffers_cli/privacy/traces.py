@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.file_changes import KEPT_IN, TAKEN
-from cardoffers_cli.drop.processed_files import kept_folders
 from cardoffers_cli.kernel.store import backup_places, journal
 from cardoffers_cli.kernel.store.erasures import copy_to
 from cardoffers_cli.kernel.store.layout import (
@@ -168,9 +167,9 @@ def _looked_at(store: Store, job: Job, institution: str) -> Iterator[Path]:
     yield from _own(job.path)
     for folder in (runs_folder(job.path), reports_folder(job.path)):
         yield from folder.rglob("*")
-    for kept in kept_folders(store):
+    for kept in store.rows("drop/processed_files:kept_folders"):
         for kind in ("", TAKEN, *KEPT_IN.values()):
-            yield from (Path(kept) / institution / kind).glob("*")
+            yield from (Path(kept["folder"]) / institution / kind).glob("*")
 
 
 def _own(path: Path) -> Iterable[Path]:

@@ -263,7 +263,8 @@ class _Everywhere:
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """Write what it is about; indented paragraphs (examples) keep their lines."""
-        text = _keep_indented(help_of(ctx))
+        parts = help_of(ctx).partition("\f")[0].strip().split("\n\n")
+        text = "\n\n".join(f"\b\n{part}" if part.startswith("  ") else part for part in parts)
         if text:
             formatter.write_paragraph()
             with formatter.indentation():
@@ -291,11 +292,6 @@ def _write_section(ctx: Any, formatter: Any, title: str, params: list[Any]) -> N
     if records:
         with formatter.section(title):
             formatter.write_dl(records)
-
-
-def _keep_indented(text: str) -> str:
-    paragraphs = text.partition("\f")[0].strip().split("\n\n")
-    return "\n\n".join(f"\b\n{part}" if part.startswith("  ") else part for part in paragraphs)
 
 
 class Command(_Everywhere, TyperCommand):

@@ -175,13 +175,10 @@ def _csv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -
 
 def _tsv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
     rows = _sheets(blocks)[0].lines(guarded=not style.raw)
-    lines = ("\t".join(map(_tsv_cell, cells)) + "\n" for cells in rows)
+    shown = ([controls_visible(cell.replace("\\", "\\\\")) for cell in cells] for cells in rows)
+    lines = ("\t".join(cells) + "\n" for cells in shown)
     with _text(out) as text:
         text.writelines(_harmless(lines, style))
-
-
-def _tsv_cell(cell: str) -> str:
-    return controls_visible(cell.replace("\\", "\\\\"))
 
 
 def _harmless(lines: Iterator[str], style: Style) -> Iterator[str]:

@@ -87,14 +87,9 @@ def retry_after_s(text: str, now: datetime) -> int | None:
     wanted = text.strip()
     if wanted.isascii() and wanted.isdecimal():
         return int(wanted) if len(wanted) <= _MOST_DIGITS else 10**_MOST_DIGITS
-    moment = _http_date(wanted)
-    return None if moment is None else max(0, math.ceil((moment - now).total_seconds()))
-
-
-def _http_date(text: str) -> datetime | None:
-    """Read any of the three forms of RFC 9110, 5.6.7; the one without a zone means UTC too."""
-    try:
-        moment = parsedate_to_datetime(text)
-        return (moment if moment.tzinfo is None else moment.astimezone(UTC)).replace(tzinfo=None)
+    try:  # any of the three forms of RFC 9110, 5.6.7; the one without a zone means UTC too
+        moment = parsedate_to_datetime(wanted)
+        moment = (moment if moment.tzinfo is None else moment.astimezone(UTC)).replace(tzinfo=None)
     except (ValueError, OverflowError):
         return None
+    return max(0, math.ceil((moment - now).total_seconds()))

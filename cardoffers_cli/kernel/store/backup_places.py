@@ -45,11 +45,6 @@ def drafts_left(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def files_of(draft: Path) -> list[Path]:
-    """Return the files of a draft that are there: itself, and logs of the engine."""
-    return [path for path in with_logs(draft) if path.exists()]
-
-
 def note(store: Path, folder: Path) -> None:
     """Remember a folder that a backup of a store is put in, as far as that can be."""
     before = known(store)
@@ -76,7 +71,11 @@ def known(store: Path) -> list[Path]:
 def left_in_known(store: Path) -> list[Path]:
     """Return what killed backups of a store left in the folders that are known."""
     return [
-        file for folder in known(store) for draft in drafts_left(folder) for file in files_of(draft)
+        file
+        for folder in known(store)
+        for draft in drafts_left(folder)
+        for file in with_logs(draft)
+        if file.exists()
     ]
 
 

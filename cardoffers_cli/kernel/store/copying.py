@@ -115,16 +115,6 @@ def _content(store: Store, table: str) -> tuple[int, int]:
     return int(found["row_count"]), int(found["content"])
 
 
-def tables_with(store: Store, text: str) -> dict[str, int]:
-    """Return how many rows of each table hold a text in any column, of those that have any."""
-    tables = [row["table_name"] for row in store.rows("kernel/store/copying:tables")]
-    found = {
-        table: int(store.value("kernel/store/copying:rows_with", table_name=table, text=text))
-        for table in tables
-    }
-    return {table: rows for table, rows in found.items() if rows}
-
-
 def check_copy(original: Contents, copy: Contents) -> None:
     """Raise `StoreDamaged` where a copy is not what was copied."""
     differ = sorted(name for name in {*original, *copy} if original.get(name) != copy.get(name))

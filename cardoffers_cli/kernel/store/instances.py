@@ -86,7 +86,10 @@ class Opened:
     def close(self) -> None:
         """Close the connection, and the file behind the last one to it."""
         self.connection.close()
-        _release(self.instance, self.place)
+        # Python may collect a store that nobody closed at any time, also while this thread is in
+        # here and has a lock: what is noted then is left once it is done.
+        _DONE_WITH.append((self.instance, self.place))
+        _leave_all()
 
 
 class _ThreadState(local):
@@ -139,16 +142,6 @@ def _unused(config: Config, read_only: bool) -> Instance:
     _IDLE.remove(instance)
     instance.read_only = read_only
     return instance
-
-
-def _release(instance: Instance, place: object) -> None:
-    """Note that somebody is done with an instance, and leave those that are noted.
-
-    Python may collect a store that nobody closed at any time, also while this thread is in here and
-    has a lock that it would wait for without end. What is noted then is left once it is done.
-    """
-    _DONE_WITH.append((instance, place))
-    _leave_all()
 
 
 def _leave_all() -> None:

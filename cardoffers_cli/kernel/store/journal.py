@@ -55,7 +55,9 @@ def check(store: Store, path: Path) -> None:
     journal is of another store.
     """
     last = _last_of_a_store(path)
-    if last is not None and not _has(store, last):
+    if last is None or last.run_id is None:
+        return
+    if store.value("kernel/store/journal:run_id", run_no=last.run_no) != last.run_id:
         raise _not_in_the_store(store, path)
 
 
@@ -292,10 +294,3 @@ def _last_of_a_store(path: Path) -> JournalLine | None:
 
 def _is_one(line: JournalLine, other: JournalLine) -> bool:
     return (line.run_no, line.run_id) == (other.run_no, other.run_id)
-
-
-def _has(store: Store, line: JournalLine) -> bool:
-    if line.run_id is None:
-        return True
-    found: UUID | None = store.value("kernel/store/journal:run_id", run_no=line.run_no)
-    return found == line.run_id

@@ -135,10 +135,6 @@ def _end_of_lines(file: BinaryIO | Any) -> int:
     return 0
 
 
-def _text_or_none(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
 def _line(path: Path, text: bytes) -> JournalLine:
     try:
         told = json.loads(text)
@@ -148,7 +144,7 @@ def _line(path: Path, text: bytes) -> JournalLine:
             kind=str(told["kind"]),
             as_of=parse_moment(told["as_of"]),
             resets=bool(told.get("resets")),
-            replaced_by=_text_or_none(told.get("replaced_by")),
+            replaced_by=None if told.get("replaced_by") is None else str(told["replaced_by"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         raise StoreDamaged(

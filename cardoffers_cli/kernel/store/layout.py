@@ -191,23 +191,6 @@ def _moment_of(stamp: str) -> datetime | None:
     return None
 
 
-def left_over(store: Path) -> list[Path]:
-    """Return what there is of a store that only a killed process leaves there.
-
-    That is drafts with their logs, and what the engine spilled.
-    """
-    drafts = [draft_path(store, what) for what in DRAFTS]
-    names = [each for draft in drafts for each in with_logs(draft)]
-    spilled = [spill_path(each) for each in (store, *drafts)]
-    return [each for each in (*names, *spilled) if each.exists()]
-
-
-def written_in(store: Path) -> list[Path]:
-    """Return the folders in which files of a store are written whole, under names of drafts."""
-    inside = [each for name in (_RUNS, _REPORTS) for each in store.parent.glob(f"{name}/*/")]
-    return [store.parent, folder_of(store), *inside]
-
-
 def _beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
@@ -327,10 +310,16 @@ _DRAFT = re.compile(r"\.(?!cardoffers-backup\.).+\.(\d+)\.part")
 
 def leftovers(store: Path) -> list[Path]:
     """Return what nobody needs any more of the store of this path, in its runs and reports."""
-    drafts = (path for folder in written_in(store) for path in folder.glob(".*.part"))
-    named = ((path, _DRAFT.fullmatch(path.name)) for path in drafts)
+    drafts = [draft_path(store, what) for what in DRAFTS]
+    names = [each for draft in drafts for each in with_logs(draft)]
+    spilled = [spill_path(each) for each in (store, *drafts)]
+    own = (each for each in (*names, *spilled) if each.exists())
+    inside = [each for name in (_RUNS, _REPORTS) for each in store.parent.glob(f"{name}/*/")]
+    written_in = (store.parent, folder_of(store), *inside)
+    parts = (path for folder in written_in for path in folder.glob(".*.part"))
+    named = ((path, _DRAFT.fullmatch(path.name)) for path in parts)
     orphans = (path for path, found in named if found and not is_alive(int(found[1])))
-    return sorted([*left_over(store), *orphans])
+    return sorted([*own, *orphans])
 
 
 def sweep(store: Path) -> list[Path]:

@@ -76,11 +76,6 @@ def applied(store: Store) -> Sequence[Mapping[str, Any]]:
     return store.rows("kernel/store/info:migrations")
 
 
-def has_views(store: Store) -> bool:
-    """Whether the views and macros of a store are those of this program."""
-    return bool(store.value("kernel/store/info:views_digest") == digest_of(*VIEWS))
-
-
 def make_store(store: Store, now: datetime) -> None:
     """Make all of a new store inside the caller's transaction, the records of migrations too."""
     make_schema(store)

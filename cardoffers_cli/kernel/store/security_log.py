@@ -94,9 +94,3 @@ def entries(
 def faults(store: Store) -> list[ChainFault]:
     """Return where the chain is broken, the first hundred."""
     return store.records(ChainFault, "kernel/store/security_log:faults")
-
-
-def hash_of(store: Store, entry_no: int) -> str | None:
-    """Return the hash that a row carries, or None where there is no such row."""
-    found: str | None = store.value("kernel/store/security_log:hash_of", entry_no=entry_no)
-    return found
