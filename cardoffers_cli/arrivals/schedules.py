@@ -116,20 +116,18 @@ def deadlines(expected: Expectation, from_at: datetime, to_at: datetime) -> Iter
     """
     first, last = _shifted(from_at.date(), -2), _shifted(to_at.date(), 2)
     days = (date.fromordinal(number) for number in range(first.toordinal(), last.toordinal() + 1))
-    due = sorted({_due_at(expected, day): day for day in days if expected.is_on(day)}.items())
-    yield from (FileDeadline(at, day) for at, day in due if from_at <= at < to_at)
+    due: dict[datetime, date] = {}
+    for day in filter(expected.is_on, days):
+        local = datetime.combine(day, expected.clock, tzinfo=ZoneInfo(expected.zone))
+        readings = [local.replace(fold=fold).astimezone(UTC) for fold in (0, 1)]
+        due[max(readings).replace(tzinfo=None)] = day
+    yield from (FileDeadline(at, day) for at, day in sorted(due.items()) if from_at <= at < to_at)
 
 
 def _shifted(day: date, days: int) -> date:
     """Return a day some days away, within the calendar that every zone can be reckoned in."""
     within = range(date.min.toordinal() + 3, date.max.toordinal() - 2)
     return date.fromordinal(min(max(day.toordinal() + days, within[0]), within[-1]))
-
-
-def _due_at(expected: Expectation, day: date) -> datetime:
-    local = datetime.combine(day, expected.clock, tzinfo=ZoneInfo(expected.zone))
-    readings = (local.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
-    return max(readings).replace(tzinfo=None)
 
 
 def _days(text: str, given: str | None) -> tuple[str, ...]:

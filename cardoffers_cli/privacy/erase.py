@@ -21,7 +21,6 @@ from cardoffers_cli.kernel.store.erasures import (
     add,
     erasure_id,
     keep,
-    keep_key,
     mark,
     own_list,
     read_list,
@@ -128,8 +127,10 @@ def erase_cardholder(
         )
     with approvable(job, dry_run=dry_run) as store:
         owner = find_institution(store, institution)
-        drawn = None if dry_run else token_bytes(KEY_BYTES)
-        key = keep_key(job.path, drawn) if drawn else own_list(job.path).key
+        own = own_list(job.path)
+        key = own.key if dry_run else own.key or token_bytes(KEY_BYTES)
+        if not dry_run:
+            keep(job.path, replace(own, key=key))
         named = _named(store, job, owner, token, reason, key=key or _NO_KEY)
         number = find_cardholder(store, owner.id, token)
         if number is None:

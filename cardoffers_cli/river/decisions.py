@@ -59,19 +59,18 @@ def decisions_of_import(
         purchase_no: [_evaluation(row) for row in rows]
         for purchase_no, rows in groupby(found, key=lambda row: row["purchase_no"])
     }
-    return [
-        _item(row, evaluations.get(row["purchase_no"], []))
-        for row in store.rows("river/decisions:of_import", **of)
-    ]
-
-
-def _item(row: Mapping[str, Any], evaluations: Sequence[OfferEvaluation]) -> SimulatedPurchase:
-    return SimulatedPurchase.part(
-        row,
-        outcome="no_match" if row["offer_id"] is None else "match",
-        reason=_reason(row["outcome"], evaluations),
-        evaluations=evaluations,
-    )
+    purchases = []
+    for row in store.rows("river/decisions:of_import", **of):
+        offers = evaluations.get(row["purchase_no"], [])
+        purchases.append(
+            SimulatedPurchase.part(
+                row,
+                outcome="no_match" if row["offer_id"] is None else "match",
+                reason=_reason(row["outcome"], offers),
+                evaluations=offers,
+            )
+        )
+    return purchases
 
 
 def _reason(decided: str | None, evaluations: Sequence[OfferEvaluation]) -> str:

@@ -23,13 +23,7 @@ from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.river.decide import MatchReport, record
 from cardoffers_cli.river.handles import KnownReferences, ReservedTables, Waiting
 from cardoffers_cli.river.match import match
-from cardoffers_cli.river.redeem import (
-    counted,
-    find_all_held,
-    redeem,
-    take_decisions,
-    take_redemptions,
-)
+from cardoffers_cli.river.redeem import counted, find_all_held, redeem, take_redemptions
 from cardoffers_cli.river.resolve import find_not_redeemed, find_undecided, find_waiting, resolve
 
 if TYPE_CHECKING:
@@ -159,7 +153,9 @@ def decide_on(
             tables = (decided.decisions, decided.outcomes, there["import_looked_at"])
             of_import = engine.define("of_import", *tables)
             decisions = engine.fetch(of_import["decided_of_import"])
-            take_decisions(store, decisions, engine.fetch(of_import["outcomes_of_import"]))
+            outcomes = engine.fetch(of_import["outcomes_of_import"])
+            store.load("river/redeem:fetched_decisions", decisions)
+            store.load("river/redeem:fetched_outcomes", outcomes)
     redemptions = take_redemptions(store, redeemed)
     return record(store, job, run, redemptions, counts, dry_run=True)
 

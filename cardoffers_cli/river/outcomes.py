@@ -158,17 +158,14 @@ def _budget(row: Row) -> tuple[bool | None, Any, Any, str]:
         return (True if row["outcome"] in _FITTED else None), None, held, "no budget limits it"
     if held is None:
         return None, budget, None, "not reached"
-    if row["outcome"] == "budget_exhausted":
-        return False, budget, held, _budget_spent(row)
-    return True, budget, held, f"earlier purchases held {_share(row)}"
-
-
-def _budget_spent(row: Row) -> str:
+    if row["outcome"] != "budget_exhausted":
+        return True, budget, held, f"earlier purchases held {_share(row)}"
     if not row["last_held_at"]:
-        budget = money_text(row["budget_amount"], row["currency"])
-        return f"the budget of {budget} never covered one redemption"
+        whole = money_text(row["budget_amount"], row["currency"])
+        return False, budget, held, f"the budget of {whole} never covered one redemption"
     when = format_minute(row["last_held_at"])
-    return f"the budget was spent at {when} by earlier purchases, which held {_share(row)}"
+    told = f"the budget was spent at {when} by earlier purchases, which held {_share(row)}"
+    return False, budget, held, told
 
 
 def _share(row: Row) -> str:

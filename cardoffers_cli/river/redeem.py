@@ -124,12 +124,6 @@ def keep_decisions(store: Store, decided: Decided) -> None:
     store.execute("river/redeem:outcomes", decided.outcomes)
 
 
-def take_decisions(store: Store, decided: pa.Table, outcomes: pa.Table) -> None:
-    """Write decisions and outcomes into the store that an engine found elsewhere."""
-    store.load("river/redeem:fetched_decisions", decided)
-    store.load("river/redeem:fetched_outcomes", outcomes)
-
-
 def take_redemptions(store: Store, rows: pa.Table) -> Table:
     """Make the table of the purchases that redeem an offer, which an engine found elsewhere."""
     return store.make("river/redeem:fetched_redemptions", frame=rows)

@@ -144,13 +144,6 @@ def keep(store: Path, erasures: ErasureList) -> None:
         _write(erasures_path(store), _text(erasures), draft_path(store, "erased"))
 
 
-def keep_key(store: Path, drawn: bytes) -> bytes:
-    """Return the key of a store: one that was drawn, on the disk now, if it had none."""
-    own = own_list(store)
-    keep(store, replace(own, key=own.key or drawn))
-    return own.key or drawn
-
-
 def add(store: Path, erasure: ListedErasure) -> None:
     """Put an erasure on the list of a store, on the disk before this returns; once."""
     known = own_list(store)

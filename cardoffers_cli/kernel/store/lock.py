@@ -185,18 +185,12 @@ class Lock:
             left_s = self.wait_s - waited
             if left_s <= 0:
                 holder = _told(self._descriptor) or holder
-                left_s = _least_wait_s(holder) - waited
+                least_s = _GIVING_WAY_S if holder.get(_GIVES_WAY) else 0
+                left_s = (least_s if holder else _GLANCE_S) - waited
                 if left_s <= 0:
                     raise self.busy(holder, max(self.wait_s, int(waited)))
             time.sleep(min(pause * _spread(), left_s))
             pause = _NEXT_PAUSE_S if is_next else min(pause * 2, _LONGEST_PAUSE_S)
-
-
-def _least_wait_s(holder: Holder) -> float:
-    """Return how long a holder is waited for by those who would not wait."""
-    if not holder:
-        return _GLANCE_S
-    return _GIVING_WAY_S if holder.get(_GIVES_WAY) else 0
 
 
 def store_lock(
