@@ -275,7 +275,11 @@ def _audit(work: NightContext) -> StepResult:
     an archive ask about everything.
     """
     but = frozenset({TAKEN_FILES})  # the second look has told of them, each by itself
-    night, tell = work.night, _hearing(work, len(names()) - len(but))
+    night, total, done = work.night, len(names()) - len(but), count()
+
+    def tell(name: str) -> None:
+        work.onlooker.moves(name, next(done), total)
+
     with work.job.store() as store:
         catch_up(store, work.job)
         head = security_log.head(store)
@@ -294,12 +298,6 @@ def _audit(work: NightContext) -> StepResult:
         counts={**counts, "after_run_no": after_run_no, "up_to_run_no": up_to_run_no},
         findings=[_fault(audit) for audit in faults],
     )
-
-
-def _hearing(work: NightContext, total: int) -> Callable[[str], None]:
-    """Return what tells the onlooker of each audit."""
-    done = count()
-    return lambda name: work.onlooker.moves(name, next(done), total)
 
 
 def _fault(audit: Audit) -> NightFinding:

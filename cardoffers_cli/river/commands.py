@@ -307,18 +307,16 @@ def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     context = CommandContext.of(ctx)
     report = settle_due(context.job, dry_run=dry_run)
     sheet = Sheet.of(NewSettlement, "settlements", report["settlements"], first=FIRST)
-    context.show(report, sheet, Text(list(_settle_said(report))))
-
-
-def _settle_said(report: Mapping[str, Any]) -> Iterator[str]:
-    """Say what was settled, what waits, and for how long."""
+    lines = []
     if report["settled"] or not report["settlements"]:
-        yield f"{report['settled']:,} ledger entries {'are' if report['dry_run'] else 'were'} due."
+        verb = "are" if dry_run else "were"
+        lines.append(f"{report['settled']:,} ledger entries {verb} due.")
     if report["next_settles_at"]:
         due = format_moment(report["next_settles_at"])
-        yield f"{report['still_pending']:,} are pending; the next is due at {due}."
-    if report["dry_run"]:
-        yield "Nothing was written (--dry-run)."
+        lines.append(f"{report['still_pending']:,} are pending; the next is due at {due}.")
+    if dry_run:
+        lines.append("Nothing was written (--dry-run).")
+    context.show(report, sheet, Text(lines))
 
 
 # `cardoffers simulate`: what a file would come to, with nothing written.

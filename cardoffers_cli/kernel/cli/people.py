@@ -19,21 +19,16 @@ LOGIN = Path("/proc/self/loginuid")
 """Where Linux says which user logged in."""
 
 _NOBODY = 2**32 - 1
+"""Who logged in where nobody did."""
 
 
 def person(named: str | None) -> str:
     """Return who runs this: `ops`, or `alice as ops`; `named` is the setting `actor`."""
-    user, login = os.getuid(), logged_in()
-    known = None if login is None or login == user else name_of(login)
-    return actor_named(known or named, name_of(user))
-
-
-def logged_in() -> int | None:
-    """Return the number of the user who logged in; None where the system does not know."""
+    user, login = os.getuid(), _NOBODY
     with suppress(OSError, ValueError):
         login = int(LOGIN.read_text("ascii"))
-        return None if login == _NOBODY else login
-    return None
+    known = None if login in {user, _NOBODY} else name_of(login)
+    return actor_named(known or named, name_of(user))
 
 
 def name_of(user: int) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import struct
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -175,7 +175,14 @@ def mend(file: Path, settings: Settings) -> Checksums:
     after = {at: checksum_of(block) for at, block in blocks.items()}
     write(file, after)
     # What is free is known when the directory can be read: blocks without content may be torn too.
-    directory = _directory(file, settings)
+    # That is the one of the file, whatever is wrong with the log.
+    directory = set[int]()
+    with (
+        suppress(StoreDamaged),
+        _without_logs(file),
+        connected(file, settings, read_only=True) as store,
+    ):
+        directory = {row["block_id"] for row in store.rows("kernel/store/blocks:directory")}
     mended = {
         at: after[at] for at, number in zip(after, damaged, strict=True) if number in directory
     }
@@ -208,15 +215,3 @@ def _without_logs(file: Path) -> Iterator[None]:
     finally:
         for log, away in logs:
             away.rename(log)
-
-
-def _directory(file: Path, settings: Settings) -> set[int]:
-    """Return the numbers of the blocks of the directory; none where it cannot be read.
-
-    That is the one of the file, whatever is wrong with the log.
-    """
-    try:
-        with _without_logs(file), connected(file, settings, read_only=True) as store:
-            return {row["block_id"] for row in store.rows("kernel/store/blocks:directory")}
-    except StoreDamaged:
-        return set()

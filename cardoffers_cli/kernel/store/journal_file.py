@@ -95,22 +95,17 @@ def append(store: Path, more: Iterable[JournalLine]) -> None:
         "written then."
     )
     with needing_room(path, hint):
-        size = _append_text(path, text)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
+        with os.fdopen(descriptor, "r+b") as file:
+            file.truncate(file.seek(_end_of_lines(file)))
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+            size = file.tell()
         if size > _MOST_BYTES:
             _shorten(path, size, draft_path(store, "journal"))
         elif is_new:
             sync_folder(path.parent)
-
-
-def _append_text(path: Path, text: bytes) -> int:
-    """Write whole lines, onto the disk, in the place of what was torn; return the new size."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
-    with os.fdopen(descriptor, "r+b") as file:
-        file.truncate(file.seek(_end_of_lines(file)))
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-        return file.tell()
 
 
 def _shorten(path: Path, size: int, draft: Path) -> None:
