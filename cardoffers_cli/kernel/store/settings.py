@@ -253,7 +253,7 @@ def read_settings(
         name: text for name in _SETTINGS if (text := environment.get(_variable(name), "")) != ""
     }
     given = {name: value for name, value in flags.items() if value is not None}
-    values: dict[str, Any] = {**from_file, **from_environment, **given}
+    values: Mapping[str, Any] = {**from_file, **from_environment, **given}
     if not from_file and values.keys() <= {"store"}:  # a path is right, and pydantic slow to load
         return Settings(Path(values["store"])) if values else Settings()
     return _checked(values, lambda name: _place(name, given, from_environment, named))
