@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
-
-if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
 def headline(found: Row) -> str:
-    """Return the sentence for what `services.explanations.explain` found of one ref."""
+    """Return the sentence for what `explanations.explain` found of one ref."""
     if found["status"].startswith("refund_"):
         return refund_sentence(found["refunds"][0])
     said = _HEADLINES.get(found["status"], _not_redeemed)(found)
@@ -130,11 +128,8 @@ _HEADLINES: dict[str, Callable[[Row], str]] = {
 # What a cardholder is told about a purchase.
 #
 # The texts (`texts.py`) are for pasting into a letter or a chat: no ids, no tokens, no words of
-# ours. Each reason of `services.explanations` has one.
+# ours. Each reason of `explanations.py` has one.
 
-
-if TYPE_CHECKING:
-    AnswerRow = Mapping[str, Any]
 
 _POINTS = str.maketrans(",.", ".,")
 
@@ -158,8 +153,8 @@ _CREDITED = {
 _UNDELIVERED = {"to_retry": "to_pass_on", "failed": "not_passed_on", "stopped": "not_passed_on"}
 
 
-def answer(found: AnswerRow, titles: dict[str, str], locale: str) -> str:
-    """Return what the cardholder is told of what `services.explanations.explain` found.
+def answer(found: Row, titles: dict[str, str], locale: str) -> str:
+    """Return what the cardholder is told of what `explanations.explain` found.
 
     `titles` holds those of the nearest offer by language; one in English stands in for a missing,
     as a text in English does.
@@ -177,7 +172,7 @@ def answer(found: AnswerRow, titles: dict[str, str], locale: str) -> str:
     return " ".join([told, *refunds])
 
 
-def _earned(redemption: AnswerRow, credit: AnswerRow | None) -> str:
+def _earned(redemption: Row, credit: Row | None) -> str:
     """Return what is told of a redemption: never that it was passed on where it was not."""
     status, delivery = redemption["status"], redemption["delivery"]
     if status == "reversed":
@@ -188,7 +183,7 @@ def _earned(redemption: AnswerRow, credit: AnswerRow | None) -> str:
     return "pending" if credit and told == "settled" else told
 
 
-def _purchase(found: AnswerRow, locale: str) -> dict[str, str]:
+def _purchase(found: Row, locale: str) -> dict[str, str]:
     purchase, redemption = found["purchase"], found["redemption"]
     if purchase is None:
         return {}
@@ -211,7 +206,7 @@ def _purchase(found: AnswerRow, locale: str) -> dict[str, str]:
     return told
 
 
-def _nearest(found: AnswerRow, titles: dict[str, str], locale: str) -> dict[str, str]:
+def _nearest(found: Row, titles: dict[str, str], locale: str) -> dict[str, str]:
     nearest = found["nearest"]
     if nearest is None:
         return {}

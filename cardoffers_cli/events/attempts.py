@@ -15,8 +15,6 @@ from cardoffers_cli.kernel.words.visible import shortened
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
-if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 _OF_STATE = {"delivered": "delivered", "exhausted": "failed", "stopped": "stopped"}

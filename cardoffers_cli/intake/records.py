@@ -29,7 +29,7 @@ _KNOWN = frozenset(PURCHASES.columns)
 def judge_pages(pages: Sequence[Objects], judge: Judge) -> Chunk:
     """Judge the objects of several pages at once; their positions do not meet, and go up.
 
-    Numbers must come as `files.documents.parse` gives them: `int` or `LosslessFloat`.
+    Numbers must come as `intake.documents.parse` gives them: `int` or `LosslessFloat`.
     """
     together = Objects(
         positions=[position for page in pages for position in page.positions],

@@ -44,7 +44,7 @@ _STRIDE = 1024  # lines of a call; more than any call has items
 
 @dataclass(frozen=True, kw_only=True)
 class EventCall:
-    """The events of one call as parsed JSON values; `marked` as `files.documents` marks them."""
+    """The events of one call as parsed JSON values; `marked` as `intake.documents` marks them."""
 
     call_id: UUID
     items: Sequence[Any] = field(repr=False)

@@ -73,6 +73,9 @@ if TYPE_CHECKING:
     from cardoffers_cli.river.receiving import FileReport, Judged, Progress
     from cardoffers_cli.river.stored_imports import EarlierImport
 
+    Approve = Callable[[Judged], None]
+    """Is shown a file as it was judged."""
+
 
 # Owners: a file that is provably another institution's is refused before anything is taken.
 
@@ -131,10 +134,6 @@ def check_owner(
     says = _SAYS[evidence].format(**other)
     raise FileRefused(says, code=OTHER_OWNER, hint=hint)
 
-
-if TYPE_CHECKING:
-    Approve = Callable[[Judged], None]
-    """Is shown a file as it was judged."""
 
 HELD = "file_held"
 """The code of a file that is held, as it seems to be the half of one (rules.md#half-a-file)."""

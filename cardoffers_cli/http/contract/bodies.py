@@ -15,7 +15,7 @@ _REPEATED = "The object names a field twice."
 
 
 def json_value(call: Call) -> tuple[Any, bool]:
-    """Return the body as `files.documents.parse_marked` reads it.
+    """Return the body as `intake.documents.parse_marked` reads it.
 
     Raises `Problem`: 415 for another type of content, 400 for a text that is not JSON.
     """

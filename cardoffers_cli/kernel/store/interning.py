@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store
 
+    Key = tuple[str | int, ...]
+
 
 # Numbers of new rows: those behind the highest of their table, which is looked up once.
 #
@@ -40,9 +42,6 @@ def numbered_up_to(store: Store, address: str, number: int) -> None:
     """Say that rows up to this number have been added, and no others since the last was given."""
     store.memory.know(address, (address,), number + 1)
 
-
-if TYPE_CHECKING:
-    Key = tuple[str | int, ...]
 
 _MOST = 50_000
 """Texts of a kind whose numbers are remembered while a store is open."""

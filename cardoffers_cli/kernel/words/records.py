@@ -55,7 +55,7 @@ def shown(
     inside: Mapping[str, Any] | None = None,
     default: Any = MISSING,
 ) -> Any:
-    """Say what its type does not of the column of a field (`files/sheets.Column`).
+    """Say what its type does not of the column of a field (`kernel/sheets/sheets.py`).
 
     A field that is a mapping has a column for each name `inside`, which is `shown` itself.
     """
