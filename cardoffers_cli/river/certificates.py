@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from cardoffers_cli.intake.chunks import FileReading
     from cardoffers_cli.river.receiving import FileReport
 
+    File = Mapping[str, Any]
+    """What was found in a file, by the fields of `validate --format json`."""
+
 FORM = "cardoffers certificate 2"
 _LEFT_OUT = {"not_asked", "refunds"}
 """What is not certified: what no store was asked, and counts that others include."""
@@ -47,9 +50,9 @@ class ReadingOptions(Record):
 
 
 class Certificate(Record):
-    """What was found in files; `files` have the fields of `validate --format json`.
+    """What was found in files: of a finding its code, level and rows.
 
-    Of a finding they have its code, level and rows, of a file that could not be read the code.
+    Of a file that could not be read it has the code.
     """
 
     form: str
@@ -57,7 +60,7 @@ class Certificate(Record):
     program: str
     rules_sha256: str
     read_as: Mapping[str, Any]
-    files: Sequence[Mapping[str, Any]]
+    files: Sequence[File]
 
 
 class CertificateDifference(Record):
@@ -183,23 +186,18 @@ def _options(reading: FileReading) -> ReadingOptions:
     )
 
 
-def _certified(report: FileReport) -> Mapping[str, Any]:
-    error = report.file_error
-    findings = [
-        {name: each[name] for name in ("code", "level", "rows")} for each in report.findings
-    ]
-    document = report.document()
+def _certified(report: FileReport) -> File:
+    document, error = report.document(), report.file_error
+    of_each = ("code", "level", "rows")
     return {
         **{name: document[name] for name in document if name not in _LEFT_OUT},
         "file": Path(report.file).name,
-        "findings": findings,
+        "findings": [{name: each[name] for name in of_each} for each in report.findings],
         "file_error": error.code if error else None,
     }
 
 
-def _same(
-    file: Mapping[str, Any], others: Sequence[Mapping[str, Any]], name: str
-) -> Mapping[str, Any] | None:
+def _same(file: File, others: Sequence[File], name: str) -> File | None:
     """Return the first of other files that has the same digest, or the same name."""
     return next((each for each in others if each.get(name) == file.get(name)), None)
 
