@@ -113,7 +113,6 @@ def _visit(second: pl.Expr) -> tuple[pl.Expr, ...]:
 # that differ are kept, so that no link occurs twice.
 
 
-LINKS_COLUMNS = "institution cardholder_token card_token offer_id added_at".split()
 FAVOURITES_ADDED = 800  # in a thousand
 ADDED_AHEAD = 100
 STRIDES = (7919, 6007)

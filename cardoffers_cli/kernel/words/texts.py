@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-
-if TYPE_CHECKING:
     Texts = Mapping[str, Mapping[str, Any]]
 
 ENGLISH = "en"
@@ -55,8 +53,6 @@ def _read(language: str) -> Texts:
 LOCALES = ("en", "es", "pt-BR")
 """The languages that a program may have."""
 
-_ENGLISH = "en"
-
 
 def languages_to_try(locale: str | None, offered: Sequence[str]) -> tuple[str, ...]:
     """Return the languages of a text from the best to the last; case does not matter in `locale`.
@@ -64,7 +60,7 @@ def languages_to_try(locale: str | None, offered: Sequence[str]) -> tuple[str, .
     `offered` holds the languages of the program, its first language first.
     """
     asked = [each for each in offered if locale and each.lower() == locale.lower()]
-    return tuple(dict.fromkeys([*asked, *offered, _ENGLISH]))
+    return tuple(dict.fromkeys([*asked, *offered, ENGLISH]))
 
 
 def first_text(texts: Mapping[str, str | None], languages: Sequence[str]) -> str:
