@@ -4,7 +4,7 @@ Each capability is a folder, a slice, with its commands, its work, its questions
 slices stand in an order, and each may import those before it:
 
     kernel                      words, disk, store, sheets, net, and what commands are made with
-    intake archive river        files of rows; closed months; the steps from a file to the ledger
+    intake archive river        files of rows; the history; the steps from a file to the ledger
     catalogue institutions keys approvals offers merchants events
     refunds payouts credits documents arrivals watch reports
     drop pickup privacy storage sample

@@ -5,9 +5,8 @@ sums. The root is a folder or a URL (`places.py`). Nothing reads a folder that i
 that was never finished is never seen. While such a store is open, the views of these tables show
 the parts with the recent rows, which are still in the store; every statement that reads them stays
 as it is. A part is written once and is never changed: `move` takes the recent rows there, and
-`merge` makes one part of many. What was written is read back and on the disk before it is listed,
-and a transaction that is not kept leaves folders that are nobody's. The folders of parts that were
-merged stay for a while, as a snapshot and backups may list them.
+`merging.py` makes one part of many. What was written is read back and on the disk before it is
+listed, and a transaction that is not kept leaves folders that are nobody's.
 """
 
 from __future__ import annotations
@@ -16,32 +15,44 @@ from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cardoffers_cli.archive.buckets import place_of
-from cardoffers_cli.archive.connecting import no_space_said
-from cardoffers_cli.archive.parts import TABLES, Part, Sums, total
 from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, StoreDamaged
 from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
-    from datetime import datetime
+    from decimal import Decimal
     from uuid import UUID
 
     import duckdb
 
     from cardoffers_cli.archive.buckets import Place
-    from cardoffers_cli.archive.parts import Choice
     from cardoffers_cli.kernel.store.binding import TempTables
 
-    Merging = Mapping[str, Sequence[Part]]
-    """The parts that are to become one, by table."""
-
 R = TypeVar("R", bound=Record)
+
+TABLES = ("purchases", "purchase_details", "decisions", "outcomes")
+"""The tables that an archive has parts of."""
 
 FILE = "part.parquet"
 """What is written here is one file; of an engine a part may have many."""
 WORK = "work"
 """The folder for what is on the way, by name and process."""
+
+
+class Sums(Record):
+    """What tells rows that came whole: how many, and what their numbers and amounts come to."""
+
+    row_count: int
+    purchase_no_sum: int | Decimal
+    amount: Decimal | None
+
+
+class Part(Sums):
+    """One table's rows of one run, in a folder of their own."""
+
+    table_name: str
+    run_id: UUID
 
 
 class Lister(Protocol):
@@ -178,7 +189,7 @@ class Archive:
         """
         moved = recent(self._store)
         for table, sums in moved.items():
-            file = self._new_file(table, run)
+            file = self.new_file(table, run)
             self._store.execute(f"archive/archive:write_{table}", file=file)
             self.add(table, run, expected=sums)
             self._store.execute(f"archive/archive:empty_{table}")
@@ -206,41 +217,15 @@ class Archive:
             "archive/archive:add", table_name=table, run_no=run.run_no, run_id=run.run_id, **found
         )
 
-    def mergeable(self, choice: Choice) -> Merging:
-        """Return the parts that are to become one, by table, of those tables that have any."""
-        parts = self.parts()
-        chosen = {
-            table: choice([part for part in parts if part.table_name == table]) for table in TABLES
-        }
-        return {table: some for table, some in chosen.items() if some}
+    def files_of(self, some: Sequence[Part]) -> list[str]:
+        """Return the files of some parts."""
+        return [file for _, files in self._files(some) for file in files]
 
-    def write_merged(self, merging: Merging, run: Writer) -> None:
-        """Write the merged parts of a run, which nothing reads yet; a failure leaves none."""
-        try:
-            for table, parts in merging.items():
-                files, file = self._files_of(parts), self._new_file(table, run)
-                with no_space_said(file.removesuffix(f"/{FILE}")):
-                    self._store.execute("archive/archive:merge", files=files, file=file)
-        except BaseException:
-            for table in merging:
-                part_folder(self.root, table, run.run_id).remove()
-            raise
-
-    def replace(self, merging: Merging, run: Writer, left_at: datetime) -> None:
-        """List the merged parts of a run in the place of others, in the caller's transaction.
-
-        Raises `StoreDamaged` where one does not come to what they do.
-        """
-        for table, parts in merging.items():
-            self.add(table, run, expected=total(parts))
-            left = {"table_name": table, "run_ids": [part.run_id for part in parts]}
-            self._store.execute("archive/archive:leave", **left, left_at=left_at)
-            self._store.execute("archive/archive:unlist", **left)
-
-    def size(self, parts: Sequence[Part]) -> int:
-        """Return the bytes of the files of some parts."""
-        files = self._files_of(parts)
-        return int(self._store.value("archive/archive:size", files=files))
+    def new_file(self, table: str, run: Writer) -> str:
+        """Return the file that is to be written into a part of a run, whose folder is made."""
+        folder = part_folder(self.root, table, run.run_id)
+        folder.make()
+        return str(folder / FILE)
 
     def faults(self) -> list[PartFault]:
         """Return the parts that are not what is listed of them: each file is read."""
@@ -255,11 +240,6 @@ class Archive:
             for part, sums in found
             if sums != Sums.cut(part)
         ]
-
-    def left(self) -> dict[str, int]:
-        """Return how many parts were merged, whose folders are there, by table if it has any."""
-        found = self._store.rows("archive/archive:left_by_table")
-        return {row["table_name"]: row["parts"] for row in found}
 
     def remove_work(self, is_alive: Callable[[int], bool]) -> None:
         """Remove what dead processes left on the way."""
@@ -280,20 +260,6 @@ class Archive:
             for name in table.names()
             if name in runs and (folder := table / name) not in listed
         ]
-
-    def has_left(self, before: datetime) -> bool:
-        """Return whether parts that were merged before a moment are there still."""
-        return bool(self._store.rows("archive/archive:left", before=before))
-
-    def remove_left(self, before: datetime) -> None:
-        """Remove the parts that were merged before a moment, but for those that are listed."""
-        listed = {self._folder(part) for part in self.parts()}
-        for row in self._store.rows("archive/archive:left", before=before):
-            folder = part_folder(self.root, row["table_name"], row["run_id"])
-            if folder not in listed:
-                folder.remove()
-                if not folder.names():
-                    self._store.execute("archive/archive:forget", **row)
 
     def _show(self, table: str, files: list[str]) -> None:
         if not files:
@@ -320,14 +286,6 @@ class Archive:
         for table in sorted({part.table_name for part in some}):
             files |= (self.root / table).files()
         return [(part, files.get(str(self._folder(part)), [])) for part in some]
-
-    def _files_of(self, some: Sequence[Part]) -> list[str]:
-        return [file for _, files in self._files(some) for file in files]
-
-    def _new_file(self, table: str, run: Writer) -> str:
-        folder = part_folder(self.root, table, run.run_id)
-        folder.make()
-        return str(folder / FILE)
 
     def _measure(self, table: str, files: list[str]) -> Sums:
         """Return what files of a table come to."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from cardoffers_cli.archive.archive import Sums
 from cardoffers_cli.archive.connecting import (
     HERE,
     UNREACHABLE,
@@ -21,7 +22,6 @@ from cardoffers_cli.archive.connecting import (
     guarded,
     session_here,
 )
-from cardoffers_cli.archive.parts import Sums
 from cardoffers_cli.kernel.store.binding import Bound, Table, TempTables
 from cardoffers_cli.kernel.words.errors import EngineFailed
 

@@ -14,7 +14,8 @@ from uuid import uuid4
 
 from cardoffers_cli.archive.archive import archive_of, part_folder, recent
 from cardoffers_cli.archive.buckets import place_of
-from cardoffers_cli.archive.export import merge_due, move_recent, sweep
+from cardoffers_cli.archive.export import move_recent, sweep
+from cardoffers_cli.archive.merging import merge_due
 from cardoffers_cli.archive.target import EngineInput, EngineTarget, given
 from cardoffers_cli.kernel.store.layout import history_root
 from cardoffers_cli.kernel.store.lock import engine_lock
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from cardoffers_cli.archive.parts import Sums
+    from cardoffers_cli.archive.archive import Sums
     from cardoffers_cli.archive.spark import SparkEngine
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.job import Job
@@ -165,7 +166,7 @@ def _begin(job: Job, target: EngineTarget) -> tuple[Run, _MatchInput, Cardoffers
     with job.store() as store:
         sweep(store, job, target.root)
         move_recent(store, job, target.root)
-        unmerged = merge_due(store, job).failure
+        _, unmerged = merge_due(store, job)
         with store.transaction():
             run = start_run(store, kind="match", now=job.now, actor=job.actor)
         return run, _given(store, target, run), unmerged

@@ -286,7 +286,7 @@ def _parts(history: "ArchiveInfo | None") -> Iterator[Sheet]:
 
 
 def _merged(done: "Compacted | Exported") -> Iterator[Sheet]:
-    from cardoffers_cli.archive.export import MergeResult
+    from cardoffers_cli.archive.merging import MergeResult
 
     if done.merged:
         yield Sheet.of(MergeResult, "merged", done.merged, title="Parts of the history, merged")

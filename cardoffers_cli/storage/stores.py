@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.archive.archive import archive_of
-from cardoffers_cli.archive.parts import TABLES
+from cardoffers_cli.archive import merging
+from cardoffers_cli.archive.archive import TABLES, archive_of
 from cardoffers_cli.kernel.store import journal
 from cardoffers_cli.kernel.store.layout import put_aside, snapshot_path
 from cardoffers_cli.kernel.store.migrations import applied, newest_version
@@ -157,7 +157,7 @@ def _archive(store: Store) -> ArchiveInfo | None:
     archive = archive_of(store)
     if archive is None:
         return None
-    parts, left = archive.parts(), archive.left()
+    parts, left = archive.parts(), merging.left(store)
     by_table = {
         table: [part.row_count for part in parts if part.table_name == table] for table in TABLES
     }

@@ -10,9 +10,8 @@ from uuid import UUID
 
 import pytest
 
-from cardoffers_cli.archive.archive import begin, recent
+from cardoffers_cli.archive.archive import TABLES, begin, recent
 from cardoffers_cli.archive.buckets import place_of
-from cardoffers_cli.archive.parts import TABLES
 from cardoffers_cli.kernel.store.statements import statements
 from cardoffers_cli.kernel.words.records import Record
 from tables import select

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from cardoffers_cli.archive import spark as module
+from cardoffers_cli.archive.archive import Sums
 from cardoffers_cli.archive.duck import DuckEngine
-from cardoffers_cli.archive.parts import Sums
 from cardoffers_cli.archive.spark import SparkEngine
 from cardoffers_cli.archive.target import rows_of, stored
 from cardoffers_cli.kernel.store.binding import declared

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.archive.parts import LARGE_ROWS, MANY, Part, Sums, due, small, total
+from cardoffers_cli.archive.archive import Part, Sums
+from cardoffers_cli.archive.merging import LARGE_ROWS, MANY, due, small, total
 
 DIGITS = len(str(LARGE_ROWS)) - 1
 

@@ -1,0 +1,205 @@
+"""Merging: the small parts of an archive become few, beside the work that adds to them.
+
+Whoever reads an archive looks into every part, and each night adds some. They are merged as digits
+are carried in counting: ten parts of a table whose numbers of rows have as many digits become one,
+which has more. So there are some nine of a size at most, and a row is written anew at most once for
+each digit that its part gains. A part of ten million rows is large: it is no slower to read than
+the same rows in a larger one, so it stays, and a row was then written seven times at most.
+
+Whoever holds the engine's lock may merge: a match on an engine and an export do, once there are
+many of a size; compacting does, whatever there is. The folders of parts that were merged stay for a
+while, as a snapshot and backups may list them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.archive.archive import FILE, TABLES, Sums, archive_of, part_folder
+from cardoffers_cli.archive.connecting import no_space_said
+from cardoffers_cli.kernel.store import journal
+from cardoffers_cli.kernel.store.runs import commit_run, start_run
+from cardoffers_cli.kernel.words.errors import CardoffersError
+from cardoffers_cli.kernel.words.records import Record, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from cardoffers_cli.archive.archive import Archive, Part, Writer
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
+
+    Choice = Callable[[Sequence[Part]], list[Part]]
+    """Says which parts of a table are to become one."""
+
+KIND = "merge"
+MANY = 10
+LARGE_ROWS = 10_000_000
+
+
+class MergeResult(Record):
+    """How many parts of one table there were and are, and how much was written anew.
+
+    `row_count` and `size_bytes_before` are of the parts that were merged, `size_bytes` is of what
+    they became, None while that is not known.
+    """
+
+    table_name: str = shown("table")
+    parts_before: int = shown("parts before")
+    parts: int
+    row_count: int = shown("rows written", gives_way=1)
+    size_bytes_before: int = shown("bytes before", gives_way=2)
+    size_bytes: int | None = shown("bytes", gives_way=2)
+
+
+def due(parts: Sequence[Part]) -> list[Part]:
+    """Return the small parts of a table of whose size there are many."""
+    few_rows = [part for part in parts if part.row_count < LARGE_ROWS]
+    sizes = Counter(len(str(part.row_count)) for part in few_rows)
+    return [part for part in few_rows if sizes[len(str(part.row_count))] >= MANY]
+
+
+def small(parts: Sequence[Part]) -> list[Part]:
+    """Return the small parts of a table, if there are several."""
+    few_rows = [part for part in parts if part.row_count < LARGE_ROWS]
+    return few_rows if len(few_rows) > 1 else []
+
+
+def total(sums: Sequence[Sums]) -> Sums:
+    """Return what several parts of a table come to together."""
+    amounts = [each.amount for each in sums if each.amount is not None]
+    return Sums(
+        row_count=sum(each.row_count for each in sums),
+        purchase_no_sum=sum(each.purchase_no_sum for each in sums),
+        amount=sum(amounts, Decimal(0)) if amounts else None,
+    )
+
+
+def merge_due(store: Store, job: Job) -> tuple[list[MergeResult], CardoffersError | None]:
+    """Merge what there are many of, as `merge` does, beside work that it must not stop.
+
+    Return what became of the parts, and why nothing did.
+    """
+    try:
+        return merge(store, job, due), None
+    except CardoffersError as error:
+        return [], error
+    except OSError as error:
+        return [], CardoffersError(f"The folder of the history: {error.strerror}.")
+
+
+def merge(store: Store, job: Job, choice: Choice) -> list[MergeResult]:
+    """Merge the parts of a choice; return what became of them by table.
+
+    The store must be open for writing, and in no transaction. The run is written first, so that
+    whose the folders are is known whatever happens. Raises `StoreDamaged` where a part does not
+    come to what those do that it was made of.
+    """
+    archive = archive_of(store)
+    merging = _chosen(archive, choice) if archive else {}
+    if not archive or not merging:
+        return []
+    began = time.monotonic()
+    with store.transaction():
+        run = start_run(store, kind=KIND, now=job.now, actor=job.actor)
+    planned = _planned(store, archive, merging)
+    written = _write(store, archive, merging, run)
+    with store.transaction():
+        for table, parts in merging.items():
+            archive.add(table, run, expected=total(parts))
+            left = {"table_name": table, "run_ids": [part.run_id for part in parts]}
+            store.execute("archive/merging:leave", **left, left_at=job.now)
+            store.execute("archive/merging:unlist", **left)
+        told = [replace(row, size_bytes=_size(store, [written[row.table_name]])) for row in planned]
+        seconds = round(time.monotonic() - began, 3)
+        commit_run(store, run, {"tables": told, "seconds": seconds})
+    archive.show()
+    return told
+
+
+def mergeable(store: Store, choice: Choice) -> list[MergeResult]:
+    """Return what `merge` would tell, but for the sizes after it."""
+    archive = archive_of(store)
+    return _planned(store, archive, _chosen(archive, choice)) if archive else []
+
+
+def left(store: Store) -> dict[str, int]:
+    """Return how many parts were merged, whose folders are there, by table if it has any."""
+    return {row["table_name"]: row["parts"] for row in store.rows("archive/merging:left_by_table")}
+
+
+def remove_left(store: Store, job: Job, archive: Archive) -> None:
+    """Remove the parts that were merged long ago, but for those that are listed.
+
+    After a store was put back the days are counted anew: its other copy may have listed them, and
+    its backups with it.
+    """
+    before = job.now - timedelta(days=job.settings.history_keep_days)
+    rows = store.rows("archive/merging:left", before=before)
+    put_back_at = journal.put_back_at(job.path) if rows else None
+    if put_back_at is not None and put_back_at >= before:
+        return
+    listed = {(part.table_name, part.run_id) for part in archive.parts()}
+    for row in rows:
+        folder = part_folder(archive.root, row["table_name"], row["run_id"])
+        if (row["table_name"], row["run_id"]) not in listed:
+            folder.remove()
+            if not folder.names():
+                store.execute("archive/merging:forget", **row)
+
+
+def _chosen(archive: Archive, choice: Choice) -> dict[str, list[Part]]:
+    """Return the parts that are to become one, by table, of those tables that have any."""
+    parts = archive.parts()
+    chosen = {
+        table: choice([part for part in parts if part.table_name == table]) for table in TABLES
+    }
+    return {table: some for table, some in chosen.items() if some}
+
+
+def _write(
+    store: Store, archive: Archive, merging: Mapping[str, Sequence[Part]], run: Writer
+) -> dict[str, str]:
+    """Write the merged parts of a run, which nothing reads yet; a failure leaves none.
+
+    Return the file of each table.
+    """
+    written = {}
+    try:
+        for table, parts in merging.items():
+            written[table] = file = archive.new_file(table, run)
+            with no_space_said(file.removesuffix(f"/{FILE}")):
+                files = archive.files_of(parts)
+                store.execute("archive/merging:merge", files=files, file=file)
+    except BaseException:
+        for table in merging:
+            part_folder(archive.root, table, run.run_id).remove()
+        raise
+    return written
+
+
+def _planned(
+    store: Store, archive: Archive, merging: Mapping[str, Sequence[Part]]
+) -> list[MergeResult]:
+    """Return how many parts each table has before and after, and how much is written anew."""
+    listed = Counter(part.table_name for part in archive.parts())
+    return [
+        MergeResult(
+            table_name=table,
+            parts_before=listed[table],
+            parts=listed[table] - len(parts) + 1,
+            row_count=total(parts).row_count,
+            size_bytes_before=_size(store, archive.files_of(parts)),
+            size_bytes=None,
+        )
+        for table, parts in merging.items()
+    ]
+
+
+def _size(store: Store, files: Sequence[str]) -> int:
+    return int(store.value("archive/merging:size", files=files))
