@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -23,35 +24,26 @@ if TYPE_CHECKING:
     from cardoffers_cli.http.limits import ServerLimits
 
 
+@dataclass(eq=False, repr=False)
 class Connection:
     """Serves one client until either side ends it."""
 
-    def __init__(
-        self,
-        wire: HttpConnection,
-        slot: ConnectionSlot,
-        arrivals: Arrivals,
-        *,
-        door: RequestHandler | MetricsHandler,
-        log: AccessLog,
-        limits: ServerLimits,
-    ) -> None:
-        self._wire = wire
-        self._slot = slot
-        self._door = door
-        self._log = log
-        self._limits = limits
-        self._has_answered = False
-        self._arrivals = arrivals
+    wire: HttpConnection
+    slot: ConnectionSlot
+    arrivals: Arrivals
+    door: RequestHandler | MetricsHandler
+    log: AccessLog
+    limits: ServerLimits
+    _has_answered: bool = field(default=False, init=False)
 
     async def serve(self) -> None:
         """Answer requests until there are no more."""
         with suppress(OSError):  # clients come and go
-            while not self._arrivals.is_ending and await self._exchange():
-                self._slot.become(Stage.WAITING)
+            while not self.arrivals.is_ending and await self._exchange():
+                self.slot.become(Stage.WAITING)
                 await asyncio.sleep(0)  # who sends many requests at once leaves others their turn
-            self._slot.become(Stage.WAITING)
-            await self._wire.hear_out()
+            self.slot.become(Stage.WAITING)
+            await self.wire.hear_out()
 
     async def _exchange(self) -> bool:
         """Answer one request; return whether another may follow."""
@@ -64,38 +56,38 @@ class Connection:
         else:
             if head is None:
                 return False
-            self._slot.become(Stage.ANSWERING)
+            self.slot.become(Stage.ANSWERING)
             began = perf_counter()
             call = _call(head, request_id)
             method = call.method
-            body = Body(self._wire, self._limits, told_bytes(head))
-            answer = await self._door.answer(call, body, self._slot)
+            body = Body(self.wire, self.limits, told_bytes(head))
+            answer = await self.door.answer(call, body, self.slot)
         try:
             named = answer.with_headers(x_request_id=request_id)
-            self._slot.become(Stage.MOVING)
-            is_last = method is None or self._arrivals.is_ending
-            return await self._wire.send(named, is_last=is_last)
+            self.slot.become(Stage.MOVING)
+            is_last = method is None or self.arrivals.is_ending
+            return await self.wire.send(named, is_last=is_last)
         finally:
             self._has_answered = True
-            self._log.request(request_id, method, answer, perf_counter() - began)
+            self.log.request(request_id, method, answer, perf_counter() - began)
 
     async def _head(self) -> h11.Request | None:
         """Return the next head, None where there is none; raises `Problem` 408 and what is no HTTP.
 
         Between requests a connection may be idle, for longer where a key that works came on it.
         """
-        limits = self._limits
+        limits = self.limits
         if self._has_answered:
-            idle_s = limits.keep_alive_s if self._slot.is_authenticated else limits.head_s
+            idle_s = limits.keep_alive_s if self.slot.is_authenticated else limits.head_s
             try:
                 async with asyncio.timeout(idle_s):
-                    if not await self._wire.begin():
+                    if not await self.wire.begin():
                         return None
             except TimeoutError:
                 return None
         try:
             async with asyncio.timeout(limits.head_s):
-                return await self._wire.head()
+                return await self.wire.head()
         except TimeoutError:
             raise Problem(408, "head_too_slow", "The head of the request did not arrive.") from None
 

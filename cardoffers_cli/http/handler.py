@@ -8,7 +8,7 @@ refused there, and noted, as the contract says. What is open to everybody waits 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.http.arrivals import Stage
@@ -100,52 +100,44 @@ class MetricsHandler:
         return Problem(404, "not_found", f"Here is only GET {METRICS}.").answer(call.request_id)
 
 
+@dataclass(eq=False, repr=False)
 class RequestHandler:
     """Takes every request, whatever its path."""
 
-    def __init__(
-        self,
-        worker: Worker,
-        log: AccessLog,
-        *,
-        known_keys: ApiKeys,
-        wrong_keys: WrongKeys,
-        bodies: Bodies,
-        proxies: TrustedProxies,
-        metrics: Callable[[], str] | None = None,
-    ) -> None:
-        self._worker = worker
-        self._log = log
-        self._known_keys = known_keys
-        self._wrong_keys = wrong_keys
-        self._bodies = bodies
-        self._proxies = proxies
-        self._readiness = Readiness(worker.read_keyring)
-        self._metrics = metrics
+    worker: Worker
+    log: AccessLog
+    known_keys: ApiKeys
+    wrong_keys: WrongKeys
+    bodies: Bodies
+    proxies: TrustedProxies
+    metrics: Callable[[], str] | None = None
+
+    def __post_init__(self) -> None:
+        self._readiness = Readiness(self.worker.read_keyring)
 
     async def answer(self, call: Call, body: Body, slot: ConnectionSlot) -> Answer:
         """Answer one request; a wrong key is answered late where many came before it."""
         answer = await self._judged(call, body, slot)
         if is_wrong(call, answer):
             slot.become(is_authenticated=False)
-            client = self._proxies.client(slot.host, call.headers)
+            client = self.proxies.client(slot.host, call.headers)
             now = asyncio.get_running_loop().time()
-            await asyncio.sleep(self._wrong_keys.count(client, now))
+            await asyncio.sleep(self.wrong_keys.count(client, now))
         return answer
 
     async def _judged(self, call: Call, body: Body, slot: ConnectionSlot) -> Answer:
         route: Route | None = None
         try:
             check_head(call)
-            if self._metrics and asks_for_metrics(call):
-                return metrics_answer(self._metrics())
+            if self.metrics and asks_for_metrics(call):
+                return metrics_answer(self.metrics())
             route, _ = find_route(call.method, call.path)
             body.check()
             return await self._admitted(call, body, route, slot)
         except Problem as refusal:
             return refusal.answer(call.request_id, route=route and route.template)
         except Exception as fault:  # noqa: BLE001  whatever it is, the client hears nothing of it
-            self._log.fault(call.request_id, fault)
+            self.log.fault(call.request_id, fault)
             return internal().answer(call.request_id, route=route and route.template)
 
     async def _admitted(self, call: Call, body: Body, route: Route, slot: ConnectionSlot) -> Answer:
@@ -154,19 +146,19 @@ class RequestHandler:
             found = ready() if is_ready else busy().answer(call.request_id)
             return replace(found, route=route.template)
         if route.scope is None:  # its body, if it has one, means nothing
-            return await asyncio.to_thread(self._worker.answer_open, call)
-        owner = await self._known_keys.owner(presented_key(call))
+            return await asyncio.to_thread(self.worker.answer_open, call)
+        owner = await self.known_keys.owner(presented_key(call))
         if owner is None:
             return await self._worked(replace(call, is_head_only=True), route)
         slot.become(Stage.MOVING, is_authenticated=True)
-        with self._bodies.entered(owner) as take:
+        with self.bodies.entered(owner) as take:
             whole = replace(call, body=await body.read(take))
             slot.become(Stage.ANSWERING)
             answer = await self._worked(whole, route)
         if is_wrong(call, answer):  # it was revoked since
-            self._known_keys.forget()
+            self.known_keys.forget()
         return answer
 
     async def _worked(self, call: Call, route: Route) -> Answer:
-        promise = self._worker.put(call, may_be_old=route.is_read, is_alone=route.is_alone)
+        promise = self.worker.put(call, may_be_old=route.is_read, is_alone=route.is_alone)
         return await asyncio.wrap_future(promise)

@@ -60,23 +60,17 @@ class WaitingCall:
             self.promise.set_result(answer)
 
 
+@dataclass(eq=False, repr=False)
 class Worker:
     """Answers calls in a thread of its own, from `start` to `stop`."""
 
-    def __init__(
-        self,
-        service: Service,
-        limits: ServerLimits,
-        *,
-        wait_s: float,
-        on_fault: Callable[[str, BaseException], None],
-        on_fault_outside: Callable[[BaseException], None],
-    ) -> None:
-        self._service = service
-        self._on_fault_outside = on_fault_outside
-        self._limits = limits
-        self._wait_s = wait_s
-        self._on_fault = on_fault
+    service: Service
+    limits: ServerLimits
+    wait_s: float
+    on_fault: Callable[[str, BaseException], None]
+    on_fault_outside: Callable[[BaseException], None]
+
+    def __post_init__(self) -> None:
         self._queue: deque[WaitingCall] = deque()
         self._asked: list[Future[Keyring]] = []
         self._latest = 0
@@ -98,7 +92,7 @@ class Worker:
     @property
     def has_store(self) -> bool:
         """Whether the store is open here."""
-        return self._service.is_open
+        return self.service.is_open
 
     def start(self) -> None:
         """Begin to answer."""
@@ -114,11 +108,11 @@ class Worker:
     def put(self, call: Call, *, may_be_old: bool, is_alone: bool = False) -> Future[Answer]:
         """Take a call in and promise its answer; raises `Problem` where too many wait."""
         now = time.monotonic()
-        deadline = now + self._wait_s
+        deadline = now + self.wait_s
         soon = now + _READ_WAIT_S if may_be_old else deadline
         waiting = WaitingCall(call, min(soon, deadline), deadline, is_alone)
         with self._changed:
-            if len(self._queue) >= self._limits.waiting_calls:
+            if len(self._queue) >= self.limits.waiting_calls:
                 raise busy()
             self._queue.append(waiting)
             self._changed.notify()
@@ -126,7 +120,7 @@ class Worker:
 
     def answer_open(self, call: Call) -> Answer:
         """Answer a call that is open to everybody, in the caller's thread: it needs no store."""
-        return self._service.answer_all([call], wait_s=0)[0]
+        return self.service.answer_all([call], wait_s=0)[0]
 
     def read_keyring(self) -> Future[Keyring]:
         """Promise the keys as the store has them from now on, or else as the snapshot has them."""
@@ -139,7 +133,7 @@ class Worker:
     def _work(self) -> None:
         try:
             self._answer()
-            self._service.let_go()
+            self.service.let_go()
         finally:
             self.ended.set_result(None)
 
@@ -151,7 +145,7 @@ class Worker:
                 continue
             began = time.monotonic()
             try:
-                answers = self._service.answer_all(_calls(batch), wait_s=_LOCK_WAIT_S)
+                answers = self.service.answer_all(_calls(batch), wait_s=_LOCK_WAIT_S)
             except StoreBusy:
                 self._put_back(batch)
                 self._answer_late()
@@ -165,7 +159,7 @@ class Worker:
     def _has_work(self) -> bool:
         """Wait until there is something to do; return False when the work is at its end."""
         while True:
-            glance_s = _GLANCE_S if self._service.is_open else None
+            glance_s = _GLANCE_S if self.service.is_open else None
             with self._changed:
                 if self._changed.wait_for(
                     lambda: self._queue or self._asked or self._is_stopping, glance_s
@@ -176,9 +170,9 @@ class Worker:
     def _give_way(self) -> None:
         """Let go of the store if somebody wants it; what cannot be closed is opened anew."""
         try:
-            self._service.give_way()
+            self.service.give_way()
         except Exception as fault:  # noqa: BLE001  as below
-            self._on_fault_outside(fault)
+            self.on_fault_outside(fault)
 
     def _tell_keys(self) -> None:
         with self._changed:
@@ -187,7 +181,7 @@ class Worker:
         if not asked:
             return
         try:
-            keyring = self._service.read_keyring(wait_s=_LOCK_WAIT_S)
+            keyring = self.service.read_keyring(wait_s=_LOCK_WAIT_S)
         except Exception as fault:  # noqa: BLE001  as above
             for each in asked:
                 each.set_exception(fault)
@@ -203,13 +197,13 @@ class Worker:
         """
         batch: list[WaitingCall] = []
         later: list[WaitingCall] = []
-        room, alone = self._limits.batch_bytes, self._limits.batch_calls_alone
+        room, alone = self.limits.batch_bytes, self.limits.batch_calls_alone
         with self._changed:
             if self._queue:
                 gather_s = min(_GATHER_S, self._latest_s / _GATHER_PART)
                 self._changed.wait_for(lambda: len(self._queue) >= self._latest, gather_s)
             self._queue = deque(sorted(self._queue, key=lambda each: each.call.is_head_only))
-            while self._queue and len(batch) < self._limits.batch_calls:
+            while self._queue and len(batch) < self.limits.batch_calls:
                 waiting = self._queue.popleft()
                 size = len(waiting.call.body)
                 if waiting.promise.cancelled():
@@ -239,7 +233,7 @@ class Worker:
         with self._changed:
             late = [each for each in self._queue if each.may_be_old_at <= now]
         try:
-            answers = self._service.answer_busy(_calls(late)) if late else []
+            answers = self.service.answer_busy(_calls(late)) if late else []
         except Exception as fault:  # noqa: BLE001  as above
             self._remove(late)
             self._fail(late, fault)
@@ -261,7 +255,7 @@ class Worker:
     def _fail(self, batch: Sequence[WaitingCall], fault: Exception) -> None:
         for each in batch:
             request_id = each.call.request_id
-            self._on_fault(request_id, fault)
+            self.on_fault(request_id, fault)
             each.give(internal().answer(request_id))
 
 

@@ -8,7 +8,7 @@ files, or runs that came after it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,7 @@ def run_night(job: Job, order: NightOptions, onlooker: NightObserver | None = No
         remarks = check_places(job, order)
         with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
             remarks += recovered(job, onlooker)
-            return _Nights(job, order, onlooker, lock, remarks, watched=watched).run()
+            return _Nights(job, order, onlooker, lock, remarks, watched).run()
 
 
 def resume_night(
@@ -87,7 +87,7 @@ def resume_night(
         )
         remarks = check_places(job, order)
         with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
-            return _Nights(job, order, onlooker, lock, remarks, watched=watched).go_on(night)
+            return _Nights(job, order, onlooker, lock, remarks, watched).go_on(night)
 
 
 def recovered(job: Job, onlooker: NightObserver) -> list[NightFinding]:
@@ -133,81 +133,72 @@ def unfinished_night(job: Job, run_id: str | None) -> Night:
     return left[0]
 
 
+@dataclass(eq=False, repr=False)
 class _Nights:
     """The nights of one command, under the lock: those left unfinished, and the one of today."""
 
-    def __init__(
-        self,
-        job: Job,
-        order: NightOptions,
-        onlooker: NightObserver,
-        lock: Lock,
-        remarks: list[NightFinding],
-        *,
-        watched: WatchedRun,
-    ) -> None:
-        self._job = job
-        self._order = order
-        self._onlooker = onlooker
-        self._lock = lock
-        self._remarks = remarks
-        self._watched = watched
+    job: Job
+    order: NightOptions
+    onlooker: NightObserver
+    lock: Lock
+    remarks: list[NightFinding]
+    watched: WatchedRun
 
     def run(self) -> NightResult:
         """Finish what was left, then run the night of the date, if it has not just been that."""
-        with self._job.store(read_only=True) as store:
+        with self.job.store(read_only=True) as store:
             left = nights.unfinished(store)
         for night in left:
-            self._onlooker.warn(
+            self.onlooker.warn(
                 f"The nightly run of {night.name} did not come to its end, and goes on now:"
                 f" `cardoffers run show {night.run_id}` says how far it was."
             )
             result = self.go_on(night)
-            if night.as_of.date() >= self._job.now.date():
+            if night.as_of.date() >= self.job.now.date():
                 return result
         return self._tonight()
 
     def go_on(self, night: Night) -> NightResult:
         """Do the steps of a night that are not recorded, and end it."""
         self._sweep()
-        self._lock.tell(run_id=str(night.run_id))
-        self._watched.begins(night)
-        work = work_of(self._job, night, self._order, self._onlooker)
-        work.remarks = self._remarks
+        self.lock.tell(run_id=str(night.run_id))
+        self.watched.begins(night)
+        work = work_of(self.job, night, self.order, self.onlooker)
+        work.remarks = self.remarks
         with work.job.store(read_only=True) as store:
             done = {step.name for step in nights.steps(store, night)}
         for position, step in enumerate(STEPS, start=1):
             if step.name in done:
                 continue
-            self._lock.tell(step=step.name)
-            self._onlooker.begins(step.name, position, len(STEPS))
-            self._onlooker.ends(do(step, position, work))
-        self._lock.tell(step="end")
-        return self._watched.ends(_end(work))
+            self.lock.tell(step=step.name)
+            self.onlooker.begins(step.name, position, len(STEPS))
+            self.onlooker.ends(do(step, position, work))
+        self.lock.tell(step="end")
+        return self.watched.ends(_end(work))
 
     def _sweep(self) -> None:
         """Remove what a killed process left beside the store, which an audit would tell of."""
-        with lock_for(self._job.opening()):
-            sweep(self._job.path)
+        with lock_for(self.job.opening()):
+            sweep(self.job.path)
 
     def _tonight(self) -> NightResult:
-        picked = picked_up(self._job, self._order.drop)
-        found = look_twice(self._job, self._order.drop)
-        with self._job.store(read_only=True) as store:
+        picked = picked_up(self.job, self.order.drop)
+        found = look_twice(self.job, self.order.drop)
+        with self.job.store(read_only=True) as store:
             newest, newest_run_no = nights.newest_finished(store)
-            is_of_date = newest is not None and newest.as_of.date() == self._job.now.date()
+            is_of_date = newest is not None and newest.as_of.date() == self.job.now.date()
             is_told = any(each.level != WITHOUT_CONSEQUENCE for each in picked)
             is_new = found.files or is_told or not newest or newest.last_run_no != newest_run_no
             over = None
-            if newest and is_of_date and not is_new and not is_file_news(store, self._job.now):
-                over = result_of(store, self._job.path, newest, status=NOTHING_NEW)
+            if newest and is_of_date and not is_new and not is_file_news(store, self.job.now):
+                over = result_of(store, self.job.path, newest, status=NOTHING_NEW)
         if over is not None:
-            return self._watched.ends(over)
-        check_clock(self._job, self._order, newest)
-        check_space(self._job)
-        self._remarks = [*self._remarks, *picked, *found.remarks]
-        with self._job.store() as store, store.transaction():
-            night = begin(store, self._job, self._order, found.files)
+            return self.watched.ends(over)
+        check_clock(self.job, self.order, newest)
+        check_space(self.job)
+        self.remarks = [*self.remarks, *picked, *found.remarks]
+        with self.job.store() as store, store.transaction():
+            night = begin(store, self.job, self.order, found.files)
         return self.go_on(night)
 
 

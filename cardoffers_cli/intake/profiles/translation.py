@@ -47,39 +47,33 @@ class Translated:
     total: Decimal
 
 
+@dataclass(eq=False, repr=False)
 class Translation:
     """A profile with its columns found: `positions` says where in the file each one is."""
 
-    def __init__(
-        self,
-        profile: Profile,
-        positions: Mapping[Column, int],
-        *,
-        decimals: int,
-        zone: str | None = None,
-        token_key: bytes | None = None,
-    ) -> None:
-        self._profile = profile
-        self._fields = profile.fields.given()
-        self._positions = positions
-        self._decimals = decimals
-        self._zone = zone
-        self._token_key = token_key
+    profile: Profile
+    positions: Mapping[Column, int]
+    decimals: int
+    zone: str | None = None
+    token_key: bytes | None = None
+
+    def __post_init__(self) -> None:
+        self._fields = self.profile.fields.given()
 
     def translate(self, frame: pl.DataFrame) -> Translated:
         """Translate rows of their columns (`cutting.py`)."""
         kept = frame
-        if self._profile.drop_where:
-            dropped = pl.any_horizontal(self._drops(each) for each in self._profile.drop_where)
+        if self.profile.drop_where:
+            dropped = pl.any_horizontal(self._drops(each) for each in self.profile.drop_where)
             kept = frame.filter(~dropped)
         rows = kept.select("line", *(self._text(name) for name in self._fields))
         rows, faults = self._with_times(rows)
         rows = self._with_tokens(rows)
         amount = self._fields.get("amount")
         if isinstance(amount, AmountSource):
-            rows = rows.with_columns(plain_amounts(rows["amount"], amount, self._decimals))
+            rows = rows.with_columns(plain_amounts(rows["amount"], amount, self.decimals))
         refunded = rows.clear()
-        if self._profile.negatives == "refund" and "amount" in rows.columns:
+        if self.profile.negatives == "refund" and "amount" in rows.columns:
             is_refund = pl.col("amount").str.starts_with("-").fill_null(False)
             rows, refunded = rows.filter(~is_refund), rows.filter(is_refund)
         absent = [name for name in REQUIRED if name not in rows.columns]
@@ -96,7 +90,7 @@ class Translation:
         """Return a column, blanks taken off its ends; nothing is null."""
         if column == LINE:
             return pl.col("line").cast(pl.String)
-        bare = pl.col(column_name(self._positions[column])).str.strip_chars()
+        bare = pl.col(column_name(self.positions[column])).str.strip_chars()
         return pl.when(bare != "").then(bare)
 
     def _text(self, name: str) -> pl.Expr:
@@ -116,7 +110,7 @@ class Translation:
         source = self._fields.get("transacted_at")
         if not isinstance(source, TimeSource):
             return rows, pl.DataFrame(schema=_FAULTS)
-        texts, faults = utc_texts(rows["transacted_at"], source, source.zone or self._zone)
+        texts, faults = utc_texts(rows["transacted_at"], source, source.zone or self.zone)
         found = pl.DataFrame({"line": rows["line"], "fault": faults}, schema=_FAULTS)
         return rows.with_columns(texts), found.drop_nulls("fault")
 
@@ -126,9 +120,9 @@ class Translation:
             for name, source in self._fields.items()
             if isinstance(source, TokenSource) and source.hmac
         ]
-        if self._token_key is None or not keyed:
+        if self.token_key is None or not keyed:
             return rows
-        return rows.with_columns(tokens(rows[name], self._token_key) for name in keyed)
+        return rows.with_columns(tokens(rows[name], self.token_key) for name in keyed)
 
     def _drops(self, condition: DropCondition) -> pl.Expr:
         text = self._source(condition.column).fill_null("")
@@ -139,12 +133,12 @@ class Translation:
 
     def _total_of(self, frame: pl.DataFrame) -> Decimal:
         """Add up every amount that can be read, signs as they stand, where a trailer says so."""
-        source, trailer = self._fields.get("amount"), self._profile.trailer
+        source, trailer = self._fields.get("amount"), self.profile.trailer
         if trailer is None or trailer.sum is None or not isinstance(source, AmountSource):
             return Decimal(0)
         texts = frame.select(self._text("amount")).to_series()
         written = source.model_copy(update={"negate": False})
-        plain = plain_amounts(texts, written, self._decimals)
+        plain = plain_amounts(texts, written, self.decimals)
         return Decimal(plain.cast(_EXACT, strict=False).sum() or 0)
 
 
