@@ -689,7 +689,6 @@ payers as (
     inner join merchants on merchants.merchant_no = suggested.merchant_no
 ),
 
--- What is suggested is the merchant's own while a match is tried, and nobody's before.
 known_payers as (
     select distinct
         merchants.merchant_no, purchases.institution_id, purchases.cardholder_no

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _OF_PURCHASES = ("decisions", "outcomes", "redemptions", "refund_links", "refund_outcomes")
 _OF_REDEMPTIONS = ("ledger_entries", "ledger_moves")
-_OF_FILES = ("rejects", "duplicates", "import_merchants", "import_shapes", "imports")
+_OF_FILES = ("refunds", "rejects", "duplicates", "import_merchants", "import_shapes", "imports")
 _DERIVED = ("unresolved_purchases", "purchase_refs", "purchase_looks")
 """What is made of purchases anew, and so is not kept."""
 
@@ -36,6 +36,7 @@ _REASONS = {
     "credited": "Of {rows} of its purchases a credit or the reconciliation is known{first}.",
     "repeated": "{rows} of its purchases came again in a later file{first}.",
     "linked": "To {rows} of its purchases a person linked a refund{first}.",
+    "refunded": "{rows} of its refunds took effect or came again{first}.",
 }
 _HINTS = {
     "import_archived": "Reverse its redemptions with `cardoffers redemption reverse`.",
@@ -86,6 +87,7 @@ class ImportRecord(Record):
     amount_accepted: Amount
     currency: str
     imported_at: datetime
+    last_import_no: int
 
 
 class Reversals(Record):
@@ -134,7 +136,7 @@ def find_leaving(store: Store, taken: ImportRecord) -> tuple[Table, Table]:
     of = {"institution_id": taken.institution_id, "import_no": taken.import_no}
     leaving = store.make("river/withdrawals:leaving", **of)
     earned = store.make("river/withdrawals:earned", leaving)
-    known = {**of, "accepted": taken.accepted}
+    known = {**of, "accepted": taken.accepted, "last_import_no": taken.last_import_no}
     for found in store.rows("river/withdrawals:obstacles", leaving, earned, **known):
         line, ref = found["line"], found["transaction_ref"]
         first = "" if line is None else f", the first in line {line} ({shortened(ref)})"
@@ -168,15 +170,15 @@ def withdraw(
 
     Refunds of its purchases wait again. What is counted has to be counted anew.
     """
-    of = {"institution_id": taken.institution_id, "import_no": taken.import_no}
+    number, owner = {"import_no": taken.import_no}, {"institution_id": taken.institution_id}
+    of = {**number, **owner, "last_import_no": taken.last_import_no}
     by = {"reason": reason, "run_no": run_no, "now": now, "actor": actor}
     store.execute("river/withdrawals:keep_import", leaving, earned, **of, **by)
     store.execute("river/withdrawals:keep_purchases", leaving)
-    number = {"import_no": taken.import_no}
     for table in _OF_PURCHASES:
         store.execute(f"river/withdrawals:keep_{table}", leaving, **number)
     for table in _OF_REDEMPTIONS:
-        store.execute(f"river/withdrawals:keep_money_{table}", earned, **of)
+        store.execute(f"river/withdrawals:keep_money_{table}", earned, **number, **owner)
     for table in _OF_FILES:
         store.execute(f"river/withdrawals:keep_file_{table}", **of)
     for table in (*_OF_REDEMPTIONS, "outbox"):
@@ -185,3 +187,4 @@ def withdraw(
         store.execute(f"river/withdrawals:remove_{table}", leaving)
     for table in _OF_FILES:
         store.execute(f"river/withdrawals:remove_file_{table}", **of)
+    store.execute("river/withdrawals:forget_refunds", **owner)

@@ -1,8 +1,7 @@
 -- name: listed
 -- Files of an institution, or of all, taken in a span of time or at any, the newest first: how many of
 -- their redemptions stand, how many of these settled, and of how many webhooks were sent. Those that
--- were withdrawn have what they had taken. Those that are held, which nothing was taken of, come first,
--- until the file is taken by its name in a later night, or as it is.
+-- were withdrawn have what they had taken. Those that are held still, not taken by now, come first.
 -- `files` says how many there are. Grain: one row per import of a file, or per held file.
 with files as (
     select
@@ -37,12 +36,6 @@ with files as (
                 and later.file_name = night_files.file_name
                 and later.night_no > night_files.night_no
                 and later.state = 'imported'
-        )
-        and not exists (
-            select 1
-            from imports
-            where imports.institution_id = institutions.institution_id
-                and imports.file_sha256 = night_files.taken_sha256
         )
 ),
 page as materialized (
@@ -84,12 +77,18 @@ left join earned on earned.import_no = page.import_no
 order by page.import_no desc nulls first, page.imported_at desc;
 
 -- name: import
--- One import that was taken.
+-- One import that was taken; the last is that of the refunds among its rows, if there are any.
 select
     imports.import_no, imports.import_id, imports.institution_id, imports.file_name,
     imports.file_kind, imports.kind_of_rows, imports.accepted, imports.amount_accepted,
-    imports.currency, imports.imported_at
+    imports.currency, imports.imported_at,
+    coalesce(among.import_no, imports.import_no) as last_import_no
 from imports
+left join imports as among
+    on among.import_no = imports.import_no + 1
+    and among.institution_id = imports.institution_id
+    and among.file_sha256 = imports.file_sha256
+    and among.kind_of_rows = 'refunds'
 where imports.import_id = try_cast($import_id as uuid);
 
 -- name: withdrawn
@@ -129,35 +128,35 @@ inner join redemption_entries as entries
 --     transaction_ref, line, is_settled)
 -- What keeps an import from being withdrawn, the gravest first, with the first row of it; of what is
 -- outside of the store there may be none. Grain: one row per kind of obstacle.
-with kept as (
-    select leaving.line, leaving.transaction_ref
+with repeated as (
+    select imports.kind_of_rows, duplicates.transaction_ref
+    from duplicates
+    inner join imports
+        on imports.import_no = duplicates.import_no
+        and imports.institution_id = duplicates.institution_id
+    where duplicates.institution_id = $institution_id
+        and duplicates.import_no > $last_import_no
+),
+found as (
+    select
+        1 as place, 'import_archived' as code, 'archived' as about, null as line,
+        null as transaction_ref, $accepted - count(*) as rows
+    from recent_purchases
+    where recent_purchases.import_no = $import_no
+    union all
+    select 1, 'import_archived', 'archived', leaving.line, leaving.transaction_ref, 0
     from leaving
     where leaving.purchase_no not in (
         select recent_purchases.purchase_no
         from recent_purchases
         where recent_purchases.import_no = $import_no
     )
-),
-found as (
-    select
-        1 as place, 'import_archived' as code, 'archived' as about, min(kept.line) as line,
-        arg_min(kept.transaction_ref, kept.line) as transaction_ref,
-        $accepted - (
-            select count(*)
-            from recent_purchases
-            where recent_purchases.import_no = $import_no
-        ) as rows
-    from kept
     union all
-    select
-        2, 'import_settled', 'settled', min(earned.line),
-        arg_min(earned.transaction_ref, earned.line), count(*)
+    select 2, 'import_settled', 'settled', earned.line, earned.transaction_ref, 1
     from earned
     where earned.is_settled
     union all
-    select
-        3, 'import_told', 'told', min(earned.line), arg_min(earned.transaction_ref, earned.line),
-        count(*)
+    select 3, 'import_told', 'told', earned.line, earned.transaction_ref, 1
     from earned
     where earned.redemption_no in (
         select outbox.redemption_no
@@ -166,9 +165,7 @@ found as (
             or outbox.claimed_at is not null
     )
     union all
-    select
-        4, 'import_relied_on', 'credited', min(earned.line),
-        arg_min(earned.transaction_ref, earned.line), count(*)
+    select 4, 'import_relied_on', 'credited', earned.line, earned.transaction_ref, 1
     from earned
     where earned.redemption_no in (select credit_links.redemption_no from credit_links)
         or earned.redemption_no in (
@@ -177,34 +174,37 @@ found as (
             where reconciliation_verdicts.subject = 'redemption'
         )
     union all
-    select
-        5, 'import_relied_on', 'repeated', min(leaving.line),
-        arg_min(leaving.transaction_ref, leaving.line), count(*)
+    select 5, 'import_relied_on', 'repeated', leaving.line, leaving.transaction_ref, 1
     from leaving
-    where leaving.transaction_ref in (
-        select duplicates.transaction_ref
-        from duplicates
-        inner join imports
-            on imports.import_no = duplicates.import_no
-            and imports.institution_id = duplicates.institution_id
-        where duplicates.institution_id = $institution_id
-            and duplicates.import_no > $import_no
-            and imports.kind_of_rows = 'purchases'
-    )
+    where ('purchases', leaving.transaction_ref) in (from repeated)
     union all
-    select
-        6, 'import_relied_on', 'linked', min(leaving.line),
-        arg_min(leaving.transaction_ref, leaving.line), count(*)
+    select 6, 'import_relied_on', 'linked', leaving.line, leaving.transaction_ref, 1
     from leaving
     where leaving.purchase_no in (
         select refund_links.purchase_no
         from refund_links
         where refund_links.how = 'person'
     )
+    union all
+    select 7, 'import_relied_on', 'refunded', refunds.line, refunds.refund_ref, 1
+    from refund_states as refunds
+    where refunds.institution_id = $institution_id
+        and refunds.import_no = $last_import_no
+        and (
+            ('refunds', refunds.refund_ref) in (from repeated)
+            or (
+                refunds.state in ('linked', 'dismissed')
+                and coalesce(refunds.purchase_no not in (select purchase_no from leaving), true)
+            )
+        )
 )
-select found.code, found.about, found.line, found.transaction_ref, found.rows
+select
+    found.code, found.about, min(found.line) as line,
+    arg_min(found.transaction_ref, found.line) as transaction_ref,
+    cast(sum(found.rows) as bigint) as rows
 from found
-where found.rows > 0
+group by found.place, found.code, found.about
+having sum(found.rows) > 0
 order by found.place;
 
 -- name: reversals
@@ -228,12 +228,12 @@ select
     imports.import_no, imports.import_id, imports.institution_id, imports.file_name,
     imports.file_sha256, imports.kind_of_rows, imports.accepted, imports.amount_accepted,
     imports.currency, imports.imported_at, runs.actor,
-    (select count(*) from earned where earned.is_live),
+    (select count(*) from earned where earned.is_live and imports.kind_of_rows = 'purchases'),
     (select max(leaving.purchase_no) from leaving),
     (select max(earned.redemption_no) from earned), $reason, $actor, $run_no, $now
 from imports
 inner join runs on runs.run_no = imports.run_no
-where imports.import_no = $import_no
+where imports.import_no between $import_no and $last_import_no
     and imports.institution_id = $institution_id;
 
 -- name: keep_purchases
@@ -279,14 +279,17 @@ from {table}
 inner join earned on earned.redemption_no = {table}.redemption_no;
 
 -- name: keep_file
--- for each: imports, rejects, duplicates, import_shapes, import_merchants
+-- for each: imports, refunds, rejects, duplicates, import_shapes, import_merchants
 -- Writes withdrawn_rows of what {table} has of an import.
 insert into withdrawn_rows (import_no, institution_id, table_name, content)
 select
     {table}.import_no, {table}.institution_id, '{table}',
-    json_merge_patch(to_json({table}), json_object('transaction_ref', null, 'file_name', null))
+    json_merge_patch(to_json({table}), json_object(
+        'transaction_ref', null, 'file_name', null, 'refund_ref', null, 'cardholder_no', null,
+        'original_transaction_ref', null, 'instrument_no', null
+    ))
 from {table}
-where {table}.import_no = $import_no
+where {table}.import_no between $import_no and $last_import_no
     and {table}.institution_id = $institution_id;
 
 -- name: remove_money
@@ -304,11 +307,17 @@ where {table}.redemption_no in (select earned.redemption_no from earned);
 delete from {kept}
 where {kept}.purchase_no in (select leaving.purchase_no from leaving);
 
+-- name: forget_refunds
+-- Removes what was found of refunds that left.
+delete from refund_outcomes
+where refund_outcomes.institution_id = $institution_id
+    and refund_outcomes.refund_no not in (select refunds.refund_no from refunds);
+
 -- name: remove_file
--- for each: imports, rejects, duplicates, import_shapes, import_merchants
+-- for each: imports, refunds, rejects, duplicates, import_shapes, import_merchants
 -- Removes from {table} what is of an import.
 delete from {table}
-where {table}.import_no = $import_no
+where {table}.import_no between $import_no and $last_import_no
     and {table}.institution_id = $institution_id;
 
 -- name: reversed

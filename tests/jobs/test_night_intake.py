@@ -371,12 +371,6 @@ def test_half_a_file_is_held_until_it_is_sent_again(made: Job) -> None:
     assert ["taken"] * 4 == states(made)
 
 
-def test_half_a_file_is_held_until_it_is_imported_as_it_is(made: Job) -> None:
-    with_half_a_file(made)
-    taken(made, made.path.parent / "processed" / "alder" / "held" / "june.csv", is_whole=True)
-    assert ["taken"] * 4 == states(made)
-
-
 def test_half_a_file_is_held_until_it_is_released(made: Job) -> None:
     """Released it is taken as it is now: the rest may have come behind it meanwhile."""
     whole, result = with_half_a_file(made)

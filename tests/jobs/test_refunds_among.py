@@ -10,18 +10,22 @@ import pytest
 from cardoffers_cli.institutions.work import InstitutionLayout, set_institution
 from cardoffers_cli.intake.chunks import FileReading
 from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.row_kinds import REFUNDS
 from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.rehearsal import rehearse
 from cardoffers_cli.night.run import run_night
+from cardoffers_cli.refunds.apply import apply_refunds
+from cardoffers_cli.refunds.linking import RefundLink, dismiss_refund, link_refund
 from cardoffers_cli.river import stage
 from cardoffers_cli.river.convert import convert
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.undo import undo_import
 from cardoffers_cli.storage.doctor import doctor
 from sizes import slow
 from tables import NOON
-from work import found, job, kept, new_store, short_nights, tell, with_catalogue
+from work import file_rows, found, job, kept, new_store, short_nights, tell, with_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,10 +76,18 @@ def store_in(folder: Path) -> Job:
     return made
 
 
-def take(made: Job, path: Path, text: str, *, outputs: Outputs | None = None, **more: Any) -> Any:
+def take(
+    made: Job,
+    path: Path,
+    text: str,
+    owner: str = "alder",
+    *,
+    outputs: Outputs | None = None,
+    **more: Any,
+) -> Any:
     path.write_text(text)
     options = ImportOptions(**{"profile": PROFILE, **more})
-    return import_file(str(path), "alder", made, options, outputs=outputs or Outputs()).document()
+    return import_file(str(path), owner, made, options, outputs=outputs or Outputs()).document()
 
 
 def test_both_are_taken_and_told(made: Job, tmp_path: Path) -> None:
@@ -123,6 +135,39 @@ def test_a_second_time_nothing_is_new(made: Job, tmp_path: Path) -> None:
     assert (0, 0) == (told["accepted"], told["refunds"]["accepted"])
     assert told["already_imported"] == told["refunds"]["already_imported"]
     assert before == found(made, EVERY_TABLE)
+
+
+def test_what_is_taken_back_leaves_with_its_refunds_and_may_come_again(
+    made: Job, tmp_path: Path
+) -> None:
+    export = EXPORT.replace("c0", "stranger-0000000").replace("c1", "stranger-0000001")
+    tell(made, institutions="institution plan currency\nbrook growth EUR")
+    apply_refunds(made)
+    for owner in ("alder", "brook", "alder"):
+        told = take(made, tmp_path / "a.csv", export, owner)
+        assert (3, None) == (told["accepted"], told["already_imported"])
+        apply_refunds(made)
+        undo_import(str(told["import_id"]), "the wrong bank", made)
+        assert [] == found(made, EVERY_TABLE)
+        assert [(0,)] == found(made, "select count(*) from refund_outcomes")
+    assert doctor(made, strict=True).ok
+    assert ["withdrawn"] * 6 == [each.state for each in file_rows(made)]
+
+
+@pytest.mark.parametrize("what", ["linked", "dismissed", "came again"])
+def test_a_file_whose_refunds_are_relied_on_stays(made: Job, tmp_path: Path, what: str) -> None:
+    back = "c0;card;M0;22.05.2026;-20,00;B-2\n"
+    take(made, tmp_path / "b.csv", f"{HEADER}c0;card;M0;20.05.2026;20,00;B-1\n")
+    told = take(made, tmp_path / "a.csv", f"{HEADER}{back}c0;card;M0;20.05.2026;10,00;B-3\n")
+    if what == "linked":
+        link = RefundLink(refund_ref="B-2", transaction_ref="B-1", reason="by phone")
+        link_refund(made, "alder", link)
+    elif what == "dismissed":
+        dismiss_refund(made, "alder", "B-2", "by phone")
+    else:
+        take(made, tmp_path / "c.csv", f"{HEADER}{back}")
+    with pytest.raises(Refused, match="1 of its refunds took effect or came again, the first in"):
+        undo_import(str(told["import_id"]), "the wrong bank", made)
 
 
 def test_a_dry_run_keeps_nothing(made: Job, tmp_path: Path) -> None:
