@@ -27,8 +27,8 @@ from cardoffers_cli.intake.layouts import keep_profile
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
 from cardoffers_cli.kernel.store.card_numbers import LengthsChange, change_lengths
 from cardoffers_cli.kernel.store.institutions import (
+    HoldShortChange,
     Institution,
-    change_hold_short,
     change_sharers,
     find_institution,
     is_known,
@@ -311,8 +311,14 @@ def _change_sharers(
 def _change_hold_short(
     store: Store, institution: Institution, value: str | None, run: Run
 ) -> list[FieldChange]:
-    changed = change_hold_short(store, institution, value or institution.hold_short, **run.by)
-    return log_changes(store, "hold_short_changed", institution, changed, run)
+    old, of = institution.hold_short, {"institution_id": institution.id}
+    if not value or value == old:
+        return []
+    change = HoldShortChange(field="hold_short", old_value=old, new_value=value)
+    store.execute("kernel/store/institutions:hold", **of, hold_short=value)
+    by = {**run.by, "slug": institution.slug}
+    store.execute("institutions/changes:keep_setting", **of, **by, **change)
+    return log_changes(store, "hold_short_changed", institution, [change], run)
 
 
 def _whole(store: Store, institution: Institution) -> InstitutionDetails:

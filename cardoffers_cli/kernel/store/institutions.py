@@ -152,22 +152,6 @@ def change_sharers(
     return [change]
 
 
-def change_hold_short(
-    store: Store, institution: Institution, hold_short: str, **by: Any
-) -> list[HoldShortChange]:
-    """Set which files of an institution are held, and audit that; return the change.
-
-    `by` has run_no, now and actor.
-    """
-    old, of = institution.hold_short, {"institution_id": institution.id}
-    if old == hold_short:
-        return []
-    change = HoldShortChange(field="hold_short", old_value=old, new_value=hold_short)
-    store.execute("kernel/store/institutions:hold", **of, hold_short=hold_short)
-    store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=institution.slug)
-    return [change]
-
-
 def _institution(row: Mapping[str, Any]) -> Institution:
     limit = row["approval_limit"]
     exact = None if limit is None else quantize(limit, row["currency"])
