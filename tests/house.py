@@ -48,15 +48,11 @@ institutions/work -> arrivals/calendars
 institutions/work -> privacy/holds
 institutions/work -> refunds/questions
 institutions/work -> watch/questions
-intake/checking_commands -> river/certificates
-intake/checking_commands -> river/checks
-intake/checking_commands -> river/imports
-intake/checking_commands -> river/receiving
 intake/layout_commands -> river/convert
 intake/layout_commands -> river/receiving
+intake/layout_commands -> river/report_commands
 intake/layout_commands -> sample/plan
 intake/layout_commands -> sample/work
-intake/report_commands -> river/receiving
 intake/schemas/formats -> catalogue/files
 kernel/cli/help_topics -> catalogue/files
 kernel/cli/help_topics -> payouts/bank_codes

@@ -12,11 +12,11 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.credits.reconcile_commands import reconciled
-from cardoffers_cli.intake.report_commands import first_lines
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text, columns_of
 from cardoffers_cli.refunds.commands import applied
 from cardoffers_cli.reports.result_commands import picture
 from cardoffers_cli.river.commands import decided
+from cardoffers_cli.river.report_commands import first_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -70,8 +70,8 @@ def release(
     dry_run: DryRun = False,
 ) -> None:
     """Take a file that is held, as it is now: somebody looked, and it is no half."""
-    from cardoffers_cli.intake.report_commands import show_files
     from cardoffers_cli.night.intake import release_file
+    from cardoffers_cli.river.report_commands import show_files
 
     context = CommandContext.of(ctx)
     made = release_file(context.job, file, institution, dry_run=dry_run)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cardoffers_cli.intake.checking_commands import one_file_for
 from cardoffers_cli.kernel.cli import options
 from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
@@ -28,6 +27,7 @@ from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.kernel.words.row_kinds import CREDITS, PURCHASES, REFUNDS
 from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.kernel.words.visible import shortened
+from cardoffers_cli.river.checking_commands import one_file_for
 
 if TYPE_CHECKING:
     from cardoffers_cli.kernel.words.row_kinds import RowKind
@@ -104,10 +104,10 @@ def _import(
     outputs: "Outputs",
 ) -> None:
     """Import each file and show what came of it."""
-    from cardoffers_cli.intake.report_commands import show_files
     from cardoffers_cli.kernel.words.errors import FileUnusable
     from cardoffers_cli.river.imports import HELD, import_file
     from cardoffers_cli.river.receiving import FileReport
+    from cardoffers_cli.river.report_commands import show_files
 
     documents, reports, taken = [], list[FileReport](), list[str]()
     for source in sources:
@@ -344,11 +344,11 @@ def simulate(
     yes_it_is: options.YesItIs = False,
 ) -> None:
     """Show what importing and matching a file would come to; nothing is written."""
-    from cardoffers_cli.intake.report_commands import blocks, named
     from cardoffers_cli.kernel.words.errors import FileUnusable
     from cardoffers_cli.river.decisions import SimulatedPurchase
     from cardoffers_cli.river.imports import ImportOptions
     from cardoffers_cli.river.receiving import Outputs
+    from cardoffers_cli.river.report_commands import blocks, named
     from cardoffers_cli.river.simulate import simulate_file
 
     context = CommandContext.of(ctx, engine=engine)

@@ -61,7 +61,7 @@ COMMANDS = (
     Entry(
         "From file to money",
         "validate",
-        "intake.checking_commands:validate",
+        "river.checking_commands:validate",
         "Check files; no store needed.",
     ),
     Entry(

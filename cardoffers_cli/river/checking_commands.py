@@ -72,10 +72,10 @@ def validate(
     ] = None,
 ) -> None:
     """Check files of purchases, refunds or credits: CSV, JSON, workbooks. Needs no store."""
-    from cardoffers_cli.intake.report_commands import page_of, show_files
     from cardoffers_cli.river.checks import Rehearsal
     from cardoffers_cli.river.checks import validate as check_file
     from cardoffers_cli.river.receiving import Outputs
+    from cardoffers_cli.river.report_commands import page_of, show_files
 
     if certificate or check:
         from cardoffers_cli.river import certificates
