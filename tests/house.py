@@ -38,7 +38,6 @@ KERNEL = {
 
 AGAINST = set(
     """
-catalogue/example -> storage/stores
 catalogue/rows -> merchants/questions
 catalogue/rows -> offers/questions
 institutions/commands -> arrivals/calendars

@@ -96,8 +96,7 @@ def template(
     dry_run: DryRun = False,
 ) -> None:
     """Write a template of every catalogue file, with one line each, and of a transaction file."""
-    from cardoffers_cli.catalogue.example import Template
-    from cardoffers_cli.catalogue.writing import write_templates
+    from cardoffers_cli.catalogue.writing import Template, write_templates
 
     context = CommandContext.of(ctx)
     written = [

@@ -21,12 +21,21 @@ from cardoffers_cli.kernel.sheets.exports import replacing, write_frame
 from cardoffers_cli.kernel.words import json_text
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.money import AMOUNT_SCALE, MINOR_UNITS
+from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
 _REPORT = ("line", "transaction_ref", "column", "code", "level", "message", "file")
+
+
+class Template(Record):
+    """A file of the catalogue with a line to change."""
+
+    file: str
+    rows: int
+    dry_run: bool
 
 
 def write_catalogue(path: Path, kind: str, rows: pl.DataFrame, *, mode: int) -> None:

@@ -41,7 +41,7 @@ def init(
     """Make a new, empty store."""
     context = CommandContext.of(ctx)
     if example:
-        from cardoffers_cli.catalogue.example import init_with_example
+        from cardoffers_cli.storage.example import init_with_example
 
         made = init_with_example(context.job, dry_run=dry_run)
         context.show(made, *(file_sheets(made.example) if made.example else ()))

@@ -1,4 +1,4 @@
-"""Example: a store that begins with a program of one offer, and templates to make one's own of."""
+"""A store that begins with a program of one offer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.catalogue.importing import CatalogueImport, import_catalogue
 from cardoffers_cli.catalogue.writing import write_templates
-from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.storage.stores import InitResult, init
 
 if TYPE_CHECKING:
@@ -19,14 +18,6 @@ class ExampleStore(InitResult):
     """A new store with the example: what the import of its files told, None of a dry run."""
 
     example: CatalogueImport | None
-
-
-class Template(Record):
-    """A file of the catalogue with a line to change."""
-
-    file: str
-    rows: int
-    dry_run: bool
 
 
 def init_with_example(job: Job, *, dry_run: bool = False) -> ExampleStore:
