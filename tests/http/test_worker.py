@@ -11,6 +11,7 @@ import pytest
 from cardoffers_cli.http.contract.gate import Keyring
 from cardoffers_cli.http.contract.messages import Answer, Call
 from cardoffers_cli.http.contract.problems import Problem, busy
+from cardoffers_cli.http.contract.routes import API, ROUTES
 from cardoffers_cli.http.limits import ServerLimits
 from cardoffers_cli.http.worker import Worker
 from cardoffers_cli.kernel.store.lock import Lock, store_lock
@@ -142,6 +143,11 @@ def test_few_calls_that_are_work_of_their_own_are_taken_at_once(ledger: Ledger) 
         for promise in promises:
             promise.result(10)
     assert [["first", "A1", "A2", "x", "y"], ["A3", "A4"], ["A5"]] == ledger.batches
+
+
+def test_only_events_and_feeds_are_work_that_is_done_together() -> None:
+    together = {route.template.removeprefix(API) for route in ROUTES if not route.is_alone}
+    assert {"/transactions", "/transactions/batch", "/offers"} == together
 
 
 def test_a_reader_is_soon_answered_from_the_snapshot_and_a_writer_waits(ledger: Ledger) -> None:
