@@ -118,6 +118,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "'day', cast(moment as timestamp) + interval 2 day - interval 1 microsecond",
     ): "the funnel cuts its days there, and looks at those before and counts those after it",
     (
+        f"{PRODUCT}/kernel/store/views/refunds.sql",
+        "and refund_links.institution_id = refunds.institution_id",
+        "",
+    ): "a link is written with the institution of its refund, whose number no other one has",
+    (
         f"{PRODUCT}/night/questions.sql",
         "earlier.night_no + 1 as night_no, cast(earlier.of_date + 1 as integer) as number,",
         "earlier.night_no + 2 as night_no, cast(earlier.of_date + 1 as integer) as number,",
