@@ -107,19 +107,6 @@ def credits_of(
     return {each.redemption_id: RedemptionCredit.cut(each) for each in found}
 
 
-def documents_of(
-    store: Store, institution_id: UUID, redemption_ids: Sequence[UUID]
-) -> list[LineOfRedemption]:
-    """Return the lines of redemptions on what is closed, those of each in the order of closing."""
-    of = {"institution_id": institution_id}
-    if not store.value("answers/money_trails:is_any_closed", **of):
-        return []
-    ids = [str(each) for each in redemption_ids]
-    return store.records(
-        LineOfRedemption, "answers/money_trails:documents", **of, redemption_ids=ids
-    )
-
-
 # The money trails of redemptions, with what the bank said of the statements that they stand on.
 
 
@@ -131,7 +118,13 @@ def trails_of(
         return {}
     credited = credits_of(store, institution_id, redemption_ids)
     documents: dict[UUID, list[ClosedLine]] = {}
-    lines = documents_of(store, institution_id, redemption_ids)
+    lines: list[LineOfRedemption] = []  # of each redemption in the order of closing
+    of = {"institution_id": institution_id}
+    if store.value("answers/money_trails:is_any_closed", **of):
+        ids = [str(each) for each in redemption_ids]
+        lines = store.records(
+            LineOfRedemption, "answers/money_trails:documents", **of, redemption_ids=ids
+        )
     paid = {}
     if any(each.kind == "statement" for each in lines):
         states = payout_states(store, now, institution_id=institution_id)

@@ -242,10 +242,14 @@ def _purchases(store: Store, institution_id: UUID, wanted: PurchaseFilter, limit
     numbers = _numbers(store, institution_id, wanted)
     if numbers is None:
         return []
+    # the range that refs with the same beginning lie in, up to the first wildcard
+    wildcard = _WILDCARD.search(wanted.ref or "")
+    head = wanted.ref[: wildcard.start()] if wanted.ref and wildcard else ""
     filters = {
         "institution_id": institution_id,
         "pattern": _text_filters(wanted.ref)["pattern"],
-        **_ranges(wanted.ref),
+        "first_ref": head or None,
+        "end_ref": f"{head}{_LAST}" if head else None,
         **numbers,
         "least_amount": wanted.least_amount,
         "most_amount": wanted.most_amount,
@@ -349,7 +353,12 @@ def _numbers(store: Store, institution_id: UUID, wanted: PurchaseFilter) -> Filt
     None if there can be no purchase of them.
     """
     cardholder_nos = _cardholder_nos(store, institution_id, wanted)
-    instrument_nos = _instrument_nos(store, institution_id, wanted)
+    instrument_nos = None
+    if wanted.card_ends is not None:
+        head, tail = wanted.card_ends
+        of: Filters = {"institution_id": institution_id, "head": head, "tail": tail}
+        rows = store.rows("answers/search:cards", **of, limit=_MOST_TOKENS)
+        instrument_nos = [row["instrument_no"] for row in rows]
     identifier_nos, merchant_ids = _merchants(store, wanted)
     purchase_nos = _purchase_nos(store, institution_id, wanted)
     if [] in (cardholder_nos, instrument_nos, purchase_nos):
@@ -394,15 +403,6 @@ def _cardholder_nos(store: Store, institution_id: UUID, wanted: PurchaseFilter) 
     return [row["cardholder_no"] for row in rows]
 
 
-def _instrument_nos(store: Store, institution_id: UUID, wanted: PurchaseFilter) -> list[int] | None:
-    if wanted.card_ends is None:
-        return None
-    head, tail = wanted.card_ends
-    of: Filters = {"institution_id": institution_id, "head": head, "tail": tail}
-    rows = store.rows("answers/search:cards", **of, limit=_MOST_TOKENS)
-    return [row["instrument_no"] for row in rows]
-
-
 def _merchants(store: Store, wanted: PurchaseFilter) -> tuple[list[int], list[str]]:
     """Return the numbers of identifiers and the ids of merchants that are wanted."""
     if wanted.merchant is None:
@@ -420,10 +420,3 @@ def _text_filters(ref: str | None) -> Filters:
     signs = {"*": ".*", "?": "."}
     pattern = "".join(signs.get(letter) or re.escape(letter) for letter in ref)
     return {"ref": None, "pattern": f"(?s){pattern}"}
-
-
-def _ranges(ref: str | None) -> Filters:
-    """Return the range that refs with the same beginning lie in, up to the first wildcard."""
-    found = _WILDCARD.search(ref or "")
-    head = ref[: found.start()] if ref and found else ""
-    return {"first_ref": head or None, "end_ref": f"{head}{_LAST}" if head else None}

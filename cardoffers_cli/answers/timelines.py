@@ -101,9 +101,13 @@ def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
         )
         if kind:
             return kind
-    beginning = _beginning(id_)
-    if beginning is None:
+    try:
+        named = UUID(id_)
+    except ValueError:
         return None
+    if named.version != _DERIVED_VERSION:
+        return None
+    beginning = named.hex[:12]  # the digits before the version
     of = {"institution_id": institution_id, "id": id_, "beginning": beginning}
     kinds = _derived(store, institution_id)
     return next((kind for kind in kinds if store.execute(_following(kind), **of)), None)
@@ -144,15 +148,6 @@ def _derived(store: Store, institution_id: UUID) -> Iterator[str]:
     yield "link"
     if store.value("answers/timelines:takes_calls", institution_id=institution_id):
         yield "transaction"
-
-
-def _beginning(id_: str) -> str | None:
-    """Return the digits before the version of an id that is derived; None for any other."""
-    try:
-        named = UUID(id_)
-    except ValueError:
-        return None
-    return named.hex[:12] if named.version == _DERIVED_VERSION else None
 
 
 def _events(store: Store, of: dict[str, object]) -> Iterator[TimelineEvent]:

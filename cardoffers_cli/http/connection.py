@@ -13,7 +13,7 @@ from cardoffers_cli.http.arrivals import Stage
 from cardoffers_cli.http.bodies import Body
 from cardoffers_cli.http.contract.messages import Call
 from cardoffers_cli.http.contract.problems import Problem
-from cardoffers_cli.http.wire import HttpConnection, headers_of, told_bytes
+from cardoffers_cli.http.wire import HttpConnection, told_bytes
 
 if TYPE_CHECKING:
     import h11
@@ -95,10 +95,14 @@ class Connection:
 def _call(head: h11.Request, request_id: str) -> Call:
     """Return a head as a call, still without its body; path and query are as they were sent."""
     path, _, query = head.target.decode("latin-1").partition("?")
+    headers: dict[str, str] = {}  # by lower-case name; one sent twice is a list (RFC 9110, 5.3)
+    for raw, text in head.headers:
+        name, value = raw.decode("latin-1"), text.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return Call(
         method=head.method.decode("latin-1"),
         path=path,
         query=query,
-        headers=headers_of(head),
+        headers=headers,
         request_id=request_id,
     )

@@ -7,7 +7,7 @@ import socket
 import ssl
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.words.errors import ConfigurationError, NetworkFailure, UsageError
 
@@ -76,7 +76,12 @@ def listener_at(place: ListeningPlace, *, is_plain: bool) -> Iterator[socket.soc
         )[0]
         if is_plain and not place.is_plain_allowed:
             _must_be_this_machine(str(address[0]))
-        listener = _listener(address, family)
+        # What is set here, every accepted connection takes over. asyncio sets TCP_NODELAY only
+        # where the protocol is said to be TCP, and it is 0 as made.
+        made = socket.create_server(address, family=family, backlog=BACKLOG)
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, made.detach())
+        for kind in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            listener.setsockopt(socket.SOL_SOCKET, kind, _SOCKET_BYTES)
     except OSError as error:
         raise NetworkFailure(
             f"It is not possible to listen on {place.host}, port {place.port}: {error.strerror}.",
@@ -109,16 +114,6 @@ def local_socket(path: Path) -> Iterator[socket.socket]:
             yield listener
         finally:
             path.unlink(missing_ok=True)
-
-
-def _listener(address: tuple[Any, ...], family: int) -> socket.socket:
-    """Listen; what is set here, every accepted connection takes over."""
-    made = socket.create_server(address, family=family, backlog=BACKLOG)
-    # asyncio sets TCP_NODELAY only where the protocol is said to be TCP, and it is 0 as made.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, made.detach())
-    for kind in (socket.SO_RCVBUF, socket.SO_SNDBUF):
-        listener.setsockopt(socket.SOL_SOCKET, kind, _SOCKET_BYTES)
-    return listener
 
 
 def _must_be_this_machine(address: str) -> None:

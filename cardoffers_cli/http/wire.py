@@ -21,8 +21,6 @@ from cardoffers_cli.http.contract.gate import headers_too_large
 from cardoffers_cli.http.contract.problems import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from cardoffers_cli.http.contract.messages import Answer
     from cardoffers_cli.http.limits import ServerLimits
 
@@ -238,12 +236,3 @@ def _is_loose(line: bytes) -> bool:
 def told_bytes(head: h11.Request) -> int:
     """Return the length of a body as its head tells it, 0 where it tells none."""
     return next((int(value) for name, value in head.headers if name == b"content-length"), 0)
-
-
-def headers_of(head: h11.Request) -> Mapping[str, str]:
-    """Return the headers by lower-case name; one sent twice is a list (RFC 9110, 5.3)."""
-    found: dict[str, str] = {}
-    for raw, text in head.headers:
-        name, value = raw.decode("latin-1"), text.decode("latin-1")
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found

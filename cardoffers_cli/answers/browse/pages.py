@@ -34,9 +34,17 @@ def glance(case: Case) -> Iterator[Line]:
     """Say in three lines what it is, what became of the money, and of the webhook."""
     row, found = case.row, case.why
     if case.ref is None or found is None:
-        yield Line(_unnamed(row), "strong", indent=2)
+        if "id" in row:
+            title = f"{row['kind'].capitalize()} {row['id']}"
+        else:
+            title = f"A row without a reference: {place({'file_kind': None, **row})}"
+        yield Line(title, "strong", indent=2)
         return
-    yield Line(f"{named(case.ref)}  {_bought(found)}", "strong", indent=2)
+    purchase, bought = found.purchase, words(found.status)
+    if purchase is not None:
+        who = purchase.cardholder_token_masked
+        bought = f"{format_minute(purchase.transacted_at)}  cardholder {who}"
+    yield Line(f"{named(case.ref)}  {bought}", "strong", indent=2)
     yield Line(f"Money    {_money(case.redemption)}", indent=9)
     yield Line(f"Webhook  {_webhook(case.redemption)}", indent=9)
 
@@ -115,12 +123,6 @@ def merchants_page(suggested: Sequence[Suggestion]) -> Iterator[Line]:
     yield Line("`cardoffers merchant suggest --review`; what a match would pay is shown there too.")
 
 
-def _unnamed(row: FoundOne) -> str:
-    if "id" in row:
-        return f"{row['kind'].capitalize()} {row['id']}"
-    return f"A row without a reference: {place({'file_kind': None, **row})}"
-
-
 def _without_ref(row: FoundOne) -> Iterator[Line]:
     if "id" in row:
         yield Line(
@@ -129,14 +131,6 @@ def _without_ref(row: FoundOne) -> Iterator[Line]:
         return
     yield Line(f"It was rejected ({words(row.get('code') or 'unknown')}), and kept no reference.")
     yield Line(f"It came in {place({'file_kind': None, **row})}.")
-
-
-def _bought(found: Why) -> str:
-    purchase = found.purchase
-    if purchase is None:
-        return words(found.status)
-    who = purchase.cardholder_token_masked
-    return f"{format_minute(purchase.transacted_at)}  cardholder {who}"
 
 
 def _money(redemption: Row | None) -> str:

@@ -134,7 +134,10 @@ def _named(text: str, others: Filters) -> Iterator[Attempt]:
     if " " in text:
         yield attempt("as a merchant", merchant=text)
         return
-    is_id = _is_id(text)
+    try:
+        is_id = str(UUID(text)) == text.lower()
+    except ValueError:
+        is_id = False
     if is_id:
         yield attempt("as a redemption", redemption_id=text)
     yield attempt("as a reference", ref=text)
@@ -150,13 +153,6 @@ def _named(text: str, others: Filters) -> Iterator[Attempt]:
             yield attempt("as the end of a card's token", card_ends=(None, text))
             yield attempt("as the end of a cardholder's token", token_ends=(None, text))
     yield attempt("as a merchant", merchant=text)
-
-
-def _is_id(text: str) -> bool:
-    try:
-        return str(UUID(text)) == text.lower()
-    except ValueError:
-        return False
 
 
 def _state(word: str) -> Filters:

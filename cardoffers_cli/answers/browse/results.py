@@ -33,18 +33,17 @@ def _amount(row: FoundOne) -> str:
     return money_text(row["amount"], row["currency"]) if row.get("amount") is not None else ""
 
 
-def _told_instead(row: FoundOne) -> str:
-    """Return what a row without the name of a merchant has to say of itself."""
-    identifier = row.get("merchant_descriptor") or row.get("merchant_identifier")
-    return identifier or (row.get("code") or "").replace("_", " ")
-
-
 COLUMNS: dict[str, Callable[[FoundOne], str]] = {
     "day": _day,
     "amount": _amount,
     "state": lambda row: str(row["state"]).replace("_", " "),
     "reference": lambda row: row.get("transaction_ref") or row.get("id") or "(none)",
-    "merchant": lambda row: row.get("merchant_name") or _told_instead(row),
+    "merchant": lambda row: (
+        row.get("merchant_name")
+        or row.get("merchant_descriptor")
+        or row.get("merchant_identifier")
+        or (row.get("code") or "").replace("_", " ")
+    ),
 }
 """The columns, and the text of each of a row."""
 _READABLE = 8

@@ -99,7 +99,14 @@ def _answer_batch(taken: EventCallResult) -> Answer:
         "accepted": taken.received - len(invalid_items) - len(repeated),
         "duplicates": len(repeated),
         "invalid": invalid_items,
-        "duplicate_items": [_repeated_item(row) for row in repeated],
+        "duplicate_items": [
+            {
+                "index": row["item"],
+                "transaction_ref": row["transaction_ref"],
+                "conflict": row["is_conflict"],
+            }
+            for row in repeated
+        ],
     }
     return Answer.of(202, document, unknown_fields=taken.unknown_fields)
 
@@ -110,14 +117,6 @@ def _invalid_item(item: int, errors: list[Row]) -> Row:
         "transaction_ref": errors[0]["transaction_ref"],
         "code": errors[0]["code"],
         "errors": [_error(error, f"/transactions/{item}") for error in errors],
-    }
-
-
-def _repeated_item(row: Row) -> Row:
-    return {
-        "index": row["item"],
-        "transaction_ref": row["transaction_ref"],
-        "conflict": row["is_conflict"],
     }
 
 

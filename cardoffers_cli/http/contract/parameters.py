@@ -9,6 +9,7 @@ in it.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
@@ -148,19 +149,12 @@ def _moment(name: str, value: str) -> datetime:
     if _WITHOUT_OFFSET.fullmatch(value):
         detail = f"{name} names no time zone: end it with Z or an offset."
         raise Fault("timestamp_no_offset", detail)
-    found = _real_moment(value) if _WITH_OFFSET.fullmatch(value) else None
-    if found is None:
-        detail = f"{name} is not YYYY-MM-DDTHH:MM:SS with Z or an offset, or not a real time."
-        sent_bare = " In an address a + must be sent as %2B." if " " in value else ""
-        raise Fault("timestamp_invalid", detail + sent_bare)
-    return found
-
-
-def _real_moment(value: str) -> datetime | None:
-    try:
-        return parse_moment(value)
-    except ValueError:
-        return None
+    if _WITH_OFFSET.fullmatch(value):
+        with suppress(ValueError):
+            return parse_moment(value)
+    detail = f"{name} is not YYYY-MM-DDTHH:MM:SS with Z or an offset, or not a real time."
+    sent_bare = " In an address a + must be sent as %2B." if " " in value else ""
+    raise Fault("timestamp_invalid", detail + sent_bare)
 
 
 def read_query(query: str, known: Sequence[Parameter]) -> Mapping[str, Any]:

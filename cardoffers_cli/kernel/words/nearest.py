@@ -53,7 +53,12 @@ def spellings(ref: str) -> list[str]:
     said = dict.fromkeys(case(text) for text in (ref, together) for case in _CASES)
     found = dict.fromkeys(each for text in said for each in (text, *_mistaken(text)))
     for text in said:
-        found |= dict.fromkeys(_padded(text))
+        if first := _NUMBER.search(text):  # with other zeros before its first number
+            before, behind = text[: first.start()], text[first.end() :]
+            digits = first[0].lstrip("0") or "0"
+            numbers = [f"{'0' * zeros}{digits}" for zeros in range(4)]
+            numbers += [f"{'0' * zeros}{first[0]}" for zeros in range(1, 4)]
+            found |= dict.fromkeys(f"{before}{number}{behind}" for number in numbers)
     return [each for each in found if each != ref and are_near(ref, each)]
 
 
@@ -64,15 +69,6 @@ def _mistaken(text: str) -> Iterator[str]:
             yield f"{text[:place]}{other}{text[place + 1 :]}"
     yield text.translate(_MISTAKEN)
     yield text.translate(str.maketrans("01", "OI"))
-
-
-def _padded(text: str) -> Iterator[str]:
-    """Yield a text with other zeros before its first number."""
-    if first := _NUMBER.search(text):
-        before, behind = text[: first.start()], text[first.end() :]
-        digits = first[0].lstrip("0") or "0"
-        yield from (f"{before}{'0' * zeros}{digits}{behind}" for zeros in range(4))
-        yield from (f"{before}{'0' * zeros}{first[0]}{behind}" for zeros in range(1, 4))
 
 
 def are_near(one: str, other: str) -> bool:
