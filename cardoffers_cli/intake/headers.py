@@ -111,7 +111,13 @@ def _given_names(line: bytes, names: Names, delimiter: str, number: int) -> list
 def _check(given: list[str], names: Names, line: bytes, delimiter: str, number: int) -> None:
     if not _are_known(given, names):
         _refuse_delimiter(line, names, delimiter, number)
-        _refuse_quotes(line, names, delimiter, number)
+        if _are_known(parts_of(line, delimiter), names):
+            raise unusable(
+                "header_quotes",
+                "The quotes of the header are not those of its fields: they stand around the whole"
+                " line, or are apostrophes.",
+                line=number,
+            )
         raise _without_names(line, names, number)
     for name in names.known:
         if given.count(name) > 1:
@@ -136,7 +142,10 @@ def _are_known(parts: Iterable[str], names: Names) -> bool:
 
 def _refuse_delimiter(line: bytes, names: Names, delimiter: str, number: int) -> None:
     """Refuse a header whose names are known once they are parted by something else."""
-    for other in _separators(line):
+    # what mostly separates them, then the sign that is met most
+    signs = Counter(char for char in line.decode() if char.isascii() and char.isprintable())
+    others = [char for char, _ in signs.most_common() if not (char.isalnum() or char in _IN_NAMES)]
+    for other in (*DELIMITERS, *others[:1]):
         parts = parts_of(line, other)
         if other != delimiter and len(parts) > 1 and _are_known(parts, names):
             spoken = DELIMITERS.get(other, f"the character {other}")
@@ -146,24 +155,6 @@ def _refuse_delimiter(line: bytes, names: Names, delimiter: str, number: int) ->
                 hint=f"Add --delimiter '{other}'." if other != "\t" else r"Add --delimiter '\t'.",
                 line=number,
             )
-
-
-def _refuse_quotes(line: bytes, names: Names, delimiter: str, number: int) -> None:
-    """Refuse a header whose names are known once quotes are gone that are not those of a field."""
-    if _are_known(parts_of(line, delimiter), names):
-        raise unusable(
-            "header_quotes",
-            "The quotes of the header are not those of its fields: they stand around the whole"
-            " line, or are apostrophes.",
-            line=number,
-        )
-
-
-def _separators(line: bytes) -> list[str]:
-    """Return what may separate the names: what mostly does, then the sign that is met most."""
-    signs = Counter(char for char in line.decode() if char.isascii() and char.isprintable())
-    others = [char for char, _ in signs.most_common() if not (char.isalnum() or char in _IN_NAMES)]
-    return [*DELIMITERS, *others[:1]]
 
 
 def parts_of(line: bytes, delimiter: str) -> list[str]:

@@ -90,7 +90,11 @@ def kind_of(parser: Parser, head: bytes, list_key: str | None, known: Collection
     """
     start = head.lstrip()
     if not start.startswith((b"{", b"[")):
-        return "json" if _is_scalar(parser, start) else "csv"
+        try:
+            parser.parse(start)
+        except JsonFault:
+            return "csv"
+        return "json"
     if start.startswith(b"["):
         return "json"
     first, *others = [line.strip() for line in start.splitlines() if not is_blank(line)]
@@ -104,14 +108,6 @@ def kind_of(parser: Parser, head: bytes, list_key: str | None, known: Collection
     has_another = any(isinstance(member, list) for member in value.values())
     is_other = not others and not value.keys() & {*known, list_key} and has_another
     return "json" if has_list or is_other else "jsonl"
-
-
-def _is_scalar(parser: Parser, start: bytes) -> bool:
-    try:
-        parser.parse(start)
-    except JsonFault:
-        return False
-    return True
 
 
 def read_document(

@@ -44,11 +44,6 @@ def unknown_fields(page: Objects) -> int:
     return sum(len(value.keys() - _KNOWN) for value in page.values if not _KNOWN.issuperset(value))
 
 
-def unknown_names(page: Objects, kind: RowKind) -> set[str]:
-    """Return the names of fields that rows of this kind do not have."""
-    return set[str]().union(*page.values).difference(kind.columns)
-
-
 def columns_of(page: Objects, kind: RowKind = PURCHASES) -> pl.DataFrame:
     """Return `line` and a String column for each field that occurs, empty as null.
 

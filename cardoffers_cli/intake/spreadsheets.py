@@ -93,11 +93,6 @@ def read_sheet(
         )
 
 
-def is_workbook(source: Source) -> bool:
-    """Whether a source is stored as workbooks are, of which no sheet is read yet."""
-    return source.sheet is None and source.start in WORKBOOKS
-
-
 def _named(book: Workbook, named: str | int) -> SheetPart:
     """Return the sheet of a name, in capitals or not, or of a number."""
     by_name = {each.name.casefold(): each for each in reversed(book.sheets)}

@@ -28,18 +28,14 @@ def write_tables(folder: Path, frames: Mapping[str, pl.DataFrame], *, together: 
     make_folder(folder.parent)
     folder.mkdir(_OWNER_ONLY)
     try:
-        _fill(folder, frames, together)
+        for name, frame in frames.items():
+            with replacing(folder / f"{name}.csv") as out:
+                write_frame(frame.with_columns(pl.col(pl.Datetime).dt.strftime(_MOMENT)), out)
+        rows = {name: frame.to_dicts() for name, frame in frames.items()}
+        with replacing(folder / together) as out:
+            out.writelines(piece.encode() for piece in json_text.pieces(rows))
+            out.write(b"\n")
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise
     sync_folder_if_possible(folder.parent)
-
-
-def _fill(folder: Path, frames: Mapping[str, pl.DataFrame], together: str) -> None:
-    for name, frame in frames.items():
-        with replacing(folder / f"{name}.csv") as out:
-            write_frame(frame.with_columns(pl.col(pl.Datetime).dt.strftime(_MOMENT)), out)
-    rows = {name: frame.to_dicts() for name, frame in frames.items()}
-    with replacing(folder / together) as out:
-        out.writelines(piece.encode() for piece in json_text.pieces(rows))
-        out.write(b"\n")

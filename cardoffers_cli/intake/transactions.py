@@ -23,7 +23,7 @@ from cardoffers_cli.intake.numbers import LostZerosOfColumns
 from cardoffers_cli.intake.paging import RecordFile
 from cardoffers_cli.intake.profiles.telling import in_other_layout, of_wide_text
 from cardoffers_cli.intake.recognising import row_kind_of
-from cardoffers_cli.intake.records import columns_of, unknown_names
+from cardoffers_cli.intake.records import columns_of
 from cardoffers_cli.intake.sources import Source, ahead, open_source
 from cardoffers_cli.intake.spreadsheets import read_sheet
 from cardoffers_cli.kernel.words.errors import FileUnusable
@@ -73,7 +73,10 @@ class TransactionFile(RecordFile):
 
     def __init__(self, source: Source, reading: FileReading, *, kind: str | None = None) -> None:
         read_sheet(source, named=reading.sheet, names=[Names.of(each) for each in KINDS])
-        beginning = b"" if kind else _head_of(source)
+        try:
+            beginning = b"" if kind else source.head()
+        except FileUnusable as error:  # of one in another encoding say what layout it seems to have
+            raise of_wide_text(error, source.name, source.first_bytes()) from None
         is_said = kind is not None or reading.is_kind_given
         self.row_kind = reading.kind if is_said else row_kind_of(beginning, reading.kind)
         super().__init__(
@@ -146,7 +149,8 @@ class TransactionFile(RecordFile):
 
     def _note_unknown(self, objects: Objects) -> None:
         """Remember which fields are not known, the first few of them."""
-        for name in sorted(unknown_names(objects, self.row_kind).difference(self._unknown)):
+        given = set[str]().union(*objects.values)
+        for name in sorted(given.difference(self.row_kind.columns, self._unknown)):
             if len(self._unknown) < _MOST_UNKNOWN:
                 self._unknown.append(name)
 
@@ -204,14 +208,6 @@ def open_transactions(source: str | Source, reading: FileReading) -> Transaction
     except BaseException:
         opened.close()
         raise
-
-
-def _head_of(source: Source) -> bytes:
-    """Return how a file begins; of one in another encoding say what layout it seems to have."""
-    try:
-        return source.head()
-    except FileUnusable as error:
-        raise of_wide_text(error, source.name, source.first_bytes()) from None
 
 
 def rows_of(masked: pl.DataFrame | None) -> Iterator[tuple[Any, ...]] | None:

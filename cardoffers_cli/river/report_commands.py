@@ -77,7 +77,10 @@ def blocks(reports: Sequence[FileReport]) -> Iterator[Block]:
     if first:
         yield Text(first)
     headlines = [_headline(report) for report in reports if report.file_error is None]
-    yield Text([*headlines, *_not_asked(reports)])
+    if met := {name for report in reports for name in report.not_asked}:
+        asked = ", ".join(words for name, words in ASKED.items() if name in met)
+        headlines.append(f"An import would also look for: {asked}.")
+    yield Text(headlines)
 
 
 def named(source: str, error: FileUnusable) -> FileUnusable:
@@ -100,15 +103,6 @@ def first_lines(finding: Mapping[str, Any]) -> str:
 def _headline(report: FileReport) -> str:
     word, said = verdict_of(report.document())
     return f"{report.file}: {word}. {said}."
-
-
-def _not_asked(reports: Sequence[FileReport]) -> list[str]:
-    """Say what an import would ask its store that nobody asked here."""
-    met = {name for report in reports for name in report.not_asked}
-    if not met:
-        return []
-    asked = ", ".join(words for name, words in ASKED.items() if name in met)
-    return [f"An import would also look for: {asked}."]
 
 
 def _first_findings(report: FileReport) -> Iterator[str]:

@@ -96,11 +96,8 @@ def _imported_from(node: ast.ImportFrom) -> Iterator[str]:
     if module.partition(".")[0] == _PACKAGE:
         for alias in node.names:
             dotted = f"{module}.{alias.name}"
-            if _is_module(dotted):
+            _, *parts = dotted.split(".")
+            folder = files(_PACKAGE).joinpath(*parts)
+            file = files(_PACKAGE).joinpath(*parts[:-1], f"{parts[-1]}.py")
+            if folder.is_dir() or file.is_file():
                 yield dotted
-
-
-def _is_module(dotted: str) -> bool:
-    _, *parts = dotted.split(".")
-    place = files(_PACKAGE).joinpath(*parts)
-    return place.is_dir() or files(_PACKAGE).joinpath(*parts[:-1], f"{parts[-1]}.py").is_file()

@@ -30,7 +30,8 @@ from cardoffers_cli.intake.profiles.refunds import BACK, FIRST, NAMES, with_refu
 from cardoffers_cli.intake.profiles.texts import WIDE, Texts, transcoded, workbook_refused
 from cardoffers_cli.intake.profiles.translation import Translation
 from cardoffers_cli.intake.profiles.written import messages_of, refunds_told
-from cardoffers_cli.intake.spreadsheets import is_workbook, read_sheet
+from cardoffers_cli.intake.sources import WORKBOOKS
+from cardoffers_cli.intake.spreadsheets import read_sheet
 from cardoffers_cli.intake.transactions import MixedFile, TransactionFile, rows_of
 from cardoffers_cli.kernel.words.money import AMOUNT_SCALE
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES, REFUNDS
@@ -65,7 +66,7 @@ class ProfiledFile(TransactionFile):
             decimal = amount.decimal if amount else "."  # numbers as texts of the file are written
             header = profile.header
             read_sheet(source, named=form.sheet, header=header, decimal=decimal, or_text=True)
-        elif is_workbook(source):
+        elif source.sheet is None and source.start in WORKBOOKS:  # of which no sheet is read yet
             raise workbook_refused()
         super().__init__(source, replace(reading, kind=PURCHASES), kind="csv")
         self.profile = profile

@@ -41,7 +41,12 @@ def in_other_layout(
     name = sheet.name if sheet else None
     guess = guess_layout(head, is_whole=len(head) < HEAD_BYTES, sheet=name)
     if guess is None or not guess.is_transactions:
-        return error if sheet is None else _with_sheets(error, sheet)
+        if sheet is None:
+            return error
+        message, hint = f"In the sheet {visible(sheet.name)}: {error.message}", error.hint
+        if others := ", ".join(map(visible, sheet.others)):
+            hint = f"{hint} To read another sheet add --sheet with one of: {others}."
+        return FileUnusable(message, code=error.code, hint=hint, **error.details)
     file = "FILE" if source == "-" else quote(source)
     encoding = ", in UTF-8" if guess.encoding == "utf-8" and not sheet else ""
     hint = (
@@ -55,16 +60,6 @@ def in_other_layout(
 def of_wide_text(error: FileUnusable, source: str, head: bytes) -> FileUnusable:
     """Return the error of a file; of one in UTF-16 with the layout that it seems to have."""
     return in_other_layout(error, source, head) if head.startswith(WIDE_MARKS) else error
-
-
-def _with_sheets(error: FileUnusable, sheet: SheetText) -> FileUnusable:
-    """Return the error of a sheet with the name of that, and how another one is named."""
-    message = f"In the sheet {visible(sheet.name)}: {error.message}"
-    others = ", ".join(map(visible, sheet.others))
-    hint = f"{error.hint} To read another sheet add --sheet with one of: {others}."
-    return FileUnusable(
-        message, code=error.code, hint=hint if others else error.hint, **error.details
-    )
 
 
 def _fields(guess: GuessedLayout) -> Iterator[str]:

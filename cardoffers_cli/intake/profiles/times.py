@@ -118,7 +118,10 @@ def plain_amounts(texts: pl.Series, source: AmountSource, decimals: int) -> pl.S
     `UNREADABLE`; what is null stays so.
     """
     text = pl.col(texts.name)
-    bare = _without_signs(text, source)
+    # digits and the decimal mark, which becomes a point
+    bare = text.str.replace_all(source.currency, "", literal=True) if source.currency else text
+    bare = bare.str.replace_all(f"[^0-9{escaped(source.decimal)}]", "")
+    bare = bare.str.replace(",", ".", literal=True) if source.decimal == "," else bare
     negative = text.str.contains(NEGATIVE)
     if source.negate:
         negative = ~negative
@@ -132,10 +135,3 @@ def plain_amounts(texts: pl.Series, source: AmountSource, decimals: int) -> pl.S
     plain = pl.when(text.str.contains(amount_pattern(source))).then(signed)
     unreadable = pl.when(text.is_not_null()).then(pl.lit(UNREADABLE))
     return texts.to_frame().select(pl.coalesce(plain, unreadable).alias("amount")).to_series()
-
-
-def _without_signs(text: pl.Expr, source: AmountSource) -> pl.Expr:
-    """Leave digits and the decimal mark, which becomes a point."""
-    bare = text.str.replace_all(source.currency, "", literal=True) if source.currency else text
-    kept = bare.str.replace_all(f"[^0-9{escaped(source.decimal)}]", "")
-    return kept.str.replace(",", ".", literal=True) if source.decimal == "," else kept
