@@ -246,7 +246,8 @@ def _close(
     )
     held = statements.on_hold(store, owner.id, owner.currency, to_at=period.to_at)
     series, year = owner.slug.upper(), period.from_at.year
-    place = statements.next_place(store, series, year)
+    # from 1 without a gap
+    place = int(store.value("documents/questions:next_place", series=series, year=year))
     statement = {
         **_amounts(owner, last, sums),
         "number": f"{series}-{year}-{place:06}",

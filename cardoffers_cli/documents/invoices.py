@@ -125,11 +125,6 @@ def csv_lines_of(store: Store, invoice: Invoice) -> Iterator[list[str]]:
     return ([row["line"] for row in page] for page in pages)
 
 
-def next_no(store: Store) -> int:
-    """Return the number of the next invoice among all."""
-    return int(store.value("documents/invoices:next_no"))
-
-
 def list_invoices(
     store: Store,
     *,

@@ -156,7 +156,7 @@ def _close(store: Store, period: Period, issued_on: date) -> int:
         invoice["sha256"] = INVOICE.digest(invoice, of_draft)
         last[invoice["series"]] = invoice
         written.append(invoice)
-    for number, invoice in enumerate(written, start=invoices.next_no(store)):
+    for number, invoice in enumerate(written, start=int(store.value("documents/invoices:next_no"))):
         columns = {name: value for name, value in invoice.items() if name not in {"from", "to"}}
         store.execute("documents/invoices:write", invoice_no=number, period_no=period_no, **columns)
     return period_no

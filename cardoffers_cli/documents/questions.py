@@ -172,20 +172,8 @@ def sums_to_come(store: Store, institution_id: UUID, currency: str, *, to_at: da
     return LineSums.of({**found, "currency": currency})
 
 
-def stated_sums(store: Store, statement: Statement) -> LineSums:
-    """Return what the lines of a statement come to now."""
-    of = {"institution_id": statement.institution_id, "statement_no": statement.statement_no}
-    found = store.rows("documents/questions:taken", **of)[0]
-    return LineSums.of({**found, "currency": statement.currency})
-
-
 def on_hold(store: Store, institution_id: UUID, currency: str, *, to_at: datetime) -> PendingTotals:
     """Return the entries of before `to_at` that are on hold."""
     of = {"institution_id": institution_id, "to_at": to_at}
     found = store.rows("documents/questions:pending", **of)[0]
     return PendingTotals.of({**found, "currency": currency})
-
-
-def next_place(store: Store, series: str, year: int) -> int:
-    """Return the place of the next statement in a series and year, from 1 without a gap."""
-    return int(store.value("documents/questions:next_place", series=series, year=year))

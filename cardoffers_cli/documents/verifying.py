@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.documents import closing, invoices, invoicing
 from cardoffers_cli.documents.invoices import InvoiceDraft
 from cardoffers_cli.documents.questions import (
+    LineSums,
     Statement,
     csv_lines,
     find_statement,
     list_statements,
-    stated_sums,
 )
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.money import money_text
@@ -101,7 +101,9 @@ def _verified(store: Store, statement: Statement, before: Statement | None) -> V
 
 def _of_sums(store: Store, statement: Statement) -> Iterator[str]:
     """Yield what differs between the statement and its lines in the ledger."""
-    sums = stated_sums(store, statement)
+    of = {"institution_id": statement.institution_id, "statement_no": statement.statement_no}
+    taken = store.rows("documents/questions:taken", **of)[0]
+    sums = LineSums.of({**taken, "currency": statement.currency})
     for name in ("entry_count", "adjustment_count"):
         if sums[name] != statement[name]:
             yield f"{name} is {statement[name]}, and {sums[name]} in the ledger"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.events.attempts import delay_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -130,12 +130,6 @@ def _claim(
     store.execute("events/deliver:claim", due, now=now, is_manual=is_manual)
     rows = store.rows("events/deliver:claimed", due, now=now)
     return [Claim(secret=at_hand[row.pop("secret_sha256")], **row) for row in rows]
-
-
-def unclaim(store: Store, claims: Collection[Claim]) -> None:
-    """Release claims whose attempts were never begun, as if they had not been made."""
-    if claims:
-        store.execute("events/deliver:unclaim", event_no=[each.event_no for each in claims])
 
 
 def record(store: Store, ended: Sequence[FinishedAttempt], *, run_no: int) -> None:

@@ -157,19 +157,6 @@ def has_secret(store: Store, institution_id: UUID) -> bool:
     return bool(store.value("events/questions:has_secret", institution_id=institution_id))
 
 
-def set_secret(
-    store: Store, institution_id: UUID, sha256: str, *, now: datetime, activate_at: datetime
-) -> None:
-    """Name a new signing secret by its hash; until it is active the one that signs now goes on.
-
-    One that was to follow, and is not active yet, is given up.
-    """
-    of = {"institution_id": institution_id, "now": now}
-    store.execute("events/questions:keep_the_one_that_signs", **of)
-    secret = {"secret_sha256": sha256, "activate_at": activate_at}
-    store.execute("events/questions:add_secret", **of, **secret)
-
-
 def waiting_events(store: Store, institution_id: UUID) -> int:
     """Count the events of an institution that are not delivered and might be, held back or not."""
     return int(store.value("events/questions:waiting", institution_id=institution_id))

@@ -204,7 +204,9 @@ class Sending:
     def _unclaim(self, store: Store) -> None:
         """Release the claims whose attempt was never begun."""
         unbegun = self._open.keys() - self._signed.keys()
-        deliver.unclaim(store, [self._open.pop(number) for number in unbegun])
+        event_nos = [self._open.pop(number).event_no for number in unbegun]
+        if event_nos:
+            store.execute("events/deliver:unclaim", event_no=event_nos)
 
     def _record(self, store: Store) -> None:
         """Record what has ended, with the alerts that it calls for."""

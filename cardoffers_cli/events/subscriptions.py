@@ -217,7 +217,11 @@ def _new_secret(
         kept.enter_context(new_private_file(file, f"{secret}\n"))
     signing_secrets.add_secrets(job.path, [secret])
     named = secret_sha256(secret)
-    webhooks.set_secret(store, owner.id, named, now=job.now, activate_at=activate_at)
+    # Until it is active the one that signs now goes on; one that was to follow is given up.
+    of = {"institution_id": owner.id, "now": job.now}
+    store.execute("events/questions:keep_the_one_that_signs", **of)
+    new = {"secret_sha256": named, "activate_at": activate_at}
+    store.execute("events/questions:add_secret", **of, **new)
     if file is None:
         return NewSecret(signing_secret=secret)
     return NewSecret(signing_secret_file=str(file))

@@ -121,7 +121,14 @@ def verify_security(job: Job, head: str | None = None) -> ChainCheck:
         catch_up(store, job)
         found = [(row.entry_no, row.fault) for row in security_log.faults(store)]
         if kept:
-            found += _faults_of_head(store, *kept)
+            number, kept_hash = kept
+            hash_now: str | None = "0" * 64
+            if number:
+                hash_now = store.value("kernel/store/security_log:hash_of", entry_no=number)
+            if hash_now is None:
+                found.append((number, "log_cut_off"))
+            elif hash_now != kept_hash:
+                found.append((number, "head_differs"))
         present = security_log.head(store)
     return ChainCheck(
         ok=not found,
@@ -143,12 +150,3 @@ def _parsed(head: str) -> tuple[int, str]:
             hint="Write it as `cardoffers audit verify` printed it: number:hash.",
         )
     return int(match[1]), match[2]
-
-
-def _faults_of_head(store: Store, number: int, kept_hash: str) -> list[tuple[int, str]]:
-    found: str | None = "0" * 64
-    if number:
-        found = store.value("kernel/store/security_log:hash_of", entry_no=number)
-    if found is None:
-        return [(number, "log_cut_off")]
-    return [] if found == kept_hash else [(number, "head_differs")]

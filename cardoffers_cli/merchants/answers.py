@@ -137,12 +137,6 @@ def keep_answer(
     )
 
 
-def descriptor_of(store: Store, identifier_no: int) -> str | None:
-    """Return what waiting purchases mostly call an identifier."""
-    found: str | None = store.value("merchants/answers:descriptor", identifier_no=identifier_no)
-    return found
-
-
 STALE = (
     "The evidence is not what it was when the list was written:"
     " `cardoffers merchant suggest -o review.csv` writes it anew."
@@ -301,7 +295,10 @@ def make_merchant(
         found = find_identifier(store, identifier, identifier_type)
         if found.merchant_id is not None:
             raise _taken(found)
-        named = name or descriptor_of(store, found.identifier_no)
+        # what waiting purchases mostly call it
+        named: str | None = name or store.value(
+            "merchants/answers:descriptor", identifier_no=found.identifier_no
+        )
         if not named:
             raise UsageError(
                 f"No purchase says what {identifier} is called.", hint="Say it: --name NAME."

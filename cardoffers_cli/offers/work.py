@@ -93,7 +93,12 @@ def read_feed(
     Raises `UsageError` for a limit or a token that will not do, and `NotFound`.
     """
     check_token("cardholder_token", request.cardholder_token)
-    _check_limit(request.limit)
+    if request.limit is not None and not 1 <= request.limit <= MOST_OFFERS:
+        raise UsageError(
+            f"The limit is from 1 to {MOST_OFFERS}.",
+            code="limit_invalid",
+            hint="Leave it out for as many offers as the program's widget shows.",
+        )
     with job.store(read_only=dry_run) as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
         (shown,) = show_feeds(store, owner, [request], job, dry_run=dry_run)
@@ -163,7 +168,10 @@ def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -
         return AddedLink(status="already_added", cardholder_offer_id=known)
     _must_be_open(store, owner, request, job)
     _must_have_room(store, owner, request, job)
-    _write_link(store, owner, request, job)
+    with run_record(store, kind="offer_add", now=job.now, actor=job.actor) as run:
+        payer = take_in_payer(store, owner.id, request.cardholder_token, request.card_token)
+        links.add_link(store, owner.id, payer, request.offer_id, now=job.now, run_no=run.run_no)
+        run.counts["links"] = 1
     return AddedLink(status="added", cardholder_offer_id=_link(store, owner, request))
 
 
@@ -192,15 +200,6 @@ def cardholder_links(institution: str, cardholder_token: str, job: Job) -> Cardh
         max_active_offers=owner.max_active_offers,
         links=held,
     )
-
-
-def _check_limit(limit: int | None) -> None:
-    if limit is not None and not 1 <= limit <= MOST_OFFERS:
-        raise UsageError(
-            f"The limit is from 1 to {MOST_OFFERS}.",
-            code="limit_invalid",
-            hint="Leave it out for as many offers as the program's widget shows.",
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,10 +261,3 @@ def _must_have_room(store: Store, owner: Institution, request: AddRequest, job: 
             code="max_active_offers",
             hint="One that expires, or whose uses are spent, makes room.",
         )
-
-
-def _write_link(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:
-    with run_record(store, kind="offer_add", now=job.now, actor=job.actor) as run:
-        payer = take_in_payer(store, owner.id, request.cardholder_token, request.card_token)
-        links.add_link(store, owner.id, payer, request.offer_id, now=job.now, run_no=run.run_no)
-        run.counts["links"] = 1

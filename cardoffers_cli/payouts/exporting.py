@@ -28,10 +28,8 @@ from cardoffers_cli.payouts.files.nacha import trace_of
 from cardoffers_cli.payouts.files.pain001 import Party, Payment
 from cardoffers_cli.payouts.questions import (
     find_payout,
-    next_payout,
     payable_statement,
     payout_states,
-    payouts_of_day,
     withdraw,
 )
 
@@ -273,7 +271,7 @@ def _make(
     dry_run: bool,
 ) -> str | None:
     """Keep a payment of a statement, with what was written; return the state of its approval."""
-    payout_no = next_payout(store)
+    payout_no = int(store.value("payouts/questions:next_no"))
     newest = find_payout(store, owner.id, statement.number)
     attempt = newest.attempt + 1 if newest else 1
     made_again = {"attempt": attempt, "reason": again} if newest else {}
@@ -383,7 +381,7 @@ def _payment(
         trace_no=payout_no,
         made_at=job.now,
         due_on=due_on or _next_weekday(job.now.date()),
-        file_no=payouts_of_day(store, "nacha", job.now.date()),
+        file_no=int(store.value("payouts/questions:of_day", form="nacha", day=job.now.date())),
     )
 
 

@@ -17,7 +17,7 @@ from cardoffers_cli.kernel.words.findings import BANK_CODES
 from cardoffers_cli.kernel.words.records import Record, shown
 from cardoffers_cli.payouts.files.answers import open_bank_file
 from cardoffers_cli.payouts.files.entries import BankFinding
-from cardoffers_cli.payouts.questions import is_known_file, keep_entries, keep_file
+from cardoffers_cli.payouts.questions import keep_entries, keep_file
 from cardoffers_cli.river.publish import publish
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImpo
         store.transaction(keep=not dry_run),
         run_record(store, kind="bank_import", now=job.now, actor=job.actor) as run,
     ):
-        is_known = is_known_file(store, file.sha256)
+        is_known = bool(store.value("payouts/bank:is_known", sha256=file.sha256))
         number = keep_file(
             store,
             file_name=file.name,

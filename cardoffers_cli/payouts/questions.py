@@ -98,11 +98,6 @@ def find_payout(store: Store, institution_id: UUID, number: str) -> StoredPaymen
     return store.record(StoredPayment, "payouts/questions:find", **of)
 
 
-def next_payout(store: Store) -> int:
-    """Return the number of the next payout."""
-    return int(store.value("payouts/questions:next_no"))
-
-
 def payout_states(
     store: Store,
     moment: datetime,
@@ -125,11 +120,6 @@ def payout_states(
         withdrawn=withdrawn,
         limit=limit,
     )
-
-
-def payouts_of_day(store: Store, form: str, day: date) -> int:
-    """Return how many payments were exported in a form on a day (UTC)."""
-    return int(store.value("payouts/questions:of_day", form=form, day=day))
 
 
 def withdraw(
@@ -169,11 +159,6 @@ class BankEntryRow(Record):
     counts: bool = shown(gives_way=7)
     is_unknown: bool
     entries: int
-
-
-def is_known_file(store: Store, sha256: str) -> bool:
-    """Whether a file of the same bytes was taken in before."""
-    return bool(store.value("payouts/bank:is_known", sha256=sha256))
 
 
 def keep_file(store: Store, **values: Any) -> int:

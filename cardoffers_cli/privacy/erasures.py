@@ -67,13 +67,6 @@ class Erasure(Record):
     run_no: int
 
 
-def times_erased(store: Store, institution_id: UUID, token_hash: str) -> int:
-    """Return how often somebody with this token was erased: whoever returned is somebody new."""
-    return int(
-        store.value("privacy/erasures:number", institution_id=institution_id, token_hash=token_hash)
-    )
-
-
 def unknown_to(store: Store, erasures: Iterable[ListedErasure]) -> list[ListedErasure]:
     """Return those of a list that a store does not know."""
     known = {row["erasure_id"] for row in store.rows("privacy/erasures:known_ids")}

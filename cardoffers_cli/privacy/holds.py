@@ -14,7 +14,6 @@ from cardoffers_cli.kernel.words.records import Record, shown
 from cardoffers_cli.offers.links import CardholderUnknown, find_cardholder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
@@ -79,14 +78,6 @@ def keep_hold(
         reason=reason,
         **by,
     )
-
-
-def log_setting(
-    store: Store, institution_id: UUID, slug: str, change: Mapping[str, str | None], **by: Any
-) -> None:
-    """Write the change of an institution's hold to the audit log; `by` as above."""
-    of = {"institution_id": institution_id, "slug": slug}
-    store.execute("institutions/changes:keep_setting", **of, **change, **by)
 
 
 # Legal holds of single cardholders: set one, lift it, list what stands.
@@ -178,5 +169,6 @@ def change_hold(store: Store, institution: Institution, wanted: str, run: Run) -
         return []
     keep_hold(store, institution.id, None, is_on=wanted == ON, reason=_REASON, **run.by)
     change = HoldChange(field="legal_hold", old_value=before, new_value=wanted)
-    log_setting(store, institution.id, institution.slug, change, **run.by)
+    of = {"institution_id": institution.id, "slug": institution.slug}
+    store.execute("institutions/changes:keep_setting", **of, **change, **run.by)
     return log_changes(store, "legal_hold_changed", institution, [change], run)

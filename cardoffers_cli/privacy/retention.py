@@ -214,7 +214,8 @@ def _items(store: Store, job: Job) -> Iterator[_Item]:
         folder = runs_folder(job.path) / str(run.run_id)
         if folder.is_dir():
             yield _Item(kind="runs", paths=(folder,), since_at=run.as_of, kept_by=any_hold)
-    yield from _aside(job.path, any_hold)
+    for path, at in put_aside_before(job.path):  # dated by their names
+        yield _Item(kind="aside", paths=(path,), since_at=at, kept_by=any_hold)
 
 
 def _taken(job: Job, file: ProcessedFile, kept_by: str | None) -> Iterator[_Item]:
@@ -229,20 +230,10 @@ def _taken(job: Job, file: ProcessedFile, kept_by: str | None) -> Iterator[_Item
     beside = (path.with_name(path.name + ending) for ending in _BESIDE)
     paths = (path, *(each for each in beside if each.is_file()))
     item = _Item(kind=kind, paths=paths, since_at=file.as_of, kept_by=kept_by)
-    is_changed = _may_go(job, item) and _is_changed(path, file)
+    may_go = _may_go(job, item)
+    later = look_later(path, file.taken_bytes, file.taken_sha256) if may_go else None
+    is_changed = later is not None and later.what != "same" and later.mark != file.accepted_mark
     yield replace(item, kept_by="changed_since") if is_changed else item
-
-
-def _is_changed(path: Path, file: ProcessedFile) -> bool:
-    """Return whether a file is not what was read of it, which nobody accepted."""
-    later = look_later(path, file.taken_bytes, file.taken_sha256)
-    return later is not None and later.what != "same" and later.mark != file.accepted_mark
-
-
-def _aside(store: Path, kept_by: str | None) -> Iterator[_Item]:
-    """Yield what was put aside of a store and in its folder, dated by its name."""
-    for path, at in put_aside_before(store):
-        yield _Item(kind="aside", paths=(path,), since_at=at, kept_by=kept_by)
 
 
 def _size(path: Path) -> int:

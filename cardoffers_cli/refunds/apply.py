@@ -83,24 +83,12 @@ def find_open(
     return OpenRefunds(rows=store.make("refunds/apply:open_refunds", **of))
 
 
-def find_referenced(store: Store, refunds: OpenRefunds) -> Claims:
-    """Find the purchases that open refunds name, by the hash of the reference, then its text."""
-    named = store.make("refunds/apply:named_purchases", refunds.rows)
-    rows = store.make("refunds/apply:referenced", refunds.rows, named)
-    return Claims(rows=rows, how="referenced")
-
-
 def find_candidates(store: Store, refunds: OpenRefunds, *, by_policy: bool = False) -> Table:
     """Find the purchases that open refunds without a reference may be of.
 
     With `by_policy` only of the institutions that link some by themselves.
     """
     return store.make("refunds/apply:candidates", refunds.rows, by_policy=by_policy)
-
-
-def find_by_policy(store: Store, candidates: Table) -> Claims:
-    """Find the purchases that the policies of institutions choose of the candidates."""
-    return Claims(rows=store.make("refunds/apply:by_policy", candidates), how="policy")
 
 
 def find_said(store: Store, refunds: OpenRefunds, said: Sequence[Mapping[str, Any]]) -> Claims:
@@ -130,13 +118,6 @@ def refusals(store: Store, taken: ReversalTables) -> dict[int, str]:
     """Return why claims were not linked, by the number of the refund."""
     rows = store.rows("refunds/apply:refusals", taken.effects)
     return {row["refund_no"]: row["outcome"] for row in rows}
-
-
-def keep_not_received(
-    store: Store, refunds: OpenRefunds, referenced: Claims, *, run_no: int
-) -> None:
-    """Write of refunds whose purchase is not there that they wait for it, once of each."""
-    store.execute("refunds/apply:not_received", refunds.rows, referenced.rows, run_no=run_no)
 
 
 def counted(store: Store, refunds: OpenRefunds, *, run_no: int) -> RefundCounts:
@@ -169,11 +150,17 @@ def apply_in(store: Store, job: Job, *, dry_run: bool = False) -> RefundsApplied
     """Apply the refunds that wait in the caller's transaction, as one run."""
     with run_record(store, kind="refund", now=job.now, actor=job.actor) as run:
         refunds = find_open(store)
-        referenced = find_referenced(store, refunds)
+        # the purchases that they name, by the hash of the reference, then its text
+        named = store.make("refunds/apply:named_purchases", refunds.rows)
+        rows = store.make("refunds/apply:referenced", refunds.rows, named)
+        referenced = Claims(rows=rows, how="referenced")
         settle_claims(store, referenced, run)
-        keep_not_received(store, refunds, referenced, run_no=run.run_no)
+        store.execute(
+            "refunds/apply:not_received", refunds.rows, referenced.rows, run_no=run.run_no
+        )
         candidates = find_candidates(store, refunds, by_policy=True)
-        settle_claims(store, find_by_policy(store, candidates), run)
+        chosen = store.make("refunds/apply:by_policy", candidates)
+        settle_claims(store, Claims(rows=chosen, how="policy"), run)
         counts = counted(store, refunds, run_no=run.run_no)
         back = amounts_back(store, run)
         told = RefundsApplied(

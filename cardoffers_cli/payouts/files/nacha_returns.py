@@ -113,7 +113,10 @@ class _Returns:
     def _end(self, record: _Record) -> Iterable[Said]:
         before = self._end_batch(record)
         self.is_ended = True
-        if _differs(record, self._found):
+        found = self._found
+        said = [record.number(*place) for place in ((14, 21), (22, 31), (32, 43), (44, 55))]
+        hash_ = found["hash"] % _HASH_DIGITS
+        if said != [found["records"], hash_, found["debit"], found["credit"]]:
             return (*before, BankFinding(f"line {record.line}", "bank_total_differs"))
         return before
 
@@ -132,14 +135,6 @@ def _records(file: BinaryIO) -> Iterator[_Record]:
         if text == _PADDING[: len(text)] and len(text) > 1:
             continue
         yield _Record(line, text.ljust(RECORD))
-
-
-def _differs(control: _Record, found: Counter[str]) -> bool:
-    """Whether the control record of a file says another count, hash or amount than was found."""
-    said = (control.number(14, 21), control.number(22, 31))
-    amounts = (control.number(32, 43), control.number(44, 55))
-    is_counted = said == (found["records"], found["hash"] % _HASH_DIGITS)
-    return not is_counted or amounts != (found["debit"], found["credit"])
 
 
 def _returned(entry: _Record, addenda: _Record, booked_at: datetime | None) -> BankEntry:
