@@ -65,8 +65,8 @@ def why(
     elif file is not None:
         from cardoffers_cli.answers.why import why_each
 
-        found = why_each(refs, owner, context.job, everywhere=everywhere)
-        context.show(found, Sheet.of(ListedWhy, "why", found), **_ending(found))
+        rows = why_each(refs, owner, context.job, everywhere=everywhere)
+        context.show(rows, Sheet.of(ListedWhy, "why", rows), **_ending(rows))
     else:
         _show_one(context, refs[0], owner, now=now, everywhere=everywhere)
 
@@ -98,11 +98,11 @@ def _show_one(
 ) -> None:
     from cardoffers_cli.answers.why import why as explain
 
-    found = explain(ref, institution, context.job, now=now, everywhere=everywhere)
-    context.show(found, *_blocks(found))
-    if found.status == "not_received":
-        of = None if everywhere else found.institution
-        _not_received(ref, of, found.near, found.received_from)
+    explanation = explain(ref, institution, context.job, now=now, everywhere=everywhere)
+    context.show(explanation, *_blocks(explanation))
+    if explanation.status == "not_received":
+        of = None if everywhere else explanation.institution
+        _not_received(ref, of, explanation.near, explanation.received_from)
 
 
 def _show_plain(
@@ -116,22 +116,22 @@ def _show_plain(
 ) -> None:
     from cardoffers_cli.answers.why import plain_answers
 
-    found = plain_answers(refs, institution, context.job, locale=locale, everywhere=everywhere)
-    sheet = Sheet("answers", PLAIN, found)
+    answers = plain_answers(refs, institution, context.job, locale=locale, everywhere=everywhere)
+    sheet = Sheet("answers", PLAIN, answers)
     if is_list:
-        context.show(found, sheet, **_ending(found))
+        context.show(answers, sheet, **_ending(answers))
         return
     if context.options.format is None and context.output is None:
-        context.say(found[0].answer)
+        context.say(answers[0].answer)
     else:
-        context.show(found[0], sheet)
-    if found[0].status == "not_received":
+        context.show(answers[0], sheet)
+    if answers[0].status == "not_received":
         _not_received(refs[0], institution, [], [])
 
 
-def _ending(found: "Sequence[ListedWhy] | Sequence[PlainAnswer]") -> Mapping[str, Any]:
-    unknown = sum(each.status == "not_received" for each in found)
-    why = f"Never received: {unknown:,} of {counted(len(found), 'reference')}." if unknown else ""
+def _ending(answers: "Sequence[ListedWhy] | Sequence[PlainAnswer]") -> Mapping[str, Any]:
+    unknown = sum(answer.status == "not_received" for answer in answers)
+    why = f"Never received: {unknown:,} of {counted(len(answers), 'reference')}." if unknown else ""
     return {"exit_code": WITH_FINDINGS if unknown else 0, "why": why}
 
 
@@ -152,40 +152,40 @@ def _not_received(
     )
 
 
-def _blocks(found: "Why") -> Iterator[Block]:
+def _blocks(explanation: "Why") -> Iterator[Block]:
     from cardoffers_cli.answers.explanations import Evaluation
     from cardoffers_cli.answers.why import ListedWhy
     from cardoffers_cli.river.outcomes import Check
 
-    yield Sheet.of(ListedWhy, "why", [found])
-    if found.checks:
-        title = f"Every check of {found.offer_id}"
-        yield Sheet.of(Check, "checks", found.checks, title=title)
-    yield from _terms(found)
+    yield Sheet.of(ListedWhy, "why", [explanation])
+    if explanation.checks:
+        title = f"Every check of {explanation.offer_id}"
+        yield Sheet.of(Check, "checks", explanation.checks, title=title)
+    yield from _terms(explanation)
     others = [
-        {**each, "version": each.terms.version}
-        for each in found.evaluations
-        if each.offer_id != found.offer_id
+        {**evaluation, "version": evaluation.terms.version}
+        for evaluation in explanation.evaluations
+        if evaluation.offer_id != explanation.offer_id
     ]
     if others:
         columns = (*columns_of(Evaluation), Column("version", kind="integer", gives_way=1))
         yield Sheet("offers", columns, others, title="The other offers")
     for name, title in _FIELDS.items():
-        if fields := found.get(name):
+        if fields := explanation.get(name):
             yield Sheet.of_fields(name, fields, title)
     for name, title in LISTS.items():
-        if rows := found.get(name):
+        if rows := explanation.get(name):
             yield Sheet.of(type(rows[0]), name, rows, title=title)
-    if found.now:
-        yield from _now(found.now)
+    if explanation.now:
+        yield from _now(explanation.now)
 
 
-def _terms(found: "Why") -> Iterator[Block]:
+def _terms(answer: "Why") -> Iterator[Block]:
     """Name the version of the nearest offer's terms, with its figures."""
-    for each in found.evaluations:
-        if each.offer_id == found.offer_id:
-            terms = {**each.terms, "since": each.terms.since or "the beginning"}
-            yield Sheet.of_fields("terms", terms, f"The terms of {found.offer_id} at the purchase")
+    for row in answer.evaluations:
+        if row.offer_id == answer.offer_id:
+            terms = {**row.terms, "since": row.terms.since or "the beginning"}
+            yield Sheet.of_fields("terms", terms, f"The terms of {answer.offer_id} at the purchase")
 
 
 def _now(again: "DecidedNow") -> Iterator[Block]:
@@ -221,11 +221,11 @@ def timeline(
 
     context = CommandContext.of(ctx)
     owner = context.institution(institution, everywhere=everywhere)
-    found = tell_timeline(id_, owner, context.job, everywhere=everywhere)
-    if not found.expected:
+    result = tell_timeline(id_, owner, context.job, everywhere=everywhere)
+    if not result.expected:
         context.note("Nothing more is expected.")
     context.show(
-        found,
-        Sheet.of(TimelineEvent, "events", found.events),
-        Sheet.of(ExpectedEvent, "expected", found.expected, title="Expected next"),
+        result,
+        Sheet.of(TimelineEvent, "events", result.events),
+        Sheet.of(ExpectedEvent, "expected", result.expected, title="Expected next"),
     )

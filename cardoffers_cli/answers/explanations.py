@@ -229,15 +229,15 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
     """Return what is known of each ref, by ref, in the order given."""
     sought = list(dict.fromkeys(refs))
     of = {"institution_id": institution_id, "refs": sought}
-    found: dict[str, Row] = {}
+    by_ref: dict[str, Row] = {}
     evaluations: dict[int, Sequence[Row]] = {}
     merchants: dict[int, MerchantLink] = {}
     if _judge(store, institution_id, refs):
         rows = store.rows("answers/explanations:purchases")
-        found = {row["transaction_ref"]: row for row in rows}
+        by_ref = {row["transaction_ref"]: row for row in rows}
         evaluations = _evaluations(store)
-        known = store.records(MerchantOfPurchase, "answers/explanations:known_merchants")
-        merchants = {each.purchase_no: MerchantLink.cut(each) for each in known}
+        links = store.records(MerchantOfPurchase, "answers/explanations:known_merchants")
+        merchants = {link.purchase_no: MerchantLink.cut(link) for link in links}
     rejects = _by_ref(store.rows("answers/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("answers/explanations:duplicates", **of))
     withdrawn = _by_ref(store.rows("answers/explanations:withdrawn", **of))
@@ -247,12 +247,12 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
             transaction_ref=ref,
             rejects=[RejectedRow(**row, fix=CODES[row["code"]].fix) for row in rejects[ref]],
             duplicates=[RepeatedRow(**row) for row in duplicates[ref]],
-            **_decided(found[ref], evaluations)
-            if ref in found
+            **_decided(by_ref[ref], evaluations)
+            if ref in by_ref
             else _not_a_purchase(ref, rejects[ref], duplicates[ref], withdrawn[ref], refunds),
             withdrawn=[WithdrawnRow(**row) for row in withdrawn[ref]] or None,
-            refunds=_refunds_of(ref, refunds, is_purchase=ref in found) or None,
-            merchant_known=merchants.get(found[ref]["purchase_no"]) if ref in found else None,
+            refunds=_refunds_of(ref, refunds, is_purchase=ref in by_ref) or None,
+            merchant_known=merchants.get(by_ref[ref]["purchase_no"]) if ref in by_ref else None,
         )
         for ref in sought
     }
@@ -265,8 +265,8 @@ def reasons(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
     for row in store.rows("answers/explanations:outcomes"):
         outcomes[row["transaction_ref"], row["decided"]] += filter(None, [row["outcome"]])
     return {
-        ref: nearest(held) if decided == _NOT_REDEEMED else decided
-        for (ref, decided), held in outcomes.items()
+        ref: nearest(own_outcomes) if decided == _NOT_REDEEMED else decided
+        for (ref, decided), own_outcomes in outcomes.items()
     }
 
 
@@ -285,15 +285,15 @@ def near_refs(store: Store, institution_id: UUID, ref: str) -> list[str]:
         purchase_nos=purchases_of_refs(store, spellings(ref), institution_id),
     )
     near = [row["transaction_ref"] for row in rows if are_near(ref, row["transaction_ref"])]
-    return sorted(near, key=lambda each: (abs(len(each) - len(ref)), each))[:_SUGGESTED]
+    return sorted(near, key=lambda item: (abs(len(item) - len(ref)), item))[:_SUGGESTED]
 
 
 def titles(store: Store, offer_ids: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return the titles of offers by offer and language."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    by_offer: dict[str, dict[str, str]] = defaultdict(dict)
     for row in store.rows("answers/explanations:titles", offer_ids=list(offer_ids)):
-        found[row["offer_id"]][row["language"]] = row["title"]
-    return found
+        by_offer[row["offer_id"]][row["language"]] = row["title"]
+    return by_offer
 
 
 def _judge(store: Store, institution_id: UUID, refs: Sequence[str]) -> bool:
@@ -307,21 +307,21 @@ def _judge(store: Store, institution_id: UUID, refs: Sequence[str]) -> bool:
 
 
 def _decided(row: Row, evaluations: dict[int, Sequence[Row]]) -> Row:
-    held = evaluations.get(row["purchase_no"], [])
-    judged = [each for each in held if each["outcome"] != _UNKNOWN]
-    best = min(judged, key=lambda each: NEAREST.index(each["outcome"]), default=None)
+    own = evaluations.get(row["purchase_no"], [])
+    judged = [item for item in own if item["outcome"] != _UNKNOWN]
+    best = min(judged, key=lambda item: NEAREST.index(item["outcome"]), default=None)
     status = row["decided"] or "not_matched_yet"
     reason = status
-    ordered = sorted(held, key=lambda each: (each is not best, NEAREST.index(each["outcome"])))
+    ordered = sorted(own, key=lambda item: (item is not best, NEAREST.index(item["outcome"])))
     if status == _NOT_REDEEMED:
-        reason = nearest(each["outcome"] for each in judged)
+        reason = nearest(item["outcome"] for item in judged)
     return {
         "status": status,
         "reason": reason,
         "merchant_id": row["merchant_id"],
         "redemption_id": row["redemption_id"],
         "offer_id": best["offer_id"] if best else None,
-        "evaluations": [_evaluation(each) for each in ordered],
+        "evaluations": [_evaluation(item) for item in ordered],
         "checks": checks(best) if best else [],
         "purchase": ExplainedPurchase.part(
             row, cardholder_token_masked=mask(row["cardholder_token"])
@@ -341,13 +341,13 @@ def _not_a_purchase(
     withdrawn: Sequence[Row],
     refunds: Sequence[ExplainedRefund],
 ) -> Row:
-    own = [each for each in refunds if each.refund_ref == ref]
+    own = [refund for refund in refunds if refund.refund_ref == ref]
     if own:
         status = f"refund_{own[0].state}"
         reason = own[0].outcome or status
         return {"status": status, "reason": reason, "redemption_id": own[0].redemption_id}
-    known = {"rejected": rejects, "duplicate": duplicates, "withdrawn": withdrawn}
-    status = next((name for name, rows in known.items() if rows), "not_received")
+    by_status = {"rejected": rejects, "duplicate": duplicates, "withdrawn": withdrawn}
+    status = next((name for name, rows in by_status.items() if rows), "not_received")
     return {"status": status, "reason": status}
 
 
@@ -357,24 +357,24 @@ def _refunds_of(
     """Return the refunds of a purchase, or else the refund of this reference."""
     if is_purchase:
         return [
-            each for each in refunds if ref in {each.transaction_ref, each.original_transaction_ref}
+            row for row in refunds if ref in {row.transaction_ref, row.original_transaction_ref}
         ]
-    return [each for each in refunds if each.refund_ref == ref]
+    return [row for row in refunds if row.refund_ref == ref]
 
 
 def _evaluations(store: Store) -> dict[int, Sequence[Row]]:
     """Return the evaluations of the purchases in `judged`, with the offer that each redeemed."""
     rows = store.rows("answers/explanations:evaluations")
-    found: dict[int, Sequence[Row]] = {}
+    evaluations: dict[int, Sequence[Row]] = {}
     for purchase_no, group in groupby(rows, key=lambda row: row["purchase_no"]):
-        held = list(group)
-        best = next((each for each in held if each["outcome"] == "redeemed"), None)
-        told = {
+        own = list(group)
+        best = next((evaluation for evaluation in own if evaluation["outcome"] == "redeemed"), None)
+        best_offer = {
             "best_offer_id": best["offer_id"] if best else None,
             "best_cashback": best["cashback_amount"] if best else None,
         }
-        found[purchase_no] = [{**each, **told} for each in held]
-    return found
+        evaluations[purchase_no] = [{**evaluation, **best_offer} for evaluation in own]
+    return evaluations
 
 
 def _evaluation(row: Row) -> Evaluation:
@@ -404,8 +404,8 @@ def _redemption(row: Row) -> ExplainedRedemption | None:
 
 
 def _by_ref(rows: Sequence[Row]) -> Mapping[str, Sequence[Row]]:
-    found: defaultdict[str, list[Row]] = defaultdict(list)
+    refs: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         ref = row["transaction_ref"]
-        found[ref].append({name: value for name, value in row.items() if name != "transaction_ref"})
-    return found
+        refs[ref].append({name: value for name, value in row.items() if name != "transaction_ref"})
+    return refs

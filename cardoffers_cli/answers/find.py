@@ -81,15 +81,15 @@ def find(
         )
     with reading(job) as source:
         owners = asked_institutions(source.store, institution, everywhere=everywhere)
-        each = [_searched(source.store, owner, wanted, limit, job) for owner in owners]
-        found = _together(each, limit)
-        near, received_from = ([], []) if found.data else _meant(source.store, owners, wanted)
+        results = [_searched(source.store, owner, wanted, limit, job) for owner in owners]
+        result = _together(results, limit)
+        near, received_from = ([], []) if result.data else _meant(source.store, owners, wanted)
     slugs = [owner.slug for owner in owners]
     return FindResult(
         institution=slugs[0] if len(slugs) == 1 else None,
         institutions=slugs,
         as_of=job.now,
-        **found,
+        **result,
         near=near,
         received_from=received_from,
     )
@@ -98,17 +98,17 @@ def find(
 def _searched(
     store: Store, owner: Institution, wanted: PurchaseFilter, limit: int, job: Job
 ) -> SearchResult:
-    found = search(store, owner.id, owner.slug, wanted, limit=limit)
-    hits = _with_trails(store, owner, _with_reasons(store, owner, found.data), job)
-    shown = without_cards(without_card_references(store, owner.id, hits))
-    return replace(found, data=shown)
+    result = search(store, owner.id, owner.slug, wanted, limit=limit)
+    hits = _with_trails(store, owner, _with_reasons(store, owner, result.data), job)
+    masked_hits = without_cards(without_card_references(store, owner.id, hits))
+    return replace(result, data=masked_hits)
 
 
 def _with_reasons(store: Store, owner: Institution, hits: Sequence[Hit]) -> list[Hit]:
     refs = [hit.transaction_ref for hit in hits if hit.transaction_ref and hit.state == _NOTHING]
-    told = reasons(store, owner.id, refs) if refs else {}
+    reason_of = reasons(store, owner.id, refs) if refs else {}
     return [
-        replace(hit, reason=told[hit.transaction_ref])
+        replace(hit, reason=reason_of[hit.transaction_ref])
         if hit.transaction_ref and hit.state == _NOTHING
         else hit
         for hit in hits
@@ -117,7 +117,7 @@ def _with_reasons(store: Store, owner: Institution, hits: Sequence[Hit]) -> list
 
 def _with_trails(store: Store, owner: Institution, hits: Sequence[Hit], job: Job) -> list[Hit]:
     """Say of what redeemed whether it was credited, and what it stands on."""
-    ids = [each for hit in hits if isinstance(hit, PurchaseRow) and (each := hit.redemption_id)]
+    ids = [id_ for hit in hits if isinstance(hit, PurchaseRow) and (id_ := hit.redemption_id)]
     trails = trails_of(store, owner.id, ids, job.now)
     return [
         replace(hit, **_trail(trails[hit.redemption_id]))
@@ -129,31 +129,31 @@ def _with_trails(store: Store, owner: Institution, hits: Sequence[Hit], job: Job
 
 def _trail(trail: MoneyTrail) -> dict[str, Any]:
     documents = trail.documents or []
-    statements = [each for each in documents if each.kind == "statement"]
+    statements = [line for line in documents if line.kind == "statement"]
     return {
         "verdict": trail.credit.verdict if trail.credit else None,
         "credited_amount": trail.credit.credited_amount if trail.credit else None,
-        "statement": ", ".join(each.number for each in statements) or None,
-        "bank_state": ", ".join(each.bank_state for each in statements if each.bank_state) or None,
-        "invoice": ", ".join(each.number for each in documents if each not in statements) or None,
+        "statement": ", ".join(line.number for line in statements) or None,
+        "bank_state": ", ".join(line.bank_state for line in statements if line.bank_state) or None,
+        "invoice": ", ".join(line.number for line in documents if line not in statements) or None,
     }
 
 
-def _together(found: Sequence[SearchResult], limit: int) -> SearchResult:
+def _together(results: Sequence[SearchResult], limit: int) -> SearchResult:
     """Put together what was found of several institutions: each kind with the newest first."""
-    hits = [hit for each in found for hit in each.data]
-    if len(found) > 1:
+    hits = [hit for result in results for hit in result.data]
+    if len(results) > 1:
         kinds = list(dict.fromkeys(("purchase", *(hit.kind for hit in hits))))
         hits.sort(key=lambda hit: hit.get("transacted_at", hit.received_at), reverse=True)
         hits.sort(key=lambda hit: kinds.index(hit.kind))
     searched: dict[str, Any] = {}
-    for name in dict.fromkeys(name for each in found for name in each.searched):
-        values = [value for each in found if (value := each.searched[name]) is not None]
+    for name in dict.fromkeys(name for result in results for name in result.searched):
+        values = [value for result in results if (value := result.searched[name]) is not None]
         searched[name] = max(values, default=None) if name == "last_import_at" else sum(values)
     return SearchResult(
         searched=SearchScope(**searched),
         limit=limit,
-        more=len(hits) > limit or any(each.more for each in found),
+        more=len(hits) > limit or any(result.more for result in results),
         data=hits[:limit],
     )
 

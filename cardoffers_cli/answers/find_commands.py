@@ -138,54 +138,54 @@ def find(
     }
     owner = context.institution(institution, everywhere=everywhere)
     wanted = PurchaseFilter(**filters)
-    found = look(owner, wanted, context.job, limit=limit, everywhere=everywhere)
-    _tell(context, found)
-    trails = " ".join(each for each in TRAILS.split() if any(hit.get(each) for hit in found.data))
+    hits = look(owner, wanted, context.job, limit=limit, everywhere=everywhere)
+    _tell(context, hits)
+    trails = " ".join(name for name in TRAILS.split() if any(hit.get(name) for hit in hits.data))
     columns = (
         *columns_of(PurchaseRow),
         *columns_of(ReceivedRow, "code day"),
         Reason("reason"),
         *columns_of(PurchaseRow, "merchant_descriptor card_token_masked"),
-        *(columns_of(PurchaseRow, "institution") if len(found.institutions) > 1 else ()),
+        *(columns_of(PurchaseRow, "institution") if len(hits.institutions) > 1 else ()),
         *(columns_of(PurchaseRow, trails) if trails else ()),
     )
-    sheet = Sheet.of(PurchaseRow, "found", found.data, is_list=True)
-    context.show(found, replace(sheet, columns=columns), raw=raw)
-    if not found.data:
-        raise _nothing(found, wanted)
+    sheet = Sheet.of(PurchaseRow, "found", hits.data, is_list=True)
+    context.show(hits, replace(sheet, columns=columns), raw=raw)
+    if not hits.data:
+        raise _nothing(hits, wanted)
 
 
-def _nothing(found: "FindResult", wanted: "PurchaseFilter") -> NotFound:
+def _nothing(hits: "FindResult", wanted: "PurchaseFilter") -> NotFound:
     """Say that nothing was found, and what may have been meant."""
-    others = found.received_from
+    others = hits.received_from
     if others:
-        message = f"{_whose(found)} sent nothing like that; {listed(others)} did."
+        message = f"{_whose(hits)} sent nothing like that; {listed(others)} did."
         hint = f"`cardoffers find --ref {quote(wanted.ref or '')} -i {others[0]}` shows it."
     else:
-        message = f"Nothing that {_whose(found)} sent is like that."
-        hint = did_you_mean(found.near) or _less(found, wanted)
-    return NotFound(message, code="nothing_found", hint=hint, near=found.near, received_from=others)
+        message = f"Nothing that {_whose(hits)} sent is like that."
+        hint = did_you_mean(hits.near) or _less(hits, wanted)
+    return NotFound(message, code="nothing_found", hint=hint, near=hits.near, received_from=others)
 
 
-def _less(found: "FindResult", wanted: "PurchaseFilter") -> str:
+def _less(hits: "FindResult", wanted: "PurchaseFilter") -> str:
     """Return what to change about a search that finds nothing."""
     ends = {"most_amount", "to_at"}  # each of a pair
-    given = [name for name, value in vars(wanted).items() if value is not None and name not in ends]
-    ways = ["leave something out"] if len(given) > 1 else []
+    terms = [name for name, value in vars(wanted).items() if value is not None and name not in ends]
+    ways = ["leave something out"] if len(terms) > 1 else []
     if wanted.ref and not set("*?") & set(wanted.ref):
         ways.append("end the reference with * to look for its beginning")
     if wanted.least_amount is not None:
         ways.append("add --tolerance 1")
     if wanted.from_at is not None:
         ways.append("try the days before and after with --from and --to")
-    if found.institution:
+    if hits.institution:
         ways.append("look at every institution with --all-institutions")
     hint = "; or ".join(ways) or "look by --merchant, --day or --amount"
     return f"{hint[0].upper()}{hint[1:]}."
 
 
-def _whose(found: "FindResult") -> str:
-    return found.institution or "any institution"
+def _whose(hits: "FindResult") -> str:
+    return hits.institution or "any institution"
 
 
 def _day(context: CommandContext, text: str | None) -> datetime | None:
@@ -245,20 +245,18 @@ def _window(on_day: Any, from_at: Any, to_at: Any) -> Filters:
     return {"from_at": on_day, "to_at": on_day + timedelta(days=1)}
 
 
-def _tell(context: CommandContext, found: "FindResult") -> None:
+def _tell(context: CommandContext, hits: "FindResult") -> None:
     """Say what was looked through, as of when, and whether there is more."""
     words = {"purchases": "purchase", "rejected": "rejected row", "duplicates": "duplicate"}
-    counts = [
-        counted(count, words[name]) for name, count in found.searched.items() if name in words
-    ]
+    counts = [counted(count, words[name]) for name, count in hits.searched.items() if name in words]
     what = (
         " and ".join(", ".join(counts).rsplit(", ", 1)) or "nothing that keeps what was asked for"
     )
-    last = found.searched.last_import_at
+    last = hits.searched.last_import_at
     until = f", the last received {format_minute(last)}" if last else ""
-    context.note(f"Searched {what} of {listed(found.institutions)}{until}.")
-    if found.more:
-        context.note(f"There are more than the {found.limit:,} shown: say more, or raise --limit.")
+    context.note(f"Searched {what} of {listed(hits.institutions)}{until}.")
+    if hits.more:
+        context.note(f"There are more than the {hits.limit:,} shown: say more, or raise --limit.")
 
 
 # `cardoffers browse`: one screen to search, look and answer.

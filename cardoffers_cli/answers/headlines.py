@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-def headline(found: Row) -> str:
+def headline(row: Row) -> str:
     """Return the sentence for what `explanations.explain` found of one ref."""
-    if found["status"].startswith("refund_"):
-        return refund_sentence(found["refunds"][0])
-    said = _HEADLINES.get(found["status"], _not_redeemed)(found)
-    credited = with_credit(said, found.get("credit"))
-    return with_refunds(with_documents(credited, found.get("documents")), found.get("refunds"))
+    if row["status"].startswith("refund_"):
+        return refund_sentence(row["refunds"][0])
+    sentence = _HEADLINES.get(row["status"], _not_redeemed)(row)
+    credited = with_credit(sentence, row.get("credit"))
+    return with_refunds(with_documents(credited, row.get("documents")), row.get("refunds"))
 
 
 def place(row: Row) -> str:
@@ -40,10 +40,10 @@ def place(row: Row) -> str:
     return f"{shortened(row['file'])}, line {row['line']}"
 
 
-def _redeemed(found: Row) -> str:
-    redemption = found["redemption"]
+def _redeemed(row: Row) -> str:
+    redemption = row["redemption"]
     payout = money_text(redemption["institution_payout_amount"], redemption["currency"])
-    offer = f"{redemption['offer_id']}{_at(found)}"
+    offer = f"{redemption['offer_id']}{_at(row)}"
     return f"It redeemed {offer}: {payout} for the cardholder, {_state(redemption)}."
 
 
@@ -60,15 +60,15 @@ def _state(redemption: Row) -> str:
             return f"{pending}; {delivery_text(redemption)}"
 
 
-def _not_redeemed(found: Row) -> str:
-    if found["reason"] not in CHECK_OF:
-        return f"It redeemed nothing: there is no offer{_at(found)} that the cardholder could have."
-    (failed,) = (each for each in found["checks"] if each["check"] == CHECK_OF[found["reason"]])
-    return f"It redeemed nothing: {failed['detail']} ({found['offer_id']}{_at(found)})."
+def _not_redeemed(row: Row) -> str:
+    if row["reason"] not in CHECK_OF:
+        return f"It redeemed nothing: there is no offer{_at(row)} that the cardholder could have."
+    (failed,) = (check for check in row["checks"] if check["check"] == CHECK_OF[row["reason"]])
+    return f"It redeemed nothing: {failed['detail']} ({row['offer_id']}{_at(row)})."
 
 
-def _unresolved(found: Row) -> str:
-    purchase = found["purchase"]
+def _unresolved(row: Row) -> str:
+    purchase = row["purchase"]
     if purchase["sent_merchant_id"]:
         named = f" {purchase['sent_merchant_id']}"
     elif purchase["merchant_identifier"]:
@@ -76,26 +76,26 @@ def _unresolved(found: Row) -> str:
         named = f" {purchase['merchant_identifier_type']} {identifier}"
     else:
         return "It redeemed nothing: it came without a merchant, so it fits no offer."
-    said = purchase["merchant_descriptor"]
-    beside = f" ({shortened(said)})" if said else ""
+    descriptor = purchase["merchant_descriptor"]
+    beside = f" ({shortened(descriptor)})" if descriptor else ""
     return f"It waits: the merchant{named}{beside} is not in the catalogue yet."
 
 
-def _rejected(found: Row) -> str:
-    first = found["rejects"][0]
+def _rejected(row: Row) -> str:
+    first = row["rejects"][0]
     return f"It was rejected: the {first['message']} ({place(first)})."
 
 
-def _withdrawn(found: Row) -> str:
-    gone = found["withdrawn"][0]
+def _withdrawn(row: Row) -> str:
+    item = row["withdrawn"][0]
     return (
-        f"Its file {shortened(gone['file'])} was taken back at"
-        f" {format_minute(gone['withdrawn_at'])} by {gone['actor']} ({shortened(gone['reason'])})."
+        f"Its file {shortened(item['file'])} was taken back at"
+        f" {format_minute(item['withdrawn_at'])} by {item['actor']} ({shortened(item['reason'])})."
     )
 
 
-def _not_received(found: Row) -> str:
-    others = found.get("received_from")
+def _not_received(row: Row) -> str:
+    others = row.get("received_from")
     if others:
         return (
             f"This institution did not send it; {listed(others)} sent a purchase of this reference."
@@ -103,8 +103,8 @@ def _not_received(found: Row) -> str:
     return "Nothing with this reference was ever received."
 
 
-def _at(found: Row) -> str:
-    purchase = found["purchase"]
+def _at(row: Row) -> str:
+    purchase = row["purchase"]
     name = purchase and purchase["merchant_name"]
     return f" at {shortened(name)}" if name else ""
 
@@ -112,13 +112,13 @@ def _at(found: Row) -> str:
 _HEADLINES: dict[str, Callable[[Row], str]] = {
     "redeemed": _redeemed,
     "merchant_unresolved": _unresolved,
-    "not_matched_yet": lambda found: (
-        f"It was received at {format_minute(found['purchase']['received_at'])}"
+    "not_matched_yet": lambda row: (
+        f"It was received at {format_minute(row['purchase']['received_at'])}"
         " and waits for the next match."
     ),
     "rejected": _rejected,
-    "duplicate": lambda found: (
-        f"It repeats a reference that was known already ({place(found['duplicates'][0])})."
+    "duplicate": lambda row: (
+        f"It repeats a reference that was known already ({place(row['duplicates'][0])})."
     ),
     "withdrawn": _withdrawn,
     "not_received": _not_received,
@@ -153,23 +153,23 @@ _CREDITED = {
 _UNDELIVERED = {"to_retry": "to_pass_on", "failed": "not_passed_on", "stopped": "not_passed_on"}
 
 
-def answer(found: Row, titles: dict[str, str], locale: str) -> str:
+def answer(row: Row, titles: dict[str, str], locale: str) -> str:
     """Return what the cardholder is told of what `explanations.explain` found.
 
     `titles` holds those of the nearest offer by language; one in English stands in for a missing,
     as a text in English does.
     """
     texts = texts_in(locale)["answers"]
-    redemption = found["redemption"]
+    redemption = row["redemption"]
     refunds = [
-        refund_answer(each, locale, money=_money, day=_day) for each in found.get("refunds") or ()
+        refund_answer(refund, locale, money=_money, day=_day) for refund in row.get("refunds") or ()
     ]
-    if found.get("status", "").startswith("refund_"):
+    if row.get("status", "").startswith("refund_"):
         return refunds[0]
-    reason = _earned(redemption, found.get("credit")) if redemption else found["reason"]
+    reason = _earned(redemption, row.get("credit")) if redemption else row["reason"]
     text = texts["not_received" if reason in {"duplicate", "withdrawn"} else reason]
-    told = text.format(**_purchase(found, locale), **_nearest(found, titles, locale))
-    return " ".join([told, *refunds])
+    sentence = text.format(**_purchase(row, locale), **_nearest(row, titles, locale))
+    return " ".join([sentence, *refunds])
 
 
 def _earned(redemption: Row, credit: Row | None) -> str:
@@ -179,35 +179,35 @@ def _earned(redemption: Row, credit: Row | None) -> str:
         return "reversed"
     if credit and credit["verdict"] in _CREDITED:
         return _CREDITED[credit["verdict"]]
-    told = _UNDELIVERED.get(delivery) or _EARNED[status, delivery]
-    return "pending" if credit and told == "settled" else told
+    key = _UNDELIVERED.get(delivery) or _EARNED[status, delivery]
+    return "pending" if credit and key == "settled" else key
 
 
-def _purchase(found: Row, locale: str) -> dict[str, str]:
-    purchase, redemption = found["purchase"], found["redemption"]
+def _purchase(row: Row, locale: str) -> dict[str, str]:
+    purchase, redemption = row["purchase"], row["redemption"]
     if purchase is None:
         return {}
     name, writing = purchase["merchant_name"], texts_in(locale)["writing"]
-    told = {
+    values = {
         "amount": _money(purchase["amount"], purchase["currency"], locale),
         "at": writing["at"].format(name=shortened(name)) if name else "",
         "day": _day(purchase["transacted_at"], locale),
     }
-    told["purchase"] = writing["purchase"].format(**told)
+    values["purchase"] = writing["purchase"].format(**values)
     if redemption:
         currency = redemption["currency"]
-        told["payout"] = _money(redemption["institution_payout_amount"], currency, locale)
+        values["payout"] = _money(redemption["institution_payout_amount"], currency, locale)
         for event in ("settles", "settled", "reversed"):
-            told[event] = _day(redemption[f"{event}_at"], locale)
-        credit = found.get("credit")
-        told["credited"] = _day(credit["credited_at"] if credit else None, locale)
+            values[event] = _day(redemption[f"{event}_at"], locale)
+        credit = row.get("credit")
+        values["credited"] = _day(credit["credited_at"] if credit else None, locale)
         both = (redemption["settled_at"], redemption["delivered_at"])
-        told["passed_on"] = _day(max(both) if all(both) else None, locale)
-    return told
+        values["passed_on"] = _day(max(both) if all(both) else None, locale)
+    return values
 
 
-def _nearest(found: Row, titles: dict[str, str], locale: str) -> dict[str, str]:
-    nearest = found["nearest"]
+def _nearest(row: Row, titles: dict[str, str], locale: str) -> dict[str, str]:
+    nearest = row["nearest"]
     if nearest is None:
         return {}
     title = titles.get(locale) or titles.get("en") or next(iter(titles.values()), "…")
@@ -233,5 +233,5 @@ def _day(moment: datetime | None, locale: str) -> str:
         return ""
     writing = texts_in(locale)["writing"]
     month = writing["months"].split()[moment.month - 1]
-    told: str = writing["day"].format(day=moment.day, month=month, year=moment.year)
-    return told
+    text: str = writing["day"].format(day=moment.day, month=month, year=moment.year)
+    return text

@@ -98,13 +98,13 @@ def credits_of(
     store: Store, institution_id: UUID, redemption_ids: Sequence[UUID]
 ) -> dict[UUID, RedemptionCredit]:
     """Return what the last reconciliation said of redemptions, of those it said anything of."""
-    found = store.records(
+    rows = store.records(
         CreditOfRedemption,
         "answers/money_trails:credits",
         institution_id=institution_id,
-        redemption_ids=[str(each) for each in redemption_ids],
+        redemption_ids=[str(redemption_id) for redemption_id in redemption_ids],
     )
-    return {each.redemption_id: RedemptionCredit.cut(each) for each in found}
+    return {row.redemption_id: RedemptionCredit.cut(row) for row in rows}
 
 
 # The money trails of redemptions, with what the bank said of the statements that they stand on.

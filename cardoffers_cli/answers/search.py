@@ -94,9 +94,9 @@ class PurchaseFilter:
     @property
     def is_of_a_purchase(self) -> bool:
         """Whether something is asked for that neither rows nor redemptions keep."""
-        kept = (self.token, self.token_ends, self.card_ends, self.merchant)
+        texts = (self.token, self.token_ends, self.card_ends, self.merchant)
         amounts = (self.least_amount, self.most_amount)
-        return any(each is not None for each in (*kept, *amounts))
+        return any(value is not None for value in (*texts, *amounts))
 
     @property
     def is_of_a_redemption(self) -> bool:
@@ -209,12 +209,12 @@ def near_merchants(store: Store, merchant: str) -> list[str]:
 
 def senders(store: Store, refs: Sequence[str], *, but: UUID | None = None) -> dict[str, list[str]]:
     """Return the slugs of the institutions that sent refs, but for one, by ref."""
-    found: dict[str, list[str]] = {}
+    slugs: dict[str, list[str]] = {}
     of = {"purchase_nos": purchases_of_refs(store, refs), "refs": list(refs)}
     rows = store.rows("answers/search:senders", **of, institution_id=but)
     for row in rows:
-        found.setdefault(row["transaction_ref"], []).append(row["slug"])
-    return found
+        slugs.setdefault(row["transaction_ref"], []).append(row["slug"])
+    return slugs
 
 
 def _places(wanted: PurchaseFilter) -> tuple[str, ...]:
@@ -259,8 +259,8 @@ def _purchases(store: Store, institution_id: UUID, wanted: PurchaseFilter, limit
     # What is in a state stands in other tables. Most states are found among the newest purchases.
     for most in (_NEWEST, None) if wanted.state else (limit,):
         matching = store.execute("answers/search:matching", **filters, limit=most)
-        shown = _show(store, institution_id, wanted.state, limit)
-        if shown == limit or matching != most:
+        count = _show(store, institution_id, wanted.state, limit)
+        if count == limit or matching != most:
             break
     return store.rows("answers/search:purchases", institution_id=institution_id)
 
@@ -329,16 +329,16 @@ _SEARCHES: Mapping[str, Callable[[Store, UUID, PurchaseFilter, int], Rows]] = {
 
 def _hit(place: str, row: Mapping[str, Any], institution: str) -> Hit:
     """Return a row of a place, with its day and its tokens masked."""
-    told = {"kind": _KINDS[place], "institution": institution}
+    common = {"kind": _KINDS[place], "institution": institution}
     if place != "purchases":
         reason, day = row.get("code", row["state"]), row["received_at"].date()
-        return ReceivedRow.of({**row, **told, "reason": reason, "day": day})
-    shown = {name: value for name, value in row.items() if name not in _TOKENS}
+        return ReceivedRow.of({**row, **common, "reason": reason, "day": day})
+    values = {name: value for name, value in row.items() if name not in _TOKENS}
     cardholder, card = (row[name] for name in _TOKENS)
     return PurchaseRow.of(
         {
-            **shown,
-            **told,
+            **values,
+            **common,
             "cardholder_token_masked": mask(cardholder),
             "card_token_masked": mask(card) if card else None,
             "reason": row["state"],

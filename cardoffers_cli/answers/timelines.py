@@ -156,8 +156,8 @@ def _events(store: Store, of: dict[str, object]) -> Iterator[TimelineEvent]:
         gap: timedelta | None = row["happened_at"] - before if before else None
         before = row["happened_at"]
         seconds = None if gap is None else int(gap.total_seconds())
-        shown = format_length(gap) if gap else None
-        yield TimelineEvent.of({**row, "gap_s": seconds, "gap": shown})
+        length = format_length(gap) if gap else None
+        yield TimelineEvent.of({**row, "gap_s": seconds, "gap": length})
 
 
 def _expected(waits: Mapping[str, Any], now: datetime) -> Iterator[ExpectedEvent]:
@@ -189,30 +189,30 @@ def tell_timeline(
     """
     with reading(job) as source:
         owners = asked_institutions(source.store, institution, everywhere=everywhere)
-        known = [found for owner in owners if (found := _known(source.store, owner, id_))]
-        if not known:
+        hits = [hit for owner in owners if (hit := _known(source.store, owner, id_))]
+        if not hits:
             raise _unknown(source.store, owners, id_)
-        if len(known) > 1:
+        if len(hits) > 1:
             raise UsageError(
-                f"{id_} is one of {listed([owner.slug for owner, *_ in known])}.",
+                f"{id_} is one of {listed([owner.slug for owner, *_ in hits])}.",
                 code="reference_ambiguous",
                 hint="Name the institution with -i.",
             )
-        ((owner, whole, kind),) = known
+        ((owner, full_id, kind),) = hits
         if len(owners) > 1:
-            kind_of(source.store, owner.id, whole)  # what it left for `timeline` is another's now
-        told = timeline(source.store, owner.id, whole, kind, job.now, institution=owner.slug)
-    shown: Timeline = without_cards(told)
-    return replace(shown, id=whole)  # who asks has written it
+            kind_of(source.store, owner.id, full_id)  # what it left for `timeline` is another's now
+        result = timeline(source.store, owner.id, full_id, kind, job.now, institution=owner.slug)
+    masked: Timeline = without_cards(result)
+    return replace(masked, id=full_id)  # who asks has written it
 
 
 def _known(store: Store, owner: Institution, id_: str) -> tuple[Institution, str, str] | None:
     """Return the whole id that an institution has, and what it is of; None if it has none."""
     if kind := kind_of(store, owner.id, id_):
         return owner, id_, kind
-    whole = whole_id(store, "told", id_, owner.id)
-    kind = kind_of(store, owner.id, whole)
-    return (owner, whole, kind) if kind else None
+    full_id = whole_id(store, "told", id_, owner.id)
+    kind = kind_of(store, owner.id, full_id)
+    return (owner, full_id, kind) if kind else None
 
 
 def _unknown(store: Store, owners: Sequence[Institution], id_: str) -> NotFound:

@@ -104,14 +104,14 @@ def why(
     `UsageError` reference_ambiguous with `everywhere`, where several have it.
     """
     if now:
-        found = _told_again(ref, institution, job, everywhere=everywhere)
+        explanation = _told_again(ref, institution, job, everywhere=everywhere)
     else:
         with reading(job) as source:
             owner = _owner(source.store, institution, ref, everywhere=everywhere)
             explained = explanations.explain(source.store, owner.id, [ref])[ref]
-            found = _told(source.store, owner, explained, job)
-    shown: Why = without_cards(found)
-    return shown
+            explanation = _told(source.store, owner, explained, job)
+    masked: Why = without_cards(explanation)
+    return masked
 
 
 def why_each(
@@ -123,18 +123,18 @@ def why_each(
     """
     with reading(job) as source:
         explained = _explained(source.store, refs, institution, everywhere=everywhere)
-        trails = _trails(source.store, [(owner, each) for owner, each, _ in explained], job)
+        trails = _trails(source.store, [(owner, item) for owner, item, _ in explained], job)
         answers = [
             ListedWhy(
-                **Explanation.cut(each),
-                **(trail := trails.get(each.redemption_id, MoneyTrail())),
+                **Explanation.cut(item),
+                **(trail := trails.get(item.redemption_id, MoneyTrail())),
                 received_from=others,
                 institution=owner.slug,
-                headline=headline({**each, **trail, "received_from": others}),
+                headline=headline({**item, **trail, "received_from": others}),
             )
-            for owner, each, others in explained
+            for owner, item, others in explained
         ]
-    return [without_cards(each) for each in answers]
+    return [without_cards(row) for row in answers]
 
 
 def plain_answers(
@@ -151,22 +151,22 @@ def plain_answers(
     the texts are not. Raises `UsageError` for one that no program may have.
     """
     with reading(job) as source:
-        found = _explained(source.store, refs, institution, everywhere=everywhere)
-        offers = {each.offer_id for _, each, _ in found if each.offer_id}
+        explained = _explained(source.store, refs, institution, everywhere=everywhere)
+        offers = {item.offer_id for _, item, _ in explained if item.offer_id}
         titles = explanations.titles(source.store, offers)
-        trails = _trails(source.store, [(owner, each) for owner, each, _ in found], job)
+        trails = _trails(source.store, [(owner, item) for owner, item, _ in explained], job)
     return [
         PlainAnswer(
-            transaction_ref=each.transaction_ref,
-            status=each.status,
+            transaction_ref=item.transaction_ref,
+            status=item.status,
             locale=language_of(language := _language(locale, owner)),
             answer=answer(
-                {**each, **trails.get(each.redemption_id, MoneyTrail())},
-                titles.get(each.offer_id or "", {}),
+                {**item, **trails.get(item.redemption_id, MoneyTrail())},
+                titles.get(item.offer_id or "", {}),
                 language,
             ),
         )
-        for owner, each, _ in found
+        for owner, item, _ in explained
     ]
 
 
@@ -179,12 +179,12 @@ def _explained(
     explained = []
     for owner in owners:
         own = [ref for ref in refs if owner.slug in having.get(ref, [owners[0].slug])]
-        found = explanations.explain(store, owner.id, own)
-        unknown = [ref for ref, each in found.items() if each.status == _UNKNOWN]
+        by_ref = explanations.explain(store, owner.id, own)
+        unknown = [ref for ref, item in by_ref.items() if item.status == _UNKNOWN]
         others = senders(store, unknown, but=owner.id) if unknown else {}
-        explained += [(owner, each, others.get(ref, [])) for ref, each in found.items()]
+        explained += [(owner, item, others.get(ref, [])) for ref, item in by_ref.items()]
     order = {ref: place for place, ref in reversed(list(enumerate(refs)))}
-    return sorted(explained, key=lambda each: order[each[1].transaction_ref])
+    return sorted(explained, key=lambda entry: order[entry[1].transaction_ref])
 
 
 def _owner(store: Store, institution: str | None, ref: str, *, everywhere: bool) -> Institution:
@@ -200,16 +200,16 @@ def _owner(store: Store, institution: str | None, ref: str, *, everywhere: bool)
     return next((owner for owner in owners if owner.slug in slugs), owners[0])
 
 
-def _told(store: Store, owner: Institution, found: FullExplanation, job: Job) -> Why:
-    ref = found.transaction_ref
-    known = found.status != _UNKNOWN
-    near = [] if known else explanations.near_refs(store, owner.id, ref)
-    others = [] if known else senders(store, [ref], but=owner.id).get(ref, [])
-    trail = _trails(store, [(owner, found)], job).get(found.redemption_id, MoneyTrail())
+def _told(store: Store, owner: Institution, explanation: FullExplanation, job: Job) -> Why:
+    ref = explanation.transaction_ref
+    is_known = explanation.status != _UNKNOWN
+    near = [] if is_known else explanations.near_refs(store, owner.id, ref)
+    others = [] if is_known else senders(store, [ref], but=owner.id).get(ref, [])
+    trail = _trails(store, [(owner, explanation)], job).get(explanation.redemption_id, MoneyTrail())
     return Why(
-        **Explanation.cut(found),
+        **Explanation.cut(explanation),
         **trail,
-        headline=headline({**found, **trail, "received_from": others}),
+        headline=headline({**explanation, **trail, "received_from": others}),
         institution=owner.slug,
         received_from=others,
         near=near,
@@ -221,9 +221,9 @@ def _trails(
 ) -> dict[UUID | None, MoneyTrail]:
     """Return the money trails of what redeemed, by redemption."""
     redeemed: dict[UUID, list[UUID]] = {}
-    for owner, each in explained:
-        if each.redemption_id is not None:
-            redeemed.setdefault(owner.id, []).append(each.redemption_id)
+    for owner, explanation in explained:
+        if explanation.redemption_id is not None:
+            redeemed.setdefault(owner.id, []).append(explanation.redemption_id)
     return {
         redemption_id: trail
         for owner_id, ids in redeemed.items()
@@ -236,18 +236,18 @@ def _told_again(ref: str, institution: str | None, job: Job, *, everywhere: bool
     with job.store() as store:
         job.on_reading(Reading(store))
         owner = _owner(store, institution, ref, everywhere=everywhere)
-        found = explanations.explain(store, owner.id, [ref])[ref]
-        told = _told(store, owner, found, job)
-        if found.purchase_no is None:
-            return told
-        return replace(told, now=_again(store, owner, found, found.purchase_no, job))
+        explanation = explanations.explain(store, owner.id, [ref])[ref]
+        result = _told(store, owner, explanation, job)
+        if explanation.purchase_no is None:
+            return result
+        return replace(result, now=_again(store, owner, explanation, explanation.purchase_no, job))
 
 
 def _again(
-    store: Store, owner: Institution, found: FullExplanation, purchase_no: int, job: Job
+    store: Store, owner: Institution, explanation: FullExplanation, purchase_no: int, job: Job
 ) -> DecidedNow:
     """Return what the purchase would come to now, and what of it differs."""
-    ref = found.transaction_ref
+    ref = explanation.transaction_ref
     with store.transaction(keep=False):
         decide_again(store, job, purchase_no)
         again = explanations.explain(store, owner.id, [ref])[ref]
@@ -255,14 +255,14 @@ def _again(
     return DecidedNow.part(
         again,
         headline=headline(again),
-        differs=[name for name in names if again[name] != found[name]],
+        differs=[name for name in names if again[name] != explanation[name]],
     )
 
 
 def _language(locale: str | None, owner: Institution) -> str:
     if locale is None:
         return owner.languages[0]
-    named = {each.lower(): each for each in LOCALES}
+    named = {language.lower(): language for language in LOCALES}
     if locale.lower() not in named:
         raise UsageError(
             f"No program has the language {locale!r}.",

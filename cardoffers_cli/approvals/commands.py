@@ -38,11 +38,11 @@ def list_(
 
     context = CommandContext.of(ctx)
     most = None if all_rows else limit + 1
-    found = list_approvals(context.job, institution, state=state, limit=most)
-    shown = found if all_rows else found[:limit]
-    if len(shown) < len(found):
+    approvals = list_approvals(context.job, institution, state=state, limit=most)
+    rows = approvals if all_rows else approvals[:limit]
+    if len(rows) < len(approvals):
         context.note(f"There are more than {limit}: --limit or --all shows them.")
-    context.show(shown, Sheet.of(Approval, "approvals", shown, is_list=True))
+    context.show(rows, Sheet.of(Approval, "approvals", rows, is_list=True))
 
 
 @app.command("show")
@@ -68,15 +68,15 @@ def give(
 
     context = CommandContext.of(ctx)
     if not dry_run:
-        known = approvals.show_approval(context.job, approval_id)
-        details = "; ".join(f"{name}: {value}" for name, value in known.details.items())
-        about = f"{ACTIONS[known.action].title}: {known.institution}, {known.subject} ({details})."
-        context.ask(f"{about} {known.maker} asked for it. Approve it?", yes=yes)
-        approval_id = str(known.approval_id)
-    done = approvals.give(context.job, approval_id, reason=reason, dry_run=dry_run)
+        row = approvals.show_approval(context.job, approval_id)
+        details = "; ".join(f"{name}: {value}" for name, value in row.details.items())
+        about = f"{ACTIONS[row.action].title}: {row.institution}, {row.subject} ({details})."
+        context.ask(f"{about} {row.maker} asked for it. Approve it?", yes=yes)
+        approval_id = str(row.approval_id)
+    answer = approvals.give(context.job, approval_id, reason=reason, dry_run=dry_run)
     if not dry_run:
-        context.note(f"Next: {done.maker} types the same command again.")
-    context.show(done)
+        context.note(f"Next: {answer.maker} types the same command again.")
+    context.show(answer)
 
 
 @app.command()

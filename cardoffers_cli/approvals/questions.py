@@ -87,22 +87,22 @@ def list_approvals(
 
 def find_approval(store: Store, moment: datetime, approval: str) -> Approval:
     """Return one request by its id; raise `NotFound`."""
-    found = _known(store, moment, approval_id=approval)
-    if not found:
+    approvals = _known(store, moment, approval_id=approval)
+    if not approvals:
         raise NotFound(
             "There is no request for an approval with this id.",
             code="approval_not_found",
             hint="`cardoffers approve list` shows them with their ids.",
         )
-    return found[0]
+    return approvals[0]
 
 
 def newest_alike(
     store: Store, moment: datetime, institution_id: UUID, digest: str
 ) -> Approval | None:
     """Return the newest request of an institution for just this, if there is any."""
-    found = _known(store, moment, institution_id=institution_id, digest=digest, limit=1)
-    return found[0] if found else None
+    approvals = _known(store, moment, institution_id=institution_id, digest=digest, limit=1)
+    return approvals[0] if approvals else None
 
 
 def newest_of(
@@ -110,17 +110,17 @@ def newest_of(
 ) -> Approval | None:
     """Return the newest request for an action on a subject that was given, or else that waits."""
     of = {"institution_id": institution_id, "action": action, "subject": subject}
-    known = [
-        each for state in ("given", "pending") for each in _known(store, moment, **of, state=state)
+    rows = [
+        row for state in ("given", "pending") for row in _known(store, moment, **of, state=state)
     ]
-    return known[0] if known else None
+    return rows[0] if rows else None
 
 
 def next_request(
-    known: Approval | None, *, institution_id: UUID, digest: str, now: datetime, **asked: Any
+    newest: Approval | None, *, institution_id: UUID, digest: str, now: datetime, **fields: Any
 ) -> ApprovalRequest:
     """Return the request that follows the newest one that is alike."""
-    number = known.number + 1 if known else 1
+    number = newest.number + 1 if newest else 1
     return ApprovalRequest(
         approval_id=approval_id(institution_id, digest, number),
         institution_id=institution_id,
@@ -128,7 +128,7 @@ def next_request(
         digest=digest,
         requested_at=now,
         expires_at=now + LASTS,
-        **asked,
+        **fields,
     )
 
 
@@ -158,18 +158,18 @@ def change_policy(
     """Write all of `POLICY`, and audit the changes; `by` has run_no, now and actor."""
     of = {"institution_id": institution_id}
     store.execute("approvals/questions:policy", **of, **policy)
-    for each in changes:
-        store.execute("institutions/changes:keep_setting", **of, **by, **each, slug=slug)
+    for change in changes:
+        store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=slug)
 
 
 def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _known(store: Store, moment: datetime, **asked: Any) -> list[Approval]:
+def _known(store: Store, moment: datetime, **filters: Any) -> list[Approval]:
     names = ("institution_id", "state", "digest", "approval_id", "action", "subject", "limit")
     bounds = dict.fromkeys(names)
-    rows = store.rows("approvals/questions:known", moment=moment, **{**bounds, **asked})
+    rows = store.rows("approvals/questions:known", moment=moment, **{**bounds, **filters})
     return [
         Approval.of({**row, "details": json.loads(row["details"], parse_float=Decimal)})
         for row in rows

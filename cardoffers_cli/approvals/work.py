@@ -78,31 +78,33 @@ def _answer(
     """Answer in one transaction; that the maker tried to is kept, though it is refused."""
     with job.store() as store:
         with store.transaction(keep=not dry_run):
-            known = _find(store, job, approval)
-            _check_pending(known)
+            request = _find(store, job, approval)
+            _check_pending(request)
             moment = approval_moment(store, job.now)
-            is_maker = answer == "given" and may_be_one(known.maker, job.actor)
+            is_maker = answer == "given" and may_be_one(request.maker, job.actor)
             with run_record(store, kind=f"approval_{answer}", now=job.now, actor=job.actor) as run:
-                run.counts["approval_id"] = known.approval_id
+                run.counts["approval_id"] = request.approval_id
                 if is_maker:
                     run.counts["answered"] = False
                     event = "approval_denied_to_maker"
-                    log_approval(store, event, known, now=moment, actor=job.actor, is_once=False)
+                    log_approval(store, event, request, now=moment, actor=job.actor, is_once=False)
                 else:
                     actor, event = job.actor, f"approval_{answer}"
                     store.execute(
                         "approvals/questions:answer",
-                        approval_id=known.approval_id,
-                        institution_id=known.institution_id,
+                        approval_id=request.approval_id,
+                        institution_id=request.institution_id,
                         answer=answer,
                         answered_by=actor,
                         answered_at=moment,
                         reason=reason,
                     )
-                    log_approval(store, event, known, now=moment, actor=actor, reason=reason)
-            after = _find(store, job, str(known.approval_id))
+                    log_approval(store, event, request, now=moment, actor=actor, reason=reason)
+            after = _find(store, job, str(request.approval_id))
         if is_maker:
-            raise _own(known, job.actor, "" if dry_run else " The attempt is in the security log.")
+            raise _own(
+                request, job.actor, "" if dry_run else " The attempt is in the security log."
+            )
     return AnsweredApproval(**after, dry_run=dry_run)
 
 
@@ -111,32 +113,32 @@ def _find(store: Store, job: Job, approval: str) -> Approval:
     return approvals.find_approval(store, moment, whole_id(store, "approval", approval))
 
 
-def _check_pending(known: Approval) -> None:
+def _check_pending(request: Approval) -> None:
     """Raise `Refused` for a request that was answered, or that nobody answered in time."""
-    if known.answer is not None and known.answered_at is not None:
+    if request.answer is not None and request.answered_at is not None:
         raise Refused(
-            f"This was {known.answer} already, by {known.answered_by} at"
-            f" {format_minute(known.answered_at)}.",
+            f"This was {request.answer} already, by {request.answered_by} at"
+            f" {format_minute(request.answered_at)}.",
             code="approval_answered",
             hint="Nothing was changed; an answer is final.",
         )
-    if known.state == "expired":
+    if request.state == "expired":
         raise Refused(
-            f"The request expired at {format_minute(known.expires_at)}.",
+            f"The request expired at {format_minute(request.expires_at)}.",
             code="approval_expired",
-            hint=f"{known.maker} types the command again, which asks for it again.",
+            hint=f"{request.maker} types the command again, which asks for it again.",
         )
 
 
-def _own(known: Approval, actor: str, kept: str) -> Refused:
+def _own(request: Approval, actor: str, note: str) -> Refused:
     """Say why somebody cannot approve: they asked for it, or may be who did; and what is kept."""
-    if known.maker == actor:
-        said = f"{actor} asked for this, and cannot approve it."
+    if request.maker == actor:
+        message = f"{actor} asked for this, and cannot approve it."
     else:
-        said = f"{actor} may be who asked for this ({known.maker}), and cannot approve it."
+        message = f"{actor} may be who asked for this ({request.maker}), and cannot approve it."
     return Refused(
-        said,
+        message,
         code="approval_own",
         hint="Let a second person approve it; `cardoffers help approvals` says who counts as one."
-        f"{kept}",
+        f"{note}",
     )

@@ -110,8 +110,8 @@ def part_folder(root: Place, table: str, run_id: UUID) -> Place:
 
 def archive_of(store: Lister) -> Archive | None:
     """Return the archive of an open store, or None where it has none."""
-    found = store.value("archive/archive:root")
-    return None if found is None else Archive(store, place_of(found))
+    root = store.value("archive/archive:root")
+    return None if root is None else Archive(store, place_of(root))
 
 
 def begin(store: Lister, root: Place) -> Archive:
@@ -127,10 +127,10 @@ def begin(store: Lister, root: Place) -> Archive:
 
 def check_root(store: Lister, root: Place) -> None:
     """Raise `Refused` where the archive of a store has begun at another place."""
-    found = archive_of(store)
-    if found is not None and found.root != root:
+    archive = archive_of(store)
+    if archive is not None and archive.root != root:
         raise Refused(
-            f"The history of this store is at {found.root}.",
+            f"The history of this store is at {archive.root}.",
             code="history_elsewhere",
             hint="Leave out --to; what is exported goes there too.",
         )
@@ -144,8 +144,8 @@ def show(store: Lister, *, whole: bool = True) -> None:
 
 def recent(store: Lister) -> dict[str, Sums]:
     """Return what the rows that are still in the store come to, by table, if there are any."""
-    found = {table: store.records(Sums, f"archive/archive:recent_{table}") for table in TABLES}
-    return {table: sums for table, (sums,) in found.items() if sums.row_count}
+    totals = {table: store.records(Sums, f"archive/archive:recent_{table}") for table in TABLES}
+    return {table: sums for table, (sums,) in totals.items() if sums.row_count}
 
 
 class Archive:
@@ -166,9 +166,9 @@ class Archive:
         what cannot be shown is left out. Raises `NetworkFailure` where its place cannot be reached.
         """
         self.root.ready(self._store.connection)
-        found = self._files(self.parts())
-        if whole and not all(files for _, files in found):
-            missing = sorted(str(self._folder(part)) for part, files in found if not files)
+        parts = self._files(self.parts())
+        if whole and not all(files for _, files in parts):
+            missing = sorted(str(self._folder(part)) for part, files in parts if not files)
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             raise StoreDamaged(
                 f"The history of the store lacks {missing[0]}{more}.",
@@ -178,7 +178,7 @@ class Archive:
                 missing=missing[:20],
             )
         for table in TABLES:
-            files = [file for part, some in found if part.table_name == table for file in some]
+            files = [file for part, some in parts if part.table_name == table for file in some]
             with nullcontext() if whole else suppress(StoreDamaged):
                 self._show(table, files)
 
@@ -202,19 +202,19 @@ class Archive:
         `expected`.
         """
         folder = part_folder(self.root, table, run.run_id)
-        found = self._measure(table, folder.files().get(str(folder), []))
-        if found != expected:
+        sums = self._measure(table, folder.files().get(str(folder), []))
+        if sums != expected:
             raise StoreDamaged(
                 f"What was written to {folder} is not what was read back from there.",
                 code="part_differs",
                 hint="The store is as it was. Look at that place, then try again.",
             )
-        if found.row_count == 0:
+        if sums.row_count == 0:
             folder.remove()
             return
         folder.settle()
         self._store.execute(
-            "archive/archive:add", table_name=table, run_no=run.run_no, run_id=run.run_id, **found
+            "archive/archive:add", table_name=table, run_no=run.run_no, run_id=run.run_id, **sums
         )
 
     def files_of(self, some: Sequence[Part]) -> list[str]:
@@ -229,7 +229,7 @@ class Archive:
 
     def faults(self) -> list[PartFault]:
         """Return the parts that are not what is listed of them: each file is read."""
-        found = ((part, self._measured(part, files)) for part, files in self._files(self.parts()))
+        parts = ((part, self._measured(part, files)) for part, files in self._files(self.parts()))
         return [
             PartFault(
                 table=part.table_name,
@@ -237,7 +237,7 @@ class Archive:
                 rows=part.row_count,
                 rows_found=None if sums is None else sums.row_count,
             )
-            for part, sums in found
+            for part, sums in parts
             if sums != Sums.cut(part)
         ]
 
@@ -251,12 +251,12 @@ class Archive:
 
     def unfinished(self) -> list[tuple[UUID, Place]]:
         """Return the folders of runs that were never finished, but for those that are listed."""
-        found = self._store.rows("archive/archive:unfinished")
-        runs = {f"run={row['run_id']}": row["run_id"] for row in found}
+        rows = self._store.rows("archive/archive:unfinished")
+        runs = {f"run={row['run_id']}": row["run_id"] for row in rows}
         listed = {self._folder(part) for part in self.parts()}
         return [
             (runs[name], folder)
-            for table in (self.root / each for each in TABLES if runs)
+            for table in (self.root / table_name for table_name in TABLES if runs)
             for name in table.names()
             if name in runs and (folder := table / name) not in listed
         ]

@@ -65,23 +65,23 @@ class Bucket:
         with _reached(self.url):
             files, _ = _filesystem(self.url)
             files.invalidate_cache()
-            known = files.protocol
-            name = known if isinstance(known, str) else known[0]
+            protocol = files.protocol
+            name = protocol if isinstance(protocol, str) else protocol[0]
             if not connection.filesystem_is_registered(name):
                 connection.register_filesystem(files)
 
     def names(self) -> list[str]:
         """Return what is in it, by name."""
         start = f"{self.url}/"
-        return sorted({each.removeprefix(start).partition("/")[0] for each in self._below()})
+        return sorted({url.removeprefix(start).partition("/")[0] for url in self._below()})
 
     def files(self) -> dict[str, list[str]]:
         """Return the Parquet files in it and below, by their folder."""
-        found: dict[str, list[str]] = {}
-        for each in self._below():
-            if each.endswith(".parquet"):
-                found.setdefault(each.rpartition("/")[0], []).append(each)
-        return found
+        files: dict[str, list[str]] = {}
+        for url in self._below():
+            if url.endswith(".parquet"):
+                files.setdefault(url.rpartition("/")[0], []).append(url)
+        return files
 
     def make(self) -> None:
         """Do nothing: an object may be written anywhere."""
@@ -103,7 +103,7 @@ class Bucket:
         """Return every object below, by its URL, as the server lists them now."""
         with _reached(self.url):
             files, path = _filesystem(self.url)
-            return [self.url + each.removeprefix(path) for each in files.find(path)]
+            return [self.url + key.removeprefix(path) for key in files.find(path)]
 
 
 Place = Folder | Bucket
@@ -169,8 +169,8 @@ def failure(kind: str, url: str | None = None) -> NetworkFailure:
 
 def kind_told(text: str) -> str | None:
     """Return the kind of a Python exception that DuckDB tells of, met in a package of fsspec."""
-    found = _TRACEBACK.match(text)
-    return found and found[1].rpartition(".")[2]
+    match = _TRACEBACK.match(text)
+    return match and match[1].rpartition(".")[2]
 
 
 def _filesystem(url: str) -> tuple[Any, str]:

@@ -186,15 +186,15 @@ class Folder:
 
     def names(self) -> list[str]:
         """Return what is in it, by name; nothing where it is not there."""
-        return sorted(each.name for each in self.path.glob("*"))
+        return sorted(entry.name for entry in self.path.glob("*"))
 
     def files(self) -> dict[str, list[str]]:
         """Return the Parquet files in it and in its folders, by the folder that they are in."""
-        found: dict[str, list[str]] = {}
+        files: dict[str, list[str]] = {}
         for pattern in ("*.parquet", "*/*.parquet"):  # which follow links, as ** does not
             for file in sorted(self.path.glob(pattern)):
-                found.setdefault(str(file.parent), []).append(str(file))
-        return found
+                files.setdefault(str(file.parent), []).append(str(file))
+        return files
 
     def make(self) -> None:
         """Make it, with those that it is in, whose names are then on the disk."""
@@ -215,8 +215,8 @@ class Folder:
             json.dump(digests, out)
             out.flush()
             os.fsync(out.fileno())
-        for each in (self.path, *self.path.parents[:2]):
-            sync_folder_if_possible(each)
+        for folder in (self.path, *self.path.parents[:2]):
+            sync_folder_if_possible(folder)
 
     def damaged(self) -> list[str]:
         """Return its files whose digest is another; one that was settled without them has none."""

@@ -61,9 +61,9 @@ class DuckEngine:
     def _define(self, _made: Table, bound: Bound) -> None:
         self._tables.defines(bound)
 
-    def _table(self, made: Table, bound: Bound) -> None:
-        self._connection.execute(f"create temp table {made.identifier} as {bound.sql}")
+    def _table(self, table: Table, bound: Bound) -> None:
+        self._connection.execute(f"create temp table {table.identifier} as {bound.sql}")
 
-    def _view(self, made: Table, bound: Bound) -> None:
-        self._tables.is_view(made)
-        self._connection.execute(f"create temp view {made.identifier} as {bound.sql}")
+    def _view(self, table: Table, bound: Bound) -> None:
+        self._tables.is_view(table)
+        self._connection.execute(f"create temp view {table.identifier} as {bound.sql}")

@@ -106,14 +106,14 @@ def move_recent(store: Store, job: Job, root: Place) -> dict[str, int]:
     The store must be open for writing, and in no transaction. The run is written first, so that
     whose the folders are is known whatever happens.
     """
-    found = archive.archive_of(store)
-    if found and found.root == root and not archive.recent(store):
+    current = archive.archive_of(store)
+    if current and current.root == root and not archive.recent(store):
         return {}
     with store.transaction():
         run = start_run(store, kind=KIND, now=job.now, actor=job.actor)
     with store.transaction():
         begun = archive.begin(store, root)
-        moved = {table: each.row_count for table, each in begun.move(run).items()}
+        moved = {table: sums.row_count for table, sums in begun.move(run).items()}
         commit_run(store, run, moved)
     begun.show()
     return moved
@@ -122,15 +122,15 @@ def move_recent(store: Store, job: Job, root: Place) -> dict[str, int]:
 def _root(store: Store, to: str | None) -> Place:
     if to is not None:
         return place_of(to)
-    found = archive.archive_of(store)
-    if found is None:
+    current = archive.archive_of(store)
+    if current is None:
         raise UsageError(
             "This store has no history yet.",
             code="history_missing",
             hint="Name the folder or the URL where it is to begin: `cardoffers store export --to "
             "ROOT`.",
         )
-    return found.root
+    return current.root
 
 
 # Compact: an archive of fewer parts, and the store as a new, smaller file in the place of the old.

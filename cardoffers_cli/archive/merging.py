@@ -72,10 +72,10 @@ def small(parts: Sequence[Part]) -> list[Part]:
 
 def total(sums: Sequence[Sums]) -> Sums:
     """Return what several parts of a table come to together."""
-    amounts = [each.amount for each in sums if each.amount is not None]
+    amounts = [part.amount for part in sums if part.amount is not None]
     return Sums(
-        row_count=sum(each.row_count for each in sums),
-        purchase_no_sum=sum(each.purchase_no_sum for each in sums),
+        row_count=sum(part.row_count for part in sums),
+        purchase_no_sum=sum(part.purchase_no_sum for part in sums),
         amount=sum(amounts, Decimal(0)) if amounts else None,
     )
 
@@ -112,14 +112,14 @@ def merge(store: Store, job: Job, choice: Choice) -> list[MergeResult]:
     with store.transaction():
         for table, parts in merging.items():
             archive.add(table, run, expected=total(parts))
-            left = {"table_name": table, "run_ids": [part.run_id for part in parts]}
-            store.execute("archive/merging:leave", **left, left_at=job.now)
-            store.execute("archive/merging:unlist", **left)
-        told = [replace(row, size_bytes=_size(store, [written[row.table_name]])) for row in planned]
+            old_parts = {"table_name": table, "run_ids": [part.run_id for part in parts]}
+            store.execute("archive/merging:leave", **old_parts, left_at=job.now)
+            store.execute("archive/merging:unlist", **old_parts)
+        rows = [replace(row, size_bytes=_size(store, [written[row.table_name]])) for row in planned]
         seconds = round(time.monotonic() - began, 3)
-        commit_run(store, run, {"tables": told, "seconds": seconds})
+        commit_run(store, run, {"tables": rows, "seconds": seconds})
     archive.show()
-    return told
+    return rows
 
 
 def mergeable(store: Store, choice: Choice) -> list[MergeResult]:

@@ -125,7 +125,7 @@ class SparkEngine:
             if buckets == 1:
                 return rows.toArrow()
             some = (rows.where(f"offer_no % {buckets} = {bucket}") for bucket in range(buckets))
-            return pa.concat_tables([each.toArrow() for each in some])
+            return pa.concat_tables([frame.toArrow() for frame in some])
 
     def save(self, table: Table, folder: str) -> Sums:
         """Write decisions or outcomes as Parquet, in the place of what was in the folder.
@@ -135,9 +135,9 @@ class SparkEngine:
         with self._guarded():
             rows = self._session.table(table.identifier)
             rows.write.mode("overwrite").parquet(folder)
-            found = self._session.read.schema(rows.schema).parquet(folder)
+            frame = self._session.read.schema(rows.schema).parquet(folder)
             total = "coalesce(sum(cast(purchase_no as decimal(38,0))), 0) as purchase_no_sum"
-            counted = found.selectExpr("count(*) as row_count", total).toArrow()
+            counted = frame.selectExpr("count(*) as row_count", total).toArrow()
         return Sums(**counted.to_pylist()[0], amount=None)
 
     def close(self) -> None:
@@ -160,19 +160,19 @@ class SparkEngine:
     def _guarded(self) -> AbstractContextManager[None]:
         return guarded(self._endpoint)
 
-    def _view(self, made: Table, bound: Bound) -> None:
-        self._session.sql(_bare(bound.sql)).createOrReplaceTempView(made.identifier)
+    def _view(self, table: Table, bound: Bound) -> None:
+        self._session.sql(_bare(bound.sql)).createOrReplaceTempView(table.identifier)
 
-    def _run(self, made: Table, bound: Bound) -> None:
-        self._compute(made, self._session.sql(_bare(bound.sql)))
+    def _run(self, table: Table, bound: Bound) -> None:
+        self._compute(table, self._session.sql(_bare(bound.sql)))
 
-    def _compute(self, made: Table, rows: DataFrame) -> None:
+    def _compute(self, table: Table, rows: DataFrame) -> None:
         """Write a table and read it from there; in a new folder each."""
-        folder = self._folder(made.name)
+        folder = self._folder(table.name)
         rows.write.mode("overwrite").parquet(folder)
         written = self._session.read.schema(rows.schema).parquet(folder)
-        written.createOrReplaceTempView(made.identifier)
-        self._computed.add(made.identifier)
+        written.createOrReplaceTempView(table.identifier)
+        self._computed.add(table.identifier)
 
     def _put(self, table: Table, rows: pa.Table, folders: Sequence[str] = ()) -> Table:
         schema = ", ".join(f"{column.name} {_word(column.type)}" for column in rows.schema)

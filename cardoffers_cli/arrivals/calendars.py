@@ -56,16 +56,16 @@ def kept_calendars(
     rows = store.records(
         StoredCalendar, "arrivals/calendars:calendars", institution_id=institution_id
     )
-    found: dict[UUID, tuple[str, list[FileCalendar]]] = {}
+    by_id: dict[UUID, tuple[str, list[FileCalendar]]] = {}
     for row in rows:
-        found.setdefault(row.institution_id, (row.institution, []))[1].append(_calendar(row))
-    return found
+        by_id.setdefault(row.institution_id, (row.institution, []))[1].append(_calendar(row))
+    return by_id
 
 
 def newest_calendar(store: Store, institution_id: UUID) -> FileCalendar | None:
     """Return what is expected of an institution now, if anything ever was."""
-    found = kept_calendars(store, institution_id)
-    return found[institution_id][1][-1] if found else None
+    calendars = kept_calendars(store, institution_id)
+    return calendars[institution_id][1][-1] if calendars else None
 
 
 def keep_calendar(
@@ -93,12 +93,12 @@ def keep_calendar(
             institution_id=institution_id,
             now=now,
             run_no=run_no,
-            expects="\n".join(each.text for each in after.expects),
+            expects="\n".join(expectation.text for expectation in after.expects),
             holidays=holidays_text(after.holidays),
         )
     by = {"institution_id": institution_id, "run_no": run_no, "now": now, "actor": actor}
-    for each in changes:
-        store.execute("institutions/changes:keep_setting", **each, **by, slug=slug)
+    for change in changes:
+        store.execute("institutions/changes:keep_setting", **change, **by, slug=slug)
     return changes
 
 
@@ -113,8 +113,8 @@ def _calendar(row: StoredCalendar) -> FileCalendar:
 def calendar_texts(calendar: FileCalendar) -> dict[str, str]:
     """Return what is expected, and how many holidays there are, for people; empty for none."""
     days = sorted(calendar.holidays)
-    shown = f"{len(days)}, {days[0]} to {days[-1]}" if days else ""
-    return {"expects": "; ".join(each.text for each in calendar.expects), "holidays": shown}
+    text = f"{len(days)}, {days[0]} to {days[-1]}" if days else ""
+    return {"expects": "; ".join(item.text for item in calendar.expects), "holidays": text}
 
 
 def _changes(before: FileCalendar, after: FileCalendar) -> list[CalendarChange]:
@@ -149,10 +149,10 @@ class CalendarOptions:
 
 
 def change_calendar(
-    store: Store, institution: Institution, given: CalendarOptions, run: Run
+    store: Store, institution: Institution, options: CalendarOptions, run: Run
 ) -> list[FieldChange]:
     """Expect other files from now on; return each change. Raises `UsageError`."""
-    expects = given.expects
+    expects = options.expects
     if expects and NONE in expects:
         if len(expects) > 1:
             raise UsageError(
@@ -160,15 +160,15 @@ def change_calendar(
             )
         expects = []
     holidays = None
-    if given.holidays is not None:
-        is_none = given.holidays == NONE
-        holidays = {} if is_none else parse_holidays(given.holidays, given.holidays_name)
+    if options.holidays is not None:
+        is_none = options.holidays == NONE
+        holidays = {} if is_none else parse_holidays(options.holidays, options.holidays_name)
     changed = keep_calendar(
         store,
         institution.id,
         institution.slug,
-        expects=None if expects is None else [parse_expectation(each) for each in expects],
+        expects=None if expects is None else [parse_expectation(text) for text in expects],
         holidays=holidays,
         **run.by,
     )
-    return [FieldChange(subject_id=institution.slug, **each) for each in changed]
+    return [FieldChange(subject_id=institution.slug, **change) for change in changed]

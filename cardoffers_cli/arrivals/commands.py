@@ -21,11 +21,11 @@ def arrivals(
     from cardoffers_cli.arrivals.work import arrivals as look
 
     context = CommandContext.of(ctx)
-    asked: dict[str, Any] = {"from_at": from_at, "to_at": to_at}
-    found = look(context.job, institution, **asked)
-    if not found:
+    period: dict[str, Any] = {"from_at": from_at, "to_at": to_at}
+    rows = look(context.job, institution, **period)
+    if not rows:
         context.note(
             "No file was expected then. `cardoffers institution set INST --expects "
             "'*.csv by 01:00 Europe/London on weekdays'` says what is."
         )
-    context.show(found, Sheet.of(Arrival, "arrivals", found))
+    context.show(rows, Sheet.of(Arrival, "arrivals", rows))

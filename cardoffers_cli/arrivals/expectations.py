@@ -92,14 +92,14 @@ def judge_deadlines(
     came = sorted(
         (file for file in files if file.received_at <= now), key=attrgetter("received_at", "name")
     )
-    expects = dict.fromkeys(each for calendar in calendars for each in calendar.expects)
+    expects = dict.fromkeys(item for calendar in calendars for item in calendar.expects)
     judged = [
-        each
+        row
         for expected in expects
-        for each in _judged(expected, calendars, came, now, until)
-        if each.deadline.due_at < until
+        for row in _judged(expected, calendars, came, now, until)
+        if row.deadline.due_at < until
     ]
-    return sorted(judged, key=lambda each: (each.deadline, each.expected.text))
+    return sorted(judged, key=lambda row: (row.deadline, row.expected.text))
 
 
 def _judged(
@@ -128,13 +128,13 @@ def _slots(expected: Expectation, calendars: Sequence[FileCalendar], end: dateti
     set_at = [calendar.set_at for calendar in calendars]
     slots = []
     for deadline in deadlines(expected, set_at[0] - _REACH, end):
-        held = bisect_right(set_at, deadline.due_at) - 1
-        calendar = calendars[max(held, 0)]
+        index = bisect_right(set_at, deadline.due_at) - 1
+        calendar = calendars[max(index, 0)]
         is_holiday = expected.except_holidays and deadline.day in calendar.holidays
         slots.append(
             _Slot(
                 deadline=deadline,
-                is_told=held >= 0 and expected in calendar.expects,
+                is_told=index >= 0 and expected in calendar.expects,
                 holiday=calendar.holidays[deadline.day] if is_holiday else None,
             )
         )

@@ -83,15 +83,15 @@ class FileDeadline:
 
 def parse_expectation(text: str) -> Expectation:
     """Read what an operator wrote; raise `UsageError` with what to write instead."""
-    found = _FORM.fullmatch(text.strip()[: 2 * _MOST_LETTERS])
-    if found is None or not text.isprintable():
+    match = _FORM.fullmatch(text.strip()[: 2 * _MOST_LETTERS])
+    if match is None or not text.isprintable():
         raise _wrong(text, f"Write PATTERN by HH:MM ZONE on DAYS, such as {EXAMPLE}.")
-    clock, zone = _CLOCK.fullmatch(found["clock"]), found["zone"]
+    clock, zone = _CLOCK.fullmatch(match["clock"]), match["zone"]
     if clock is None:
-        raise _wrong(text, f"{found['clock']} is no time of a day: write 00:00 to 23:59.")
+        raise _wrong(text, f"{match['clock']} is no time of a day: write 00:00 to 23:59.")
     if zone is None:
-        raise _wrong(text, f"Add the time zone: by {found['clock']} Europe/London, or UTC.")
-    pattern = found["pattern"]
+        raise _wrong(text, f"Add the time zone: by {match['clock']} Europe/London, or UTC.")
+    pattern = match["pattern"]
     if "/" in pattern or "\\" in pattern:
         raise _wrong(text, "Write the name of the file alone: it is looked for in no folder.")
     if pattern.endswith((".done", ".manifest.json")):
@@ -101,8 +101,8 @@ def parse_expectation(text: str) -> Expectation:
         pattern=pattern,
         clock=time(int(clock[1]), int(clock[2])),
         zone=zone,
-        days=_days(text, found["days"]),
-        except_holidays=found["except"] is not None,
+        days=_days(text, match["days"]),
+        except_holidays=match["except"] is not None,
     )
     if len(expected.text) > _MOST_LETTERS:  # of what is kept, which is read again by this function
         raise _wrong(text, f"Write it in at most {_MOST_LETTERS} letters.")
@@ -130,10 +130,10 @@ def _shifted(day: date, days: int) -> date:
     return date.fromordinal(min(max(day.toordinal() + days, within[0]), within[-1]))
 
 
-def _days(text: str, given: str | None) -> tuple[str, ...]:
+def _days(text: str, days: str | None) -> tuple[str, ...]:
     """Return the days by name and number, in the order of a week and of a month."""
     chosen: set[str] = set()
-    for word in re.split(r"\s*,\s*", given.lower()) if given else ():
+    for word in re.split(r"\s*,\s*", days.lower()) if days else ():
         if word in _GROUPS:
             chosen.update(_GROUPS[word])
         elif word[:3] in WEEKDAYS and _FULL[word[:3]].startswith(word):
@@ -151,11 +151,11 @@ def _days(text: str, given: str | None) -> tuple[str, ...]:
 
 
 def _check_zone(text: str, zone: str) -> None:
-    known = available_timezones()
-    if zone not in known:
-        places = {each.rpartition("/")[2]: each for each in sorted(known)}
-        near = nearest(zone, known) or [
-            places[each] for each in nearest(zone.rpartition("/")[2], places)
+    zones = available_timezones()
+    if zone not in zones:
+        places = {name.rpartition("/")[2]: name for name in sorted(zones)}
+        near = nearest(zone, zones) or [
+            places[place] for place in nearest(zone.rpartition("/")[2], places)
         ]
         hint = did_you_mean(near) or "Write one such as Europe/London or UTC."
         raise _wrong(text, f"{zone} is no time zone. {hint}")
@@ -170,9 +170,9 @@ def _matcher(pattern: str) -> re.Pattern[str]:
 
 
 def _wrong(text: str, hint: str) -> UsageError:
-    shown = text if text.isprintable() else ascii(text)[1:-1]
+    printable = text if text.isprintable() else ascii(text)[1:-1]
     return UsageError(
-        f"{shown[:_MOST_LETTERS]!r} does not say when a file is expected.",
+        f"{printable[:_MOST_LETTERS]!r} does not say when a file is expected.",
         code="expectation_invalid",
         hint=hint,
     )
@@ -183,7 +183,7 @@ def parse_holidays(text: str, name: str) -> dict[date, str]:
 
     Empty lines and such that begin with # say nothing.
     """
-    found: dict[date, str] = {}
+    holidays: dict[date, str] = {}
     faults: list[str] = []
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -191,11 +191,11 @@ def parse_holidays(text: str, name: str) -> dict[date, str]:
             day = _date(holiday["day"]) if holiday else None
             if holiday is None or day is None or not holiday["name"].isprintable():
                 faults.append(f"line {number} is no date and name")
-            elif day in found:
+            elif day in holidays:
                 faults.append(f"line {number} has {day} again")
             else:
-                found[day] = holiday["name"]
-    if faults or not found:
+                holidays[day] = holiday["name"]
+    if faults or not holidays:
         more = [f"and {len(faults) - _NAMED} more"] if len(faults) > _NAMED else []
         raise UsageError(
             f"{name}: {', '.join([*faults[:_NAMED], *more]) or 'it has no holiday'}.",
@@ -203,7 +203,7 @@ def parse_holidays(text: str, name: str) -> dict[date, str]:
             hint="Write a line for each holiday, such as 2026-12-25 Christmas Day.",
             faults=len(faults),
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(holidays.items()))
 
 
 def holidays_text(holidays: Mapping[date, str]) -> str:

@@ -103,8 +103,8 @@ def arrivals(
                 "--to is more than ten years later than --from, or than now.",
                 hint="Ask for a shorter time, such as a year.",
             )
-        found = judge_arrivals(source.store, job.now, owner, until=to_at)
-    return [each for each in found if each.due_at >= first]
+        rows = judge_arrivals(source.store, job.now, owner, until=to_at)
+    return [row for row in rows if row.due_at >= first]
 
 
 def judge_arrivals(
@@ -118,7 +118,7 @@ def judge_arrivals(
 
     Up to `until` or, where that is None, up to the next one of each expectation.
     """
-    found = []
+    results = []
     for owner, (slug, calendars) in kept_calendars(store, institution_id).items():
         rows = store.records(
             NightFileRow,
@@ -128,23 +128,23 @@ def judge_arrivals(
         )
         came = [ReceivedFile(**row) for row in rows]
         judged = judge_deadlines(calendars, came, now, until or now + _NEXT)
-        shown = judged if until else _up_to_next(judged, now)
-        found += [_arrival(owner, slug, each) for each in shown]
-    return found
+        deadlines = judged if until else _up_to_next(judged, now)
+        results += [_arrival(owner, slug, deadline) for deadline in deadlines]
+    return results
 
 
 def _up_to_next(judged: list[JudgedDeadline], now: datetime) -> list[JudgedDeadline]:
     """Return the deadlines that are over, and the next one of each that is expected."""
-    kept, waits = [], set()
-    for each in judged:
-        if each.deadline.due_at >= now and each.holiday is None:
-            if each.expected in waits:
+    deadlines, waits = [], set()
+    for deadline in judged:
+        if deadline.deadline.due_at >= now and deadline.holiday is None:
+            if deadline.expected in waits:
                 continue
-            waits.add(each.expected)
-        elif each.expected in waits:
+            waits.add(deadline.expected)
+        elif deadline.expected in waits:
             continue
-        kept.append(each)
-    return kept
+        deadlines.append(deadline)
+    return deadlines
 
 
 def _arrival(institution_id: UUID, slug: str, judged: JudgedDeadline) -> Arrival:
@@ -167,11 +167,11 @@ def _arrival(institution_id: UUID, slug: str, judged: JudgedDeadline) -> Arrival
 
 def count_arrivals(store: Store, now: datetime) -> ArrivalCounts | None:
     """Return how the deadlines of the last 14 days stand, if any file was expected."""
-    lately = [each for each in judge_arrivals(store, now) if each.due_at >= now - LATELY]
+    lately = [arrival for arrival in judge_arrivals(store, now) if arrival.due_at >= now - LATELY]
     if not lately:
         return None
-    states = Counter(each.state for each in lately)
-    pending = (each.due_at for each in lately if each.state == "pending")
+    states = Counter(arrival.state for arrival in lately)
+    pending = (arrival.due_at for arrival in lately if arrival.state == "pending")
     return ArrivalCounts(
         on_time=states["on_time"],
         late=states["late"],

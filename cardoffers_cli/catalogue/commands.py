@@ -45,9 +45,9 @@ def import_(
     for note in _notes(result):
         context.note(note)
     why = "\n".join(
-        f"{each.file}: {counted(each.rejected, 'row')} rejected."
-        for each in result.files
-        if each.rejected
+        f"{file.file}: {counted(file.rejected, 'row')} rejected."
+        for file in result.files
+        if file.rejected
     )
     context.show(result, *file_sheets(result), exit_code=3 if result.rejected else 0, why=why)
 
@@ -110,7 +110,7 @@ def file_sheets(result: "CatalogueImport") -> list[show.Sheet]:
     """Return what an import of a catalogue came to, file by file, and its findings."""
     from cardoffers_cli.catalogue.importing import CatalogueFinding, FileImport
 
-    found = [
+    rows = [
         {"file": file.file, **finding, "message": "; ".join(finding.messages[:_SHOWN])}
         for file in result.files
         for finding in file.findings
@@ -122,4 +122,4 @@ def file_sheets(result: "CatalogueImport") -> list[show.Sheet]:
         show.Column("message"),
         *show.columns_of(CatalogueFinding, "fix"),
     )
-    return [*sheets, show.Sheet("findings", columns, found)] if found else sheets
+    return [*sheets, show.Sheet("findings", columns, rows)] if rows else sheets

@@ -292,25 +292,25 @@ def catalogue_files(path: Path, *, allow_insecure: bool = False) -> list[Catalog
     if not path.is_dir():
         name = _kind_by_name(path) or _kind_by_columns(path)
         return _in_order([(name, path)], allow_insecure=allow_insecure)
-    found = [(kind, file) for file in sorted(path.iterdir()) if (kind := _kind_by_name(file))]
-    if not found:
+    files = [(kind, file) for file in sorted(path.iterdir()) if (kind := _kind_by_name(file))]
+    if not files:
         raise NotFound(
             f"There is no catalogue file in {path}.",
             code="catalogue_missing",
             hint=f"Names are those of the kinds: {', '.join(KINDS)}, as .csv, .json or .jsonl.",
         )
-    kinds = [kind for kind, _ in found]
+    kinds = [kind for kind, _ in files]
     if twice := [kind for kind in kinds if kinds.count(kind) > 1]:
         raise FileUnusable(
             f"The folder holds {twice[0]} more than once.",
             code="catalogue_file_twice",
             hint="Keep one of the files, or import them one by one.",
         )
-    return _in_order(found, allow_insecure=allow_insecure)
+    return _in_order(files, allow_insecure=allow_insecure)
 
 
-def _in_order(found: Sequence[tuple[str, Path]], *, allow_insecure: bool) -> list[CatalogueFile]:
-    by_kind = dict(found)
+def _in_order(files: Sequence[tuple[str, Path]], *, allow_insecure: bool) -> list[CatalogueFile]:
+    by_kind = dict(files)
     return [
         CatalogueFile(str(by_kind[name]), KINDS[name], allow_insecure=allow_insecure)
         for name in KINDS
@@ -356,16 +356,16 @@ def _judge(texts: pl.DataFrame, kind: Kind) -> tuple[pl.DataFrame, pl.DataFrame]
 
 def _urls_refused(rows: pl.DataFrame, *, allow_insecure: bool) -> pl.DataFrame:
     """Return a finding for every webhook_url that `cardoffers webhook set` would refuse."""
-    found = []
+    findings = []
     if "webhook_url" in rows.columns:
-        given = rows.select("line", "webhook_url").drop_nulls()
-        for line, url in given.iter_rows():
+        urls = rows.select("line", "webhook_url").drop_nulls()
+        for line, url in urls.iter_rows():
             try:
                 check_url(url, allow_insecure=allow_insecure)
             except UsageError as refusal:
                 text = f"{refusal.message} {refusal.hint}"
-                found.append((line, "webhook_url", "webhook_url_refused", "error", text))
-    return pl.DataFrame(found, schema=_FINDINGS, orient="row")
+                findings.append((line, "webhook_url", "webhook_url_refused", "error", text))
+    return pl.DataFrame(findings, schema=_FINDINGS, orient="row")
 
 
 def _findings(cells: pl.DataFrame, rules: Sequence[CellRule]) -> pl.DataFrame:
@@ -373,7 +373,7 @@ def _findings(cells: pl.DataFrame, rules: Sequence[CellRule]) -> pl.DataFrame:
     broken = cells.select(
         rule.broken.fill_null(value=False).alias(str(number)) for number, rule in enumerate(rules)
     )
-    found = broken.select(pl.all().any()).row(0)
+    breaches = broken.select(pl.all().any()).row(0)
     frames = [
         cells.filter(broken[str(number)]).select(
             "line",
@@ -383,7 +383,7 @@ def _findings(cells: pl.DataFrame, rules: Sequence[CellRule]) -> pl.DataFrame:
             message=pl.lit(rule.message),
         )
         for number, rule in enumerate(rules)
-        if found[number]
+        if breaches[number]
     ]
     return pl.concat([pl.DataFrame(schema=_FINDINGS), *frames]).unique(
         ["line", "column"], keep="first", maintain_order=True
@@ -391,5 +391,5 @@ def _findings(cells: pl.DataFrame, rules: Sequence[CellRule]) -> pl.DataFrame:
 
 
 def _as_frame(findings: Sequence[Finding]) -> pl.DataFrame:
-    rows = [(each.line, each.column, each.code, each.level, each.message) for each in findings]
+    rows = [(item.line, item.column, item.code, item.level, item.message) for item in findings]
     return pl.DataFrame(rows, schema=_FINDINGS, orient="row")

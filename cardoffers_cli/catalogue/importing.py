@@ -126,14 +126,14 @@ def import_catalogue(
         results = [_import_file(store, file, findings, run, advance) for file in files]
         results = [_with_concerned(store, run, result) for result in results]
         if errors:
-            found = [
+            report_rows = [
                 (
                     file.name,
                     store.frame("catalogue/questions:report", findings, kind=file.kind.name),
                 )
                 for file in files
             ]
-            write_report(errors, found, mode=job.settings.mode)
+            write_report(errors, report_rows, mode=job.settings.mode)
         totals = {name: sum(result[name] for result in results) for name in COUNTS}
         finish_run(store, run, totals)
         if not dry_run:
@@ -283,12 +283,12 @@ def _batches(pages: Iterator[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]
         yield batch.rechunk()
 
 
-def _with_fix(found: catalogue.CodeFindings) -> CatalogueFinding:
+def _with_fix(finding: catalogue.CodeFindings) -> CatalogueFinding:
     return CatalogueFinding(
-        code=found.code,
-        level=found.level,
-        rows=found.row_count,
-        lines=found.lines,
-        messages=found.messages,
-        fix=CATALOGUE_CODES[found.code].fix,
+        code=finding.code,
+        level=finding.level,
+        rows=finding.row_count,
+        lines=finding.lines,
+        messages=finding.messages,
+        fix=CATALOGUE_CODES[finding.code].fix,
     )

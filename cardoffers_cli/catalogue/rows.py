@@ -65,9 +65,9 @@ def write_row(
         store.make("catalogue/questions:changes"),
     )
     take(store, kind, iter([page.rows]), run, findings=findings, changes=changes)
-    found = store.frame("catalogue/questions:report", findings, kind=kind)
-    if found.height:
-        raise _refusal(Refused, found)
+    report = store.frame("catalogue/questions:report", findings, kind=kind)
+    if report.height:
+        raise _refusal(Refused, report)
     subject = kind.removesuffix("s")
     catalogue.audit(store, changes, subject, **run.by)
     return store.records(FieldChange, "catalogue/questions:list_changes", changes)
@@ -101,11 +101,11 @@ def identify_merchant(
 ) -> ChangedMerchant:
     """Give a merchant one more identifier, by which purchases of it are known; return it."""
     with job.store() as store, store.transaction(keep=not dry_run):
-        found = find_merchant(store, merchant)
+        merchant_row = find_merchant(store, merchant)
         with run_record(store, kind="merchant_identify", now=job.now, actor=job.actor) as run:
-            _identify(store, str(found.merchant_id), identifier, run)
-            run.counts["merchant_id"] = found.merchant_id
-        return _changed(store, str(found.merchant_id), dry_run=dry_run)
+            _identify(store, str(merchant_row.merchant_id), identifier, run)
+            run.counts["merchant_id"] = merchant_row.merchant_id
+        return _changed(store, str(merchant_row.merchant_id), dry_run=dry_run)
 
 
 def set_merchant(job: Job, merchant: str, cells: Cells, *, dry_run: bool = False) -> ChangedTerms:
@@ -114,13 +114,13 @@ def set_merchant(job: Job, merchant: str, cells: Cells, *, dry_run: bool = False
     Raises `NotFound`, and as `write_row` does.
     """
     with job.store() as store, store.transaction(keep=not dry_run):
-        found = find_merchant(store, merchant)
+        merchant_row = find_merchant(store, merchant)
         with run_record(store, kind="merchant_set", now=job.now, actor=job.actor) as run:
-            named = {**found, "merchant_id": str(found.merchant_id)}
+            named = {**merchant_row, "merchant_id": str(merchant_row.merchant_id)}
             row = {name: named[name] for name in ("merchant_id", "name", "category")}
             changes = write_row(store, "merchants", {**row, **cells}, run)
             run.counts["changed"] = len(changes)
-        after = _changed(store, str(found.merchant_id), dry_run=dry_run)
+        after = _changed(store, str(merchant_row.merchant_id), dry_run=dry_run)
     return ChangedTerms(**after, changes=changes)
 
 
@@ -155,7 +155,7 @@ def create_offer(
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
-        known = find_merchant(store, merchant)
+        merchant_row = find_merchant(store, merchant)
         offer_id = cells["offer_id"] or ""
         if offers.is_known(store, offer_id):
             raise Refused(
@@ -166,7 +166,7 @@ def create_offer(
             )
         row: Cells = {
             **cells,
-            "merchant_id": str(known.merchant_id),
+            "merchant_id": str(merchant_row.merchant_id),
             "currency": owner.currency,
             "starts_at": cells.get("starts_at") or format_moment(job.now),
         }
@@ -178,7 +178,7 @@ def create_offer(
             run.counts["offer_id"] = offer_id
     return CreatedOffer.part(
         row,
-        merchant_name=known.name,
+        merchant_name=merchant_row.name,
         institution=owner.slug,
         position=position,
         dry_run=dry_run,
@@ -186,8 +186,8 @@ def create_offer(
 
 
 def _changed(store: Store, merchant_id: str, *, dry_run: bool) -> ChangedMerchant:
-    made = store.record(Merchant, "merchants/questions:find", merchant_id=merchant_id)
-    return ChangedMerchant.of({**(made or {}), "dry_run": dry_run})
+    merchant = store.record(Merchant, "merchants/questions:find", merchant_id=merchant_id)
+    return ChangedMerchant.of({**(merchant or {}), "dry_run": dry_run})
 
 
 def check_is_new(store: Store, name: str, merchant_id: str | None) -> None:

@@ -85,9 +85,9 @@ def concerned(store: Store, resolutions: Table, run_no: int) -> int:
 class _StagedFile:
     """The temporary tables of one file, by name; a statement is handed those that it declares."""
 
-    def __init__(self, store: Store, kind: str, *given: Table) -> None:
-        self.tables = {table.name: table for table in given}
-        self._store, self._kind, self._given = store, kind, given
+    def __init__(self, store: Store, kind: str, *tables: Table) -> None:
+        self.tables = {table.name: table for table in tables}
+        self._store, self._kind, self._given = store, kind, tables
 
     def stage(self, pages: Iterable[pl.DataFrame]) -> None:
         for page in pages:
@@ -103,9 +103,9 @@ class _StagedFile:
 
     def make(self, step: str, frame: pl.DataFrame | None = None) -> Table:
         address, tables = self._called(step)
-        made = self._store.make(address, *tables, frame=frame)
-        self.tables[made.name] = made
-        return made
+        table = self._store.make(address, *tables, frame=frame)
+        self.tables[table.name] = table
+        return table
 
     def drop(self) -> None:
         self._store.drop(*(table for table in self.tables.values() if table not in self._given))

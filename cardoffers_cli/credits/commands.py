@@ -43,12 +43,12 @@ def list_(
     context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     span: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}  # which are times by now
-    rows, found = credit_rows(
+    rows, total = credit_rows(
         context.job, institution, status=status, limit=most, everywhere=all_institutions, **span
     )
     context.show(rows, Sheet.of(ListedCredit, "credits", rows), raw=raw)
-    if found > len(rows):
-        context.note(f"There are {counted(found, 'credited row')}: --all for every one.")
+    if total > len(rows):
+        context.note(f"There are {counted(total, 'credited row')}: --all for every one.")
 
 
 @app.command("show")
@@ -62,16 +62,16 @@ def show_(
     from cardoffers_cli.credits.work import show_credit
 
     context = CommandContext.of(ctx)
-    found = show_credit(context.job, institution, credit_ref)
-    context.show(found, *_shown(found))
+    credit = show_credit(context.job, institution, credit_ref)
+    context.show(credit, *_shown(credit))
 
 
-def _shown(found: "CreditDetails") -> Iterator[Block]:
+def _shown(credit: "CreditDetails") -> Iterator[Block]:
     from cardoffers_cli.credits.questions import Credit
 
-    fields = {name: value for name, value in found.items() if name != "others"}
+    fields = {name: value for name, value in credit.items() if name != "others"}
     yield Sheet.of_fields("credit", fields)
-    if found.owed_redemption_id is None:
-        yield Text([f"{found.institution} has no redemption of what it names."])
-    if found.others:
-        yield Sheet.of(Credit, "others", found.others, title="Also credited for this redemption")
+    if credit.owed_redemption_id is None:
+        yield Text([f"{credit.institution} has no redemption of what it names."])
+    if credit.others:
+        yield Sheet.of(Credit, "others", credit.others, title="Also credited for this redemption")

@@ -71,47 +71,47 @@ def finding_rows(
     """Return findings, the open ones first, then the oldest; and how many there are in all."""
     with reading(job) as source:
         owner = find_institution(source.store, institution).id if institution else None
-        found = list_findings(
+        findings = list_findings(
             source.store, job.now, institution_id=owner, code=code, state=state, limit=limit
         )
     rows = [
         FindingRow(
-            **without_cards(ListedFinding.cut(each)), bank_meaning=bank_meaning(each.bank_code)
+            **without_cards(ListedFinding.cut(row)), bank_meaning=bank_meaning(row.bank_code)
         )
-        for each in found
+        for row in findings
     ]
-    return rows, found[0].findings if found else 0
+    return rows, findings[0].findings if findings else 0
 
 
 def show_finding(job: Job, finding: str, institution: str | None = None) -> FindingDetails:
     """Return one finding, named by its id or the beginning of that; raise `NotFound`."""
     with reading(job) as source:
-        found = _find(source.store, job, finding, institution)
-        owner = find_institution(source.store, found.institution) if found.institution else None
-        meaning = meaning_of(found.code, owner.credit_days if owner else None)
-        shown: FindingDetails = without_cards(
+        row = _find(source.store, job, finding, institution)
+        owner = find_institution(source.store, row.institution) if row.institution else None
+        meaning = meaning_of(row.code, owner.credit_days if owner else None)
+        details: FindingDetails = without_cards(
             FindingDetails(
-                **found,
+                **row,
                 meaning=meaning.says,
-                next=meaning.next_of(found.paid_as) if found.state == "open" else None,
-                bank_meaning=bank_meaning(found.bank_code),
+                next=meaning.next_of(row.paid_as) if row.state == "open" else None,
+                bank_meaning=bank_meaning(row.bank_code),
                 rows=source.store.records(
                     CreditedRow,
                     "credits/questions:credited_rows",
-                    finding_id=found.finding_id,
+                    finding_id=row.finding_id,
                 ),
-                bank=_said_of(source.store, found),
+                bank=_said_of(source.store, row),
             )
         )
-    return shown
+    return details
 
 
-def _said_of(store: Store, found: FindingProgress) -> Sequence[BankEntryRow] | None:
+def _said_of(store: Store, finding: FindingProgress) -> Sequence[BankEntryRow] | None:
     """Return what banks said of what a finding of their side is about."""
-    if found.subject == "statement":
-        return list_entries(store, number=found.paid_as)
-    if found.subject == "entry":
-        return list_entries(store, entry_no=found.subject_no)
+    if finding.subject == "statement":
+        return list_entries(store, number=finding.paid_as)
+    if finding.subject == "entry":
+        return list_entries(store, entry_no=finding.subject_no)
     return None
 
 
@@ -163,22 +163,22 @@ def accept_finding(
             )
             run.counts["finding_id"] = before.finding_id
         after = find_finding(store, job.now, str(before.finding_id))
-    told = ListedFinding.cut(after)
+    row = ListedFinding.cut(after)
     return AcceptedFinding(
-        **without_cards(told), reason=reason.strip(), approval=approval, dry_run=dry_run
+        **without_cards(row), reason=reason.strip(), approval=approval, dry_run=dry_run
     )
 
 
-def _who_decides(store: Store, found: FindingProgress) -> Institution:
+def _who_decides(store: Store, finding: FindingProgress) -> Institution:
     """Return whose approvals a finding needs: its institution's.
 
     What is of none needs those of the strictest institution that wants any (rules.md#four-eyes).
     """
-    if found.institution is not None:
-        return find_institution(store, found.institution)
+    if finding.institution is not None:
+        return find_institution(store, finding.institution)
     return min(
         list_institutions(store),
-        key=lambda each: (each.approvals != ON, each.approval_limit or 0, each.slug),
+        key=lambda owner: (owner.approvals != ON, owner.approval_limit or 0, owner.slug),
     )
 
 
@@ -187,9 +187,9 @@ def _find(store: Store, job: Job, finding: str, institution: str | None) -> Find
     return find_finding(store, job.now, whole_id(store, "finding", finding, owner), owner)
 
 
-def _why_not(found: FindingProgress) -> str:
+def _why_not(finding: FindingProgress) -> str:
     """Say who accepted a finding, or which run found it no more."""
-    if found.state == "accepted" and found.accepted_at:
-        at = format_moment(found.accepted_at)
-        return f"{found.accepted_by} did at {at}: {found.accepted_reason}."
+    if finding.state == "accepted" and finding.accepted_at:
+        at = format_moment(finding.accepted_at)
+        return f"{finding.accepted_by} did at {at}: {finding.accepted_reason}."
     return "A run did not find it any more: nothing is to be accepted."

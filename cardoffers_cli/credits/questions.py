@@ -117,14 +117,14 @@ def find_finding(
     store: Store, now: datetime, finding_id: str, institution_id: UUID | None = None
 ) -> FindingProgress:
     """Return one finding by its whole id; raise `NotFound`."""
-    found = list_findings(store, now, institution_id=institution_id, finding_id=finding_id, limit=1)
-    if not found:
+    rows = list_findings(store, now, institution_id=institution_id, finding_id=finding_id, limit=1)
+    if not rows:
         raise NotFound(
             "There is no finding with this id.",
             code="finding_not_found",
             hint="`cardoffers reconcile list` shows them with their ids.",
         )
-    return found[0]
+    return rows[0]
 
 
 def open_findings(
@@ -210,11 +210,11 @@ def list_credits(
 def find_credit(store: Store, institution_id: UUID, credit_ref: str) -> DueCredit:
     """Return one credited row by its reference; raise `NotFound`."""
     of = {"institution_id": institution_id, "credit_ref": credit_ref}
-    found = store.records(DueCredit, "credits/credits:shown", **of)
-    if not found:
+    rows = store.records(DueCredit, "credits/credits:shown", **of)
+    if not rows:
         raise NotFound(
             "There is no credited row with this reference.",
             code="credit_not_found",
             hint="`cardoffers credit list -i INST --all` lists them with their references.",
         )
-    return found[0]
+    return rows[0]

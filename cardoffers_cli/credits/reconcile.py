@@ -118,15 +118,15 @@ def ask(store: Store, institution_id: UUID | None = None) -> Table | None:
 
     Returns None where nobody did, nor is.
     """
-    asked = store.make("credits/reconcile:asked", institution_id=institution_id)
-    return asked if store.value("credits/reconcile:is_any", asked) else None
+    institutions = store.make("credits/reconcile:asked", institution_id=institution_id)
+    return institutions if store.value("credits/reconcile:is_any", institutions) else None
 
 
-def refer(store: Store, asked: Table, *, run_no: int) -> CreditTables:
+def refer(store: Store, institutions: Table, *, run_no: int) -> CreditTables:
     """Find which redemptions credited rows are of, of the institutions asked; keep that."""
-    rows = store.define("credits/reconcile:referring", asked)
+    rows = store.define("credits/reconcile:referring", institutions)
     store.execute("credits/reconcile:credit_links", rows, run_no=run_no)
-    return CreditTables(asked=asked, rows=rows)
+    return CreditTables(asked=institutions, rows=rows)
 
 
 def find_both(store: Store, referred: CreditTables, *, run_no: int) -> ReconciliationTables:
@@ -156,11 +156,11 @@ def judge(
     store.execute(f"credits/reconcile:{verdicts}", judged, run_no=run_no)
     store.execute("credits/reconcile:totals", referred.asked, run_no=run_no)
     store.execute("credits/reconcile:reconciliations", referred.asked, run_no=run_no)
-    found = store.records(
+    differences = store.records(
         ControlDifference, "credits/reconcile:differences", referred.asked, run_no=run_no
     )
-    if found:
-        slugs = ", ".join(sorted({each.slug for each in found}))
+    if differences:
+        slugs = ", ".join(sorted({difference.slug for difference in differences}))
         raise StoreDamaged(
             f"The verdicts of {slugs} do not come to what was redeemed and credited, or paid.",
             code=CONTROL_TOTALS_DIFFER,
@@ -170,21 +170,21 @@ def judge(
 
 def said(store: Store, *, run_no: int, now: datetime) -> tuple[list[VerdictTotal], list[BankTotal]]:
     """Return what the verdicts of a run come to, and apart those of the bank's side."""
-    found = store.records(VerdictTotals, "credits/reconcile:said", run_no=run_no, now=now)
-    credited = [VerdictTotal.cut(each) for each in found if not each.is_of_bank]
+    rows = store.records(VerdictTotals, "credits/reconcile:said", run_no=run_no, now=now)
+    credited = [VerdictTotal.cut(row) for row in rows if not row.is_of_bank]
     banked = [
-        BankTotal.part(each, paid_amount=each.credited_amount) for each in found if each.is_of_bank
+        BankTotal.part(row, paid_amount=row.credited_amount) for row in rows if row.is_of_bank
     ]
     return credited, banked
 
 
 def control(store: Store, *, run_no: int) -> ControlTotals:
     """Return what a run counted."""
-    found = store.records(ControlTotals, "credits/reconcile:control", run_no=run_no)[0]
-    if found.statements or found.bank_entries:
-        return found
+    totals = store.records(ControlTotals, "credits/reconcile:control", run_no=run_no)[0]
+    if totals.statements or totals.bank_entries:
+        return totals
     return ControlTotals(
-        redemptions=found.redemptions, credited_rows=found.credited_rows, verdicts=found.verdicts
+        redemptions=totals.redemptions, credited_rows=totals.credited_rows, verdicts=totals.verdicts
     )
 
 

@@ -46,8 +46,8 @@ def reconcile(
     from cardoffers_cli.credits.work import reconcile as run
 
     context = CommandContext.of(ctx)
-    told = run(context.job, institution, dry_run=dry_run)
-    context.show(told, *reconciled(told), exit_code=WITH_FINDINGS if told.open else 0)
+    result = run(context.job, institution, dry_run=dry_run)
+    context.show(result, *reconciled(result), exit_code=WITH_FINDINGS if result.open else 0)
 
 
 @app.command("list")
@@ -84,8 +84,8 @@ def show_(
     from cardoffers_cli.credits.findings import show_finding
 
     context = CommandContext.of(ctx)
-    found = show_finding(context.job, finding_id, institution)
-    context.show(found, *_shown(found))
+    finding = show_finding(context.job, finding_id, institution)
+    context.show(finding, *_shown(finding))
 
 
 @app.command()
@@ -101,30 +101,30 @@ def accept(
     from cardoffers_cli.credits.findings import accept_finding
 
     context = CommandContext.of(ctx)
-    done = accept_finding(context.job, finding_id, reason, institution=institution, dry_run=dry_run)
-    context.show(done)
+    row = accept_finding(context.job, finding_id, reason, institution=institution, dry_run=dry_run)
+    context.show(row)
 
 
-def reconciled(told: "ReconcileResult") -> Iterator[Block]:
+def reconciled(run: "ReconcileResult") -> Iterator[Block]:
     """Show the verdicts, the totals of both sides, and what is open."""
     from cardoffers_cli.credits.reconcile import BankTotal, VerdictTotal
 
-    rows = [{**each, "meaning": meaning_of(each.code).says} for each in told.verdicts]
+    rows = [{**verdict, "meaning": meaning_of(verdict.code).says} for verdict in run.verdicts]
     yield Sheet("verdicts", (*columns_of(VerdictTotal), MEANING), rows)
-    if told.bank:
-        bank = [{**each, "meaning": meaning_of(each.code).says} for each in told.bank]
+    if run.bank:
+        bank = [{**total, "meaning": meaning_of(total.code).says} for total in run.bank]
         yield Sheet("bank", (*columns_of(BankTotal), MEANING), bank, title="Paid, as the bank says")
-    if told.run_id is None:
+    if run.run_id is None:
         lines = ["No credited row came yet, so there is nothing to reconcile."]
         yield Text([*lines, "    -> cardoffers credit import FILE -i INST"])
         return
     lines = [
-        *_controlled(told.control),
-        f"Findings: {told.open:,} open, {told.accepted:,} accepted, {told.resolved:,} resolved.",
+        *_controlled(run.control),
+        f"Findings: {run.open:,} open, {run.accepted:,} accepted, {run.resolved:,} resolved.",
     ]
-    if told.open and not told.dry_run:
+    if run.open and not run.dry_run:
         lines.append("    -> cardoffers reconcile list --state open")
-    if told.dry_run:
+    if run.dry_run:
         lines.append("Nothing was written (--dry-run).")
     yield Text(lines)
 
@@ -145,14 +145,14 @@ def _controlled(control: "ControlTotals") -> Iterator[str]:
         )
 
 
-def _shown(found: "FindingDetails") -> Iterator[Block]:
+def _shown(finding: "FindingDetails") -> Iterator[Block]:
     from cardoffers_cli.credits.questions import CreditedRow
     from cardoffers_cli.payouts.reading import ListedBankEntry
 
     left_out = {"rows", "bank", "subject", "subject_no", "findings"}
-    fields = {name: value for name, value in found.items() if name not in left_out}
+    fields = {name: value for name, value in finding.items() if name not in left_out}
     yield Sheet.of_fields("finding", fields)
-    if found.rows:
-        yield Sheet.of(CreditedRow, "rows", found.rows, title="Credited rows")
-    if found.bank:
-        yield Sheet.of(ListedBankEntry, "bank", found.bank, title="What the bank said")
+    if finding.rows:
+        yield Sheet.of(CreditedRow, "rows", finding.rows, title="Credited rows")
+    if finding.bank:
+        yield Sheet.of(ListedBankEntry, "bank", finding.bank, title="What the bank said")

@@ -109,28 +109,28 @@ FINDING_CODES = tuple(code for code, meaning in MEANINGS.items() if meaning.then
 
 def meaning_of(code: str, credit_days: int | None = None) -> Meaning:
     """Return what a verdict means, to an institution of so many days or, else, to any."""
-    found = MEANINGS.get(code) or Meaning(code)
+    meaning = MEANINGS.get(code) or Meaning(code)
     days = "`credit_days`" if credit_days is None else counted(credit_days, "day")
-    return Meaning(found.says.format(days=days), found.then)
+    return Meaning(meaning.says.format(days=days), meaning.then)
 
 
-def with_credit(said: str, credit: Mapping[str, Any] | None) -> str:
+def with_credit(sentence: str, credit: Mapping[str, Any] | None) -> str:
     """Add to a sentence about a redemption what its institution credited, if that is known."""
     if credit is None:
-        return said
+        return sentence
     if credit["credited_at"] is None or not credit["credited_amount"]:
-        return f"{said} Reconciliation: {_says(credit)}."
+        return f"{sentence} Reconciliation: {_says(credit)}."
     amount = money_text(credit["credited_amount"], credit["currency"])
     row = f"{format_minute(credit['credited_at'])} ({shortened(credit['credit_ref'])})"
-    found = "" if credit["verdict"] == "credited" else f"; {_says(credit)}"
-    return f"{said} The institution credited {amount}, last at {row}{found}."
+    suffix = "" if credit["verdict"] == "credited" else f"; {_says(credit)}"
+    return f"{sentence} The institution credited {amount}, last at {row}{suffix}."
 
 
-def with_documents(said: str, documents: Sequence[Mapping[str, Any]] | None) -> str:
+def with_documents(sentence: str, documents: Sequence[Mapping[str, Any]] | None) -> str:
     """Add to a sentence about a redemption what it stands on, and what the bank said of that."""
     if not documents:
-        return said
-    return f"{said} It stands on {listed([document_text(each) for each in documents])}."
+        return sentence
+    return f"{sentence} It stands on {listed([document_text(document) for document in documents])}."
 
 
 def document_text(line: Mapping[str, Any]) -> str:

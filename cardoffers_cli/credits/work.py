@@ -65,34 +65,34 @@ def credit_rows(
     span = {"from_at": from_at, "to_at": to_at}
     with reading(job) as source:
         for owner in asked_institutions(source.store, institution, everywhere=everywhere):
-            found = list_credits(source.store, owner.id, status=status, limit=limit, **span)
-            listed += [ListedCredit.part(each, institution=owner.slug) for each in found]
-            credited += found[0].credits if found else 0
-    return [without_cards(each) for each in listed[:limit]], credited
+            rows = list_credits(source.store, owner.id, status=status, limit=limit, **span)
+            listed += [ListedCredit.part(row, institution=owner.slug) for row in rows]
+            credited += rows[0].credits if rows else 0
+    return [without_cards(row) for row in listed[:limit]], credited
 
 
 def show_credit(job: Job, institution: str | None, credit_ref: str) -> CreditDetails:
     """Return one credited row with all that is known of it; raise `NotFound`."""
     with reading(job) as source:
         (owner,) = asked_institutions(source.store, institution)
-        found = find_credit(source.store, owner.id, credit_ref)
-        of = found.owed_redemption_id
+        credit = find_credit(source.store, owner.id, credit_ref)
+        of = credit.owed_redemption_id
         same = (
             source.store.records(
                 CreditRow,
                 "credits/credits:of_redemption",
                 institution_id=owner.id,
                 redemption_id=of,
-                transaction_ref=found.owed_transaction_ref,
+                transaction_ref=credit.owed_transaction_ref,
             )
             if of
             else []
         )
-    others = [Credit.part(each) for each in same if each.credit_ref != credit_ref]
-    shown: CreditDetails = without_cards(
-        CreditDetails(**found, institution=owner.slug, others=others)
+    others = [Credit.part(row) for row in same if row.credit_ref != credit_ref]
+    details: CreditDetails = without_cards(
+        CreditDetails(**credit, institution=owner.slug, others=others)
     )
-    return shown
+    return details
 
 
 # Reconcile: what was credited, and what banks paid, against what is owed, in one transaction.
@@ -126,17 +126,17 @@ def reconcile_in(
     store: Store, job: Job, institution_id: UUID | None = None, *, dry_run: bool = False
 ) -> ReconcileResult:
     """Reconcile in the caller's transaction, as one run, whoever sent credited rows or is paid."""
-    asked = ask(store, institution_id)
-    if asked is None:
+    institutions = ask(store, institution_id)
+    if institutions is None:
         nothing = ControlTotals(redemptions=0, credited_rows=0, verdicts=0)
         none = FindingStates(open=0, accepted=0, resolved=0)
         return ReconcileResult(run_id=None, verdicts=[], **none, control=nothing, dry_run=dry_run)
     with run_record(store, kind="reconcile", now=job.now, actor=job.actor) as run:
-        referred = refer(store, asked, run_no=run.run_no)
+        referred = refer(store, institutions, run_no=run.run_no)
         both = find_both(store, referred, run_no=run.run_no)
         judge(store, referred, both, run_no=run.run_no, now=job.now)
         verdicts, bank = said(store, run_no=run.run_no, now=job.now)
-        told = ReconcileResult(
+        result = ReconcileResult(
             run_id=run.run_id,
             verdicts=verdicts,
             **states(store, run_no=run.run_no),
@@ -144,5 +144,5 @@ def reconcile_in(
             bank=bank or None,
             dry_run=dry_run,
         )
-        run.counts.update(told)
-    return told
+        run.counts.update(result)
+    return result

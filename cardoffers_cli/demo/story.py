@@ -55,11 +55,11 @@ def story(steps: Sequence[DemoStep], folder: Path | None) -> Iterator[Block]:
     """Yield the chapters: their commands, what they mean, what came of them."""
     words = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     yield _prose(words["opening"])
-    for name, of, shown in _chapters(steps):
+    for name, of, view in _chapters(steps):
         chapter, results = words[name], [step.result for step in of]
         yield Text([f"$ {step.command}" for step in of], title=chapter["title"])
         yield _prose(chapter["text"].format(first=results[0], last=results[-1]))
-        yield from shown(*results)
+        yield from view(*results)
         if "after" in chapter:
             yield _prose(chapter["after"])
     if folder is None:
@@ -80,8 +80,8 @@ def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     imports, matches, settles = named["import"], named["match"], named["settle"]
     yield (
         *("catalogue", named["init"] + named["catalog"]),
-        lambda _, made: _sheet(
-            "catalogue", columns_of(FileImport, "file new", new="taken"), made["files"]
+        lambda _, result: _sheet(
+            "catalogue", columns_of(FileImport, "file new", new="taken"), result["files"]
         ),
     )
     yield "check", named["validate"], _check
@@ -90,20 +90,20 @@ def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     yield (
         "examples",
         named["redemptions"],
-        lambda found: _sheet("redemptions", columns_of(Redemption, _EXAMPLE), found["data"]),
+        lambda result: _sheet("redemptions", columns_of(Redemption, _EXAMPLE), result["data"]),
     )
     yield "settle", settles[:-1], _settlements
     yield "webhooks", named["webhook_set"] + named["webhook_send"], lambda *_: iter(())
     yield "offers", [*named["feed"], *named.get("add", [])], _offers
-    yield "funnel", named["funnel"], lambda found: iter([Text([*picture(found)])])
+    yield "funnel", named["funnel"], lambda result: iter([Text([*picture(result)])])
     yield "again", [imports[2], matches[1], settles[-1]], _again
-    yield "refunds", named["refunds_import"] + named["refund"], lambda _, told: applied(told)
+    yield "refunds", named["refunds_import"] + named["refund"], lambda _, run: applied(run)
     yield (
         "unresolved",
         named["unresolved"],
-        lambda found: _sheet("unresolved", columns_of(UnknownMerchant, _UNKNOWN), found["data"]),
+        lambda result: _sheet("unresolved", columns_of(UnknownMerchant, _UNKNOWN), result["data"]),
     )
-    yield "credits", named["credits_import"] + named["reconcile"], lambda _, told: reconciled(told)
+    yield "credits", named["credits_import"] + named["reconcile"], lambda _, run: reconciled(run)
     yield (
         "statement",
         named["statement"],
@@ -119,26 +119,26 @@ def _prose(text: str) -> Text:
     return Text(wrap(text.strip(), _PROSE_WIDTH))
 
 
-def _check(found: Any) -> Iterator[Block]:
-    rows = [{**finding, "lines": first_lines(finding)} for finding in found["findings"]]
+def _check(result: Any) -> Iterator[Block]:
+    rows = [{**finding, "lines": first_lines(finding)} for finding in result["findings"]]
     yield Sheet("findings", _FINDINGS, rows[:_FINDINGS_SHOWN])
     if len(rows) > _FINDINGS_SHOWN:
         yield _prose(f"… and {len(rows) - _FINDINGS_SHOWN} more kinds of findings.")
 
 
-def _imports(*made: Any) -> Iterator[Block]:
-    rows = [{**each, "institution": Path(each["file"]).stem} for each in made]
+def _imports(*results: Any) -> Iterator[Block]:
+    rows = [{**result, "institution": Path(result["file"]).stem} for result in results]
     yield Sheet("imports", _IMPORTS, rows)
 
 
 def _settlements(*runs: Any) -> Iterator[Block]:
-    made = [
+    settlements = [
         {**settlement, "on": settlement["settled_at"].date()}
         for run in runs
         for settlement in run["settlements"]
     ]
-    yield Sheet("settlements", _SETTLEMENTS, made)
-    yield Text(list(_balance(made)))
+    yield Sheet("settlements", _SETTLEMENTS, settlements)
+    yield Text(list(_balance(settlements)))
 
 
 def _balance(settlements: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -158,14 +158,14 @@ def _offers(feed: Any, *added: Any) -> Iterator[Block]:
     from cardoffers_cli.offers.feed import FeedOffer
 
     yield Sheet("offers", columns_of(FeedOffer, "id title added reason"), feed["offers"])
-    yield Text([f"{each['status']}: {each['cardholder_offer_id']}" for each in added])
+    yield Text([f"{link['status']}: {link['cardholder_offer_id']}" for link in added])
 
 
-def _again(taken: Any, matched: Any, settled: Any) -> Iterator[Block]:
-    known = f"{taken['duplicates']:,} rows were known"
+def _again(imported: Any, matched: Any, settled: Any) -> Iterator[Block]:
+    repeats = f"{imported['duplicates']:,} rows were known"
     waiting = f"{matched['considered']:,} waiting purchases tried again"
     rows = [
-        {"again": "import", "taken": taken["accepted"], "meaning": known},
+        {"again": "import", "taken": imported["accepted"], "meaning": repeats},
         {"again": "match", "taken": matched["redeemed"], "meaning": waiting},
         {"again": "settle", "taken": settled["settled"], "meaning": "nothing was due"},
     ]

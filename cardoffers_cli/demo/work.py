@@ -79,9 +79,9 @@ def demo_folder(folder: Path | None, *, keep: bool = True) -> Iterator[Path]:
     if folder is not None:
         _must_be_new(folder)
     if folder is None or not keep:
-        with TemporaryDirectory(prefix="cardoffers-demo-") as made:
-            copy_sample_data(Path(made))
-            yield Path(made)
+        with TemporaryDirectory(prefix="cardoffers-demo-") as temporary:
+            copy_sample_data(Path(temporary))
+            yield Path(temporary)
         return
     folder.mkdir(parents=True, exist_ok=True)
     copy_sample_data(folder)
@@ -160,23 +160,23 @@ class _Demo:
         return self._step("validate", f"validate {file}", {**report.document(), "file": file})
 
     def _import(self, file: str, institution: str) -> DemoStep:
-        made = import_file(
+        result = import_file(
             str(self._folder / file), institution, self._job, ImportOptions(), outputs=Outputs()
         )
         words = f"import {file} -i {institution}"
-        said = {**made.document(), "file": file}
-        if made.earlier:
-            said["already_imported_as"] = str(
-                Path(made.earlier.file_name).relative_to(self._folder)
+        document = {**result.document(), "file": file}
+        if result.earlier:
+            document["already_imported_as"] = str(
+                Path(result.earlier.file_name).relative_to(self._folder)
             )
-        return self._step("import", words, said)
+        return self._step("import", words, document)
 
     def _import_kind(self, kind: RowKind) -> DemoStep:
         """Take in the file that the bank sends of another kind of rows."""
         file, options = f"{kind.name}/{_BANK}.csv", ImportOptions(kind=kind)
-        made = import_file(str(self._folder / file), _BANK, self._job, options, outputs=Outputs())
+        result = import_file(str(self._folder / file), _BANK, self._job, options, outputs=Outputs())
         words = f"{kind.command} {file} -i {_BANK}"
-        return self._step(f"{kind.name}_import", words, {**made.document(), "file": file})
+        return self._step(f"{kind.name}_import", words, {**result.document(), "file": file})
 
     def _match(self) -> DemoStep:
         return self._step("match", "match", match_purchases(self._job).document())
@@ -199,11 +199,11 @@ class _Demo:
         file = self._folder / _KEPT
         secrets: list[str] = []  # the receiver is there before its secret is
         with Receiver(clock=Clock(job.now).real, secrets=secrets) as receiver:
-            made = set_webhook(job, _BANK, receiver.url, past="all", secret_file=file)
+            webhook = set_webhook(job, _BANK, receiver.url, past="all", secret_file=file)
             secrets.append(file.read_text("utf-8").strip())
             url = f"--url {receiver.url} --from all"
             words = f"webhook set -i {_BANK} {url} --secret-file {_KEPT}"
-            yield self._step("webhook_set", words, {**made, "signing_secret_file": _KEPT})
+            yield self._step("webhook_set", words, {**webhook, "signing_secret_file": _KEPT})
             report = send(job)
         verified = sum(not received.faults for received in receiver.received)
         yield self._step("webhook_send", "webhook send", {**report, "verified": verified})
@@ -226,8 +226,8 @@ class _Demo:
         end = datetime.combine(self._job.now + timedelta(days=1), time())
         start = end - timedelta(days=_FUNNEL_DAYS)
         words = f"report funnel -i {_BANK} --from {start.date()} --to {end.date()}"
-        found = read_funnel(self._job, _BANK, from_at=start, to_at=end)
-        return self._step("funnel", words, found)
+        funnel = read_funnel(self._job, _BANK, from_at=start, to_at=end)
+        return self._step("funnel", words, funnel)
 
     def _unresolved(self) -> DemoStep:
         with self._job.store(read_only=True) as store:

@@ -183,7 +183,7 @@ def close_in(
     Raises as `close_statement`.
     """
     before = list_statements(store, institution_id=owner.id, limit=_ALL)
-    closed = next((each for each in before if each.from_at == period.from_at), None)
+    closed = next((earlier for earlier in before if earlier.from_at == period.from_at), None)
     if closed is not None:
         return closed
     last = before[0] if before else None
@@ -210,17 +210,17 @@ def preview(job: Job, institution: str, period: str) -> Preview:
         store = source.store
         owner = find_institution(store, institution)
         before = list_statements(store, institution_id=owner.id, limit=_ALL)
-        for each in before:
-            if each.from_at == wanted.from_at:
-                return Preview.part(_amounts_of(each), number=each.number, overdue_count=0)
+        for row in before:
+            if row.from_at == wanted.from_at:
+                return Preview.part(_amounts_of(row), number=row.number, overdue_count=0)
         last = before[0] if before else None
         if last is not None and wanted.from_at < last.from_at:
             raise out_of_order(wanted, last, _said_of(owner))
         sums = statements.sums_to_come(store, owner.id, owner.currency, to_at=wanted.to_at)
-        held = statements.on_hold(store, owner.id, owner.currency, to_at=wanted.to_at)
+        pending = statements.on_hold(store, owner.id, owner.currency, to_at=wanted.to_at)
     amounts = _amounts(owner, last, sums)
     return Preview.part(
-        {**amounts, **held, "from_": wanted.from_at, "to": wanted.to_at}, number=None
+        {**amounts, **pending, "from_": wanted.from_at, "to": wanted.to_at}, number=None
     )
 
 
@@ -244,7 +244,7 @@ def _close(
     statement_no, sums = statements.take_settlements(
         store, owner.id, owner.currency, to_at=period.to_at
     )
-    held = statements.on_hold(store, owner.id, owner.currency, to_at=period.to_at)
+    pending = statements.on_hold(store, owner.id, owner.currency, to_at=period.to_at)
     series, year = owner.slug.upper(), period.from_at.year
     # from 1 without a gap
     place = int(store.value("documents/questions:next_place", series=series, year=year))
@@ -264,8 +264,8 @@ def _close(
         "place": place,
         "from_at": period.from_at,
         "to_at": period.to_at,
-        "pending_count": held.pending_count,
-        "pending": held.pending,
+        "pending_count": pending.pending_count,
+        "pending": pending.pending,
         "sha256": STATEMENT.digest(
             {**statement, "from": period.from_at, "to": period.to_at}, lines
         ),
@@ -291,34 +291,34 @@ def _amounts(
 
 
 def refuse_unless_next(
-    store: Store, job: Job, period: Period, last: Closed | None, said: PeriodRefusal
+    store: Store, job: Job, period: Period, last: Closed | None, refusal: PeriodRefusal
 ) -> None:
     """Raise `Refused` for a period that has not ended, or is not the next one to close."""
     if last is not None and period.from_at != last.to_at:
-        raise out_of_order(period, last, said)
+        raise out_of_order(period, last, refusal)
     if min(job.now, latest_clock(store, job.now)) < period.to_at:
         raise Refused(
             f"{period.title} has not ended: it can be closed from {format_brief(period.to_at)} UTC"
             " on.",
             code="period_not_ended",
-            hint=f"`{said.preview.format(period)}` shows what it comes to so far.",
+            hint=f"`{refusal.preview.format(period)}` shows what it comes to so far.",
         )
 
 
-def out_of_order(period: Period, last: Closed, said: PeriodRefusal) -> Refused:
+def out_of_order(period: Period, last: Closed, refusal: PeriodRefusal) -> Refused:
     """Return the refusal of a period that is not the next one to close."""
     following = Period(last.to_at)
     if period.from_at > last.to_at:
-        message = f"{following.title} {said.of_whom} is not closed yet, and comes first."
+        message = f"{following.title} {refusal.of_whom} is not closed yet, and comes first."
     else:
         message = (
-            f"{period.title} {said.of_whom} is before the last one that was closed, "
+            f"{period.title} {refusal.of_whom} is before the last one that was closed, "
             f"{Period(last.from_at).title}. What was settled late comes onto the next one."
         )
     return Refused(
         message,
         code="period_out_of_order",
-        hint=f"`{said.close.format(following)}` closes the next.",
+        hint=f"`{refusal.close.format(following)}` closes the next.",
     )
 
 
@@ -337,12 +337,12 @@ def _refuse_open_findings(
 
     An approval that lists the findings closes it nevertheless, where approvals are on.
     """
-    found = open_findings(store, owner.id, before=period.to_at)
-    amount = sum((each.amount for each in found if each.currency == owner.currency), Decimal(0))
-    is_other = any(each.currency != owner.currency for each in found)
-    if not found or (not is_other and amount <= (owner.approval_limit or 0)):
+    rows = open_findings(store, owner.id, before=period.to_at)
+    amount = sum((row.amount for row in rows if row.currency == owner.currency), Decimal(0))
+    is_other = any(row.currency != owner.currency for row in rows)
+    if not rows or (not is_other and amount <= (owner.approval_limit or 0)):
         return
-    findings = listed([f"{each.findings} {each.code} ({_money(each)})" for each in found])
+    findings = listed([f"{row.findings} {row.code} ({_money(row)})" for row in rows])
     if owner.approvals != ON:
         raise Refused(
             f"{period.title} of {owner.slug} has open findings of the reconciliation: {findings}.",
@@ -356,21 +356,19 @@ def _refuse_open_findings(
         owner,
         action=KIND,
         subject=f"{owner.slug} {period}",
-        details={
-            f"{each.code} {each.currency}": f"{each.findings} of {_money(each)}" for each in found
-        },
+        details={f"{row.code} {row.currency}": f"{row.findings} of {_money(row)}" for row in rows},
         amount=amount,
         currency=owner.currency,
         dry_run=dry_run,
     )
 
 
-def _money(found: OpenFindings) -> str:
-    return money_text(found.amount, found.currency)
+def _money(findings: OpenFindings) -> str:
+    return money_text(findings.amount, findings.currency)
 
 
 def _closed_one(job: Job, owner: Institution, period: Period, *, dry_run: bool) -> CloseResult:
-    told: Mapping[str, Any] = {
+    base: Mapping[str, Any] = {
         "institution": owner.slug,
         "period": str(period),
         "currency": owner.currency,
@@ -383,7 +381,7 @@ def _closed_one(job: Job, owner: Institution, period: Period, *, dry_run: bool) 
             statement = close_in(store, job, owner, period, dry_run=dry_run)
     except Refused as error:
         why = {"code": error.code, "message": error.message, "hint": error.hint}
-        return CloseResult(**{**told, **none, **why}, state="refused")
+        return CloseResult(**{**base, **none, **why}, state="refused")
     is_old = bool(newest) and newest[0].to_at >= statement.to_at
-    made = {name: statement[name] for name in ("number", "payable", "sha256")}
-    return CloseResult(**{**told, **none, **made}, state="closed_before" if is_old else "closed")
+    more = {name: statement[name] for name in ("number", "payable", "sha256")}
+    return CloseResult(**{**base, **none, **more}, state="closed_before" if is_old else "closed")

@@ -33,7 +33,7 @@ _SEALED = {Format.csv, Format.json, Format.html, Format.xlsx}
 
 def show_verified(context: CommandContext, rows: "Sequence[Any]", shape: type[Record]) -> None:
     """Show what was verified; the exit code is that of findings where anything is wrong."""
-    wrong = [each.number for each in rows if not each.ok]
+    wrong = [row.number for row in rows if not row.ok]
     why = f"Wrong: {', '.join(wrong)}." if wrong else ""
     exit_code = WITH_FINDINGS if wrong else 0
     context.show(rows, Sheet.of(shape, "verified", rows), exit_code=exit_code, why=why)
@@ -49,32 +49,32 @@ def write_files(
 
     folder = _folder(ctx)
     context = CommandContext.of(ctx)
-    asked = context.options.format
+    chosen = context.options.format
     if folder is not None:
-        forms = exporting.FORMS if asked is None else (_form(asked),)
+        forms = exporting.FORMS if chosen is None else (_form(chosen),)
         name = number.strip().upper()
         context.writes({f"-o ({form})": folder / f"{name}.{form}" for form in forms})
-        with opened(context.job, number) as found:
-            written = exporting.export(found, folder, forms, mode=context.settings.mode)
-        context.note(f"Wrote {', '.join(each.file for each in written)} in {folder}")
+        with opened(context.job, number) as open_document:
+            written = exporting.export(open_document, folder, forms, mode=context.settings.mode)
+        context.note(f"Wrote {', '.join(output.file for output in written)} in {folder}")
         return
-    form = context.format if asked or context.output or context.is_terminal else Format.csv
-    with opened(context.job, number) as found:
+    form = context.format if chosen or context.output or context.is_terminal else Format.csv
+    with opened(context.job, number) as open_document:
         if form in _SEALED:
             with context.writing() as out:
-                found.write(form, out)
+                open_document.write(form, out)
         else:
-            document = {**found.told, "lines": found.lines()}
-            context.show(document, Sheet.of(found.line, "lines", found.lines()))
+            document = {**open_document.told, "lines": open_document.lines()}
+            context.show(document, Sheet.of(open_document.line, "lines", open_document.lines()))
 
 
-def _form(asked: Format) -> str:
-    if asked not in _SEALED:
+def _form(chosen: Format) -> str:
+    if chosen not in _SEALED:
         raise UsageError(
-            f"Nothing is written into a folder as {asked} here.",
+            f"Nothing is written into a folder as {chosen} here.",
             hint="Choose csv, json, html or xlsx, or name a file with -o.",
         )
-    return asked.value
+    return chosen.value
 
 
 def _folder(ctx: typer.Context) -> Path | None:
@@ -100,8 +100,8 @@ def preview(ctx: typer.Context, *, institution: options.Institution, period: Per
     from cardoffers_cli.documents import closing
 
     context = CommandContext.of(ctx)
-    found = closing.preview(context.job, institution, period)
-    context.show(found, Sheet.of_fields("statement", found), Text(list(_previewed(found))))
+    sums = closing.preview(context.job, institution, period)
+    context.show(sums, Sheet.of_fields("statement", sums), Text(list(_previewed(sums))))
 
 
 @app.command()
@@ -122,13 +122,13 @@ def close(
     context = CommandContext.of(ctx)
     if institution is None:
         rows = closing.close_all(context.job, period, dry_run=dry_run)
-        refused = [each for each in rows if each.state == "refused"]
-        told = Text([f"{each.institution}: {each.hint}" for each in refused if each.hint])
+        refused = [row for row in rows if row.state == "refused"]
+        hints = Text([f"{row.institution}: {row.hint}" for row in refused if row.hint])
         sheet = Sheet.of(CloseResult, "closed", rows)
-        context.show(rows, sheet, told, exit_code=WITH_FINDINGS if refused else 0)
+        context.show(rows, sheet, hints, exit_code=WITH_FINDINGS if refused else 0)
         return
-    made = closing.close_statement(context.job, institution, period, dry_run=dry_run)
-    context.show(made, Sheet.of_fields("statement", made), Text(list(_closed(made))))
+    statement = closing.close_statement(context.job, institution, period, dry_run=dry_run)
+    context.show(statement, Sheet.of_fields("statement", statement), Text(list(_closed(statement))))
 
 
 @app.command("list")
@@ -146,10 +146,10 @@ def list_(
 
     context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
-    rows, found = statement_rows(context.job, institution, limit=most)
+    rows, total = statement_rows(context.job, institution, limit=most)
     context.show(rows, Sheet.of(StatementResult, "statements", rows, first=FIRST), raw=raw)
-    if found > len(rows):
-        context.note(f"There are {counted(found, 'statement')}: --all for every one.")
+    if total > len(rows):
+        context.note(f"There are {counted(total, 'statement')}: --all for every one.")
 
 
 @app.command("show")
@@ -159,14 +159,14 @@ def show_(ctx: typer.Context, number: Number) -> None:
     from cardoffers_cli.documents.reading import show_statement
 
     context = CommandContext.of(ctx)
-    found = show_statement(context.job, number)
-    fields = {name: value for name, value in found.items() if name != "settlements"}
+    statement = show_statement(context.job, number)
+    fields = {name: value for name, value in statement.items() if name != "settlements"}
     sheets = [Sheet.of_fields("statement", fields)]
-    if found.settlements:
+    if statement.settlements:
         sheets.append(
-            Sheet.of(StatedSettlement, "settlements", found.settlements, title="Settlements")
+            Sheet.of(StatedSettlement, "settlements", statement.settlements, title="Settlements")
         )
-    context.show(found, *sheets)
+    context.show(statement, *sheets)
 
 
 @app.command()
@@ -194,24 +194,24 @@ def verify(
     show_verified(context, rows, verifying.VerifiedStatement)
 
 
-def _closed(made: Mapping[str, Any]) -> Iterator[str]:
+def _closed(statement: Mapping[str, Any]) -> Iterator[str]:
     """Say what was closed, and what to do with it."""
-    payable = money_text(made["payable"], made["currency"])
-    if made.get("dry_run"):
+    payable = money_text(statement["payable"], statement["currency"])
+    if statement.get("dry_run"):
         yield f"{payable} would be payable. Nothing was written (--dry-run)."
         return
-    number = made["number"]
+    number = statement["number"]
     yield f"{payable} is payable. Next: `cardoffers statement export {number} -o DIR`."
 
 
-def _previewed(found: Mapping[str, Any]) -> Iterator[str]:
+def _previewed(statement: Mapping[str, Any]) -> Iterator[str]:
     """Say what stands between a preview and its statement."""
-    if found["number"]:
-        yield f"It is closed: `cardoffers statement show {found['number']}`."
+    if statement["number"]:
+        yield f"It is closed: `cardoffers statement show {statement['number']}`."
         return
-    if found["overdue_count"]:
-        due = counted(found["overdue_count"], "entry was", "entries were")
+    if statement["overdue_count"]:
+        due = counted(statement["overdue_count"], "entry was", "entries were")
         yield (
-            f"{due} due before {format_brief(found['to'])} and not settled yet: "
+            f"{due} due before {format_brief(statement['to'])} and not settled yet: "
             "`cardoffers settle` first, or they come onto the next statement."
         )

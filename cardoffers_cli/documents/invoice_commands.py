@@ -28,11 +28,11 @@ def close(ctx: typer.Context, *, period: Period, dry_run: DryRun = False) -> Non
     from cardoffers_cli.documents.invoicing import InvoiceResult, close_invoices
 
     context = CommandContext.of(ctx)
-    made = close_invoices(context.job, period, dry_run=dry_run)
+    result = close_invoices(context.job, period, dry_run=dry_run)
     sheet = Sheet.of(
-        InvoiceResult, "invoices", made.documents, first=FIRST, totals_by=("currency",)
+        InvoiceResult, "invoices", result.documents, first=FIRST, totals_by=("currency",)
     )
-    context.show(made, sheet, Text([_closed(made)]))
+    context.show(result, sheet, Text([_closed(result)]))
 
 
 @app.command("list")
@@ -50,11 +50,11 @@ def list_(
 
     context = CommandContext.of(ctx)
     most = Extent(limit=limit, all_rows=all_rows).most
-    rows, found = invoice_rows(context.job, merchant, limit=most)
+    rows, total = invoice_rows(context.job, merchant, limit=most)
     sheet = Sheet.of(InvoiceResult, "invoices", rows, first=FIRST, totals_by=("currency",))
     context.show(rows, sheet, raw=raw)
-    if found > len(rows):
-        context.note(f"There are {counted(found, 'invoice')}: --all for every one.")
+    if total > len(rows):
+        context.note(f"There are {counted(total, 'invoice')}: --all for every one.")
 
 
 @app.command("show")
@@ -63,8 +63,8 @@ def show_(ctx: typer.Context, number: Number) -> None:
     from cardoffers_cli.documents.reading import show_invoice
 
     context = CommandContext.of(ctx)
-    found = show_invoice(context.job, number)
-    context.show(found, Sheet.of_fields("invoice", found))
+    invoice = show_invoice(context.job, number)
+    context.show(invoice, Sheet.of_fields("invoice", invoice))
 
 
 @app.command()
@@ -88,12 +88,12 @@ def verify(
     show_verified(context, rows, VerifiedInvoice)
 
 
-def _closed(made: Mapping[str, Any]) -> str:
+def _closed(sums: Mapping[str, Any]) -> str:
     """Say what was closed, and what to do with it."""
     both = (
-        f"{counted(made['invoices'], 'invoice')} and {counted(made['credit_notes'], 'credit note')}"
+        f"{counted(sums['invoices'], 'invoice')} and {counted(sums['credit_notes'], 'credit note')}"
     )
-    amounts = amounts_text(made["amount"])
-    if made["dry_run"]:
+    amounts = amounts_text(sums["amount"])
+    if sums["dry_run"]:
         return f"{both} would come to {amounts}. Nothing was written (--dry-run)."
     return f"{both} come to {amounts}. Next: `cardoffers invoice export NUMBER -o DIR`."

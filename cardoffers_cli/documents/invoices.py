@@ -146,14 +146,14 @@ def list_invoices(
 
 def find_invoice(store: Store, number: str) -> Invoice:
     """Return the invoice or credit note of a number; raise `NotFound`."""
-    found = list_invoices(store, number=number.strip().upper(), limit=1)
-    if not found:
+    invoices = list_invoices(store, number=number.strip().upper(), limit=1)
+    if not invoices:
         raise NotFound(
             f"There is no invoice or credit note {number!r}.",
             code="invoice_not_found",
             hint="`cardoffers invoice list` shows them all.",
         )
-    return found[0]
+    return invoices[0]
 
 
 def merchant_of(store: Store, named: str) -> UUID:
@@ -161,14 +161,14 @@ def merchant_of(store: Store, named: str) -> UUID:
 
     Raises `NotFound`.
     """
-    found: UUID | None = store.value("documents/invoices:merchant_of", named=named.strip())
-    if found is None:
+    merchant_id: UUID | None = store.value("documents/invoices:merchant_of", named=named.strip())
+    if merchant_id is None:
         raise NotFound(
             f"No merchant {named!r} was invoiced.",
             code="merchant_not_found",
             hint="`cardoffers invoice list --all` has their names.",
         )
-    return found
+    return merchant_id
 
 
 def first_lines(store: Store, invoice: Invoice, *, limit: int) -> list[InvoiceLine]:

@@ -109,30 +109,30 @@ def invoice_in(
 ) -> InvoicedPeriod:
     """Invoice a period in the caller's transaction, as one run. Raises as `close_invoices`."""
     before = store.records(InvoicePeriod, "documents/invoices:periods")
-    if not any(each.from_at == period.from_at for each in before):
+    if not any(row.from_at == period.from_at for row in before):
         refuse_unless_next(store, job, period, before[0] if before else None, _SAID)
         with run_record(store, kind="invoice_close", now=job.now, actor=job.actor) as run:
-            made = _close(store, period, job.now.date())
+            period_no = _close(store, period, job.now.date())
             span = {"from_at": period.from_at, "to_at": period.to_at}
             by = {"closed_at": job.now, "run_no": run.run_no, "actor": job.actor}
-            store.execute("documents/invoices:write_period", period_no=made, **span, **by)
+            store.execute("documents/invoices:write_period", period_no=period_no, **span, **by)
             run.counts["period"] = str(period)
     closed = next(
-        each
-        for each in store.records(InvoicePeriod, "documents/invoices:periods")
-        if each.from_at == period.from_at
+        row
+        for row in store.records(InvoicePeriod, "documents/invoices:periods")
+        if row.from_at == period.from_at
     )
-    found = list_invoices(store, period_no=closed.period_no)
+    documents = list_invoices(store, period_no=closed.period_no)
     amounts: dict[str, Decimal] = {}
-    for each in sorted(found, key=lambda each: each.currency):
-        amounts[each.currency] = amounts.get(each.currency, Decimal(0)) + each.amount
+    for invoice in sorted(documents, key=lambda invoice: invoice.currency):
+        amounts[invoice.currency] = amounts.get(invoice.currency, Decimal(0)) + invoice.amount
     return InvoicedPeriod(
         from_=closed.from_at,
         to=closed.to_at,
-        invoices=sum(each.series == INVOICES for each in found),
-        credit_notes=sum(each.series == CREDIT_NOTES for each in found),
+        invoices=sum(invoice.series == INVOICES for invoice in documents),
+        credit_notes=sum(invoice.series == CREDIT_NOTES for invoice in documents),
         amount=amounts,
-        documents=[told_of(each) for each in reversed(found)],
+        documents=[told_of(invoice) for invoice in reversed(documents)],
         closed_at=closed.closed_at,
         actor=closed.actor,
         dry_run=dry_run,
@@ -163,8 +163,8 @@ def _close(store: Store, period: Period, issued_on: date) -> int:
 
 
 def _last(store: Store, series: str) -> Mapping[str, Any]:
-    found = store.record(LastOfSeries, "documents/invoices:newest", series=series)
-    return found or {"number": None, "sha256": None, "year": None, "place": 0}
+    newest = store.record(LastOfSeries, "documents/invoices:newest", series=series)
+    return newest or {"number": None, "sha256": None, "year": None, "place": 0}
 
 
 def _numbered(

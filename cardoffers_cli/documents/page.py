@@ -110,11 +110,11 @@ def statement_page(statement: Mapping[str, Any], settlements: Sheet, lines: Shee
 def headline(statement: Mapping[str, Any]) -> str:
     """Say in a sentence what is payable, and of what."""
     period = Period(statement["from"]).title
-    said = amount_text(statement["payable"], statement["currency"])
+    amount = amount_text(statement["payable"], statement["currency"])
     entries = counted(statement["entry_count"], "redemption")
     reversed_ = counted(statement["adjustment_count"], "reversal")
     return (
-        f"{said} is payable to {statement['institution']} "
+        f"{amount} is payable to {statement['institution']} "
         f"for {period}: {entries} settled, {reversed_} taken back."
     )
 

@@ -103,14 +103,14 @@ def list_statements(
 
 def find_statement(store: Store, number: str) -> Statement:
     """Return the statement of a number, in whatever case it is written; raise `NotFound`."""
-    found = list_statements(store, number=number.strip().upper(), limit=1)
-    if not found:
+    statements = list_statements(store, number=number.strip().upper(), limit=1)
+    if not statements:
         raise NotFound(
             f"There is no statement {number!r}.",
             code="statement_not_found",
             hint="`cardoffers statement list` shows them all.",
         )
-    return found[0]
+    return statements[0]
 
 
 def all_lines(store: Store, statement: Statement) -> Iterator[StatementLine]:
@@ -161,19 +161,19 @@ def take_settlements(
     statement_no = int(store.value("documents/questions:next_no"))
     of = {"institution_id": institution_id, "statement_no": statement_no}
     store.execute("documents/questions:take_settlements", **of, to_at=to_at)
-    found = store.rows("documents/questions:taken", **of)[0]
-    return statement_no, LineSums.of({**found, "currency": currency})
+    sums = store.rows("documents/questions:taken", **of)[0]
+    return statement_no, LineSums.of({**sums, "currency": currency})
 
 
 def sums_to_come(store: Store, institution_id: UUID, currency: str, *, to_at: datetime) -> LineSums:
     """Return what was settled before `to_at` and is on no statement."""
     of = {"institution_id": institution_id, "to_at": to_at}
-    found = store.rows("documents/questions:to_come", **of)[0]
-    return LineSums.of({**found, "currency": currency})
+    sums = store.rows("documents/questions:to_come", **of)[0]
+    return LineSums.of({**sums, "currency": currency})
 
 
 def on_hold(store: Store, institution_id: UUID, currency: str, *, to_at: datetime) -> PendingTotals:
     """Return the entries of before `to_at` that are on hold."""
     of = {"institution_id": institution_id, "to_at": to_at}
-    found = store.rows("documents/questions:pending", **of)[0]
-    return PendingTotals.of({**found, "currency": currency})
+    totals = store.rows("documents/questions:pending", **of)[0]
+    return PendingTotals.of({**totals, "currency": currency})

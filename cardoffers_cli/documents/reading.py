@@ -37,8 +37,8 @@ def statement_rows(
     """Return statements, the newest period first, and how many there are in all."""
     with reading(job) as source:
         owner = find_institution(source.store, institution).id if institution else None
-        found = list_statements(source.store, institution_id=owner, limit=limit)
-    return [told_of(each) for each in found], found[0].statements if found else 0
+        rows = list_statements(source.store, institution_id=owner, limit=limit)
+    return [told_of(row) for row in rows], rows[0].statements if rows else 0
 
 
 def show_statement(job: Job, number: str) -> StatementDetails:
@@ -53,9 +53,9 @@ def show_statement(job: Job, number: str) -> StatementDetails:
         )
         owner = statement.institution_id
         paid = payout_states(source.store, job.now, institution_id=owner, number=number)
-    told = told_of(statement)
+    result = told_of(statement)
     return StatementDetails.part(
-        {**told, "from_": told.from_},
+        {**result, "from_": result.from_},
         settlements=settlements,
         payout_state=paid[0].state if paid else None,
         bank_code=paid[0].bank_code if paid else None,
@@ -69,8 +69,8 @@ def invoice_rows(job: Job, merchant: str | None, *, limit: int) -> tuple[list[In
     """
     with reading(job) as source:
         of = merchant_of(source.store, merchant) if merchant else None
-        found = list_invoices(source.store, merchant_id=of, limit=limit)
-    return [invoice_told(each) for each in found], found[0].invoices if found else 0
+        invoices = list_invoices(source.store, merchant_id=of, limit=limit)
+    return [invoice_told(invoice) for invoice in invoices], invoices[0].invoices if invoices else 0
 
 
 def show_invoice(job: Job, number: str) -> InvoiceResult:

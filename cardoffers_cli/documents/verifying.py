@@ -63,20 +63,20 @@ def verify(
         wanted = find_statement(store, number) if number else None
         owner = find_institution(store, institution).id if institution else None
         of = wanted.institution_id if wanted else owner
-        found = list_statements(store, institution_id=of, limit=_ALL)
-        found.sort(key=lambda each: (each.institution, each.from_at))
+        statements = list_statements(store, institution_id=of, limit=_ALL)
+        statements.sort(key=lambda statement: (statement.institution, statement.from_at))
         pairs = [
-            (before, each)
-            for _, of_one in groupby(found, key=lambda each: each.institution)
-            for before, each in _pairs([*of_one])
-            if wanted is None or each.number == wanted.number
+            (before, statement)
+            for _, of_one in groupby(statements, key=lambda statement: statement.institution)
+            for before, statement in _pairs([*of_one])
+            if wanted is None or statement.number == wanted.number
         ]
-        return [_verified(store, each, before) for before, each in pairs]
+        return [_verified(store, statement, before) for before, statement in pairs]
 
 
-def _pairs(found: Sequence[Statement]) -> Iterator[tuple[Statement | None, Statement]]:
+def _pairs(statements: Sequence[Statement]) -> Iterator[tuple[Statement | None, Statement]]:
     """Yield each statement with the one before it."""
-    return zip([None, *found[:-1]], found, strict=True)
+    return zip([None, *statements[:-1]], statements, strict=True)
 
 
 def _verified(store: Store, statement: Statement, before: Statement | None) -> VerifiedStatement:
@@ -109,8 +109,8 @@ def _of_sums(store: Store, statement: Statement) -> Iterator[str]:
             yield f"{name} is {statement[name]}, and {sums[name]} in the ledger"
     for name in ("entries", "adjustments"):
         if sums[name] != statement[name]:
-            said, is_there = (money_text(each[name], each.currency) for each in (statement, sums))
-            yield f"{name} are {said}, and {is_there} in the ledger"
+            stated, is_there = (money_text(side[name], side.currency) for side in (statement, sums))
+            yield f"{name} are {stated}, and {is_there} in the ledger"
     balance = statement.carried_in + statement.entries + statement.adjustments
     if (statement.payable, statement.carried_out) != (
         max(balance, Decimal()),
@@ -145,17 +145,17 @@ def verify_invoices(job: Job, number: str | None = None) -> list[VerifiedInvoice
     """
     with job.store(read_only=True) as store:
         wanted = invoices.find_invoice(store, number) if number else None
-        every = sorted(invoices.list_invoices(store), key=lambda each: each.invoice_no)
+        every = sorted(invoices.list_invoices(store), key=lambda invoice: invoice.invoice_no)
         before: dict[str, Invoice] = {}
-        found = []
-        for period_no, of_period in groupby(every, key=lambda each: each.period_no):
+        results = []
+        for period_no, of_period in groupby(every, key=lambda invoice: invoice.period_no):
             is_asked = wanted is None or wanted.period_no == period_no
             now = _now(store, [*of_period]) if is_asked else {}
-            for each in (row for row in every if row.period_no == period_no):
-                if wanted is None or wanted.number == each.number:
-                    found.append(_verified_invoice(each, before.get(each.series), now))
-                before[each.series] = each
-    return found
+            for invoice in (row for row in every if row.period_no == period_no):
+                if wanted is None or wanted.number == invoice.number:
+                    results.append(_verified_invoice(invoice, before.get(invoice.series), now))
+                before[invoice.series] = invoice
+    return results
 
 
 Now = dict[tuple[Any, ...], tuple[int, Decimal, str]]
@@ -164,16 +164,16 @@ Now = dict[tuple[Any, ...], tuple[int, Decimal, str]]
 
 def _now(store: Store, of_period: Sequence[Invoice]) -> Now:
     """Compute the invoices of a period again, from the ledger."""
-    known = {_told_by(each): each for each in of_period}
+    by_key = {_told_by(row): row for row in of_period}
     drafts = store.records(
         InvoiceDraft, "documents/invoices:drafts", period_no=of_period[0].period_no
     )
     lines = invoices.csv_lines(store, of_period[0].period_no)
     now: Now = {}
     for draft, (key, of_draft) in zip(drafts, lines, strict=True):
-        invoice = known.get(key)
-        told = {**invoice, "from": invoice.from_at, "to": invoice.to_at} if invoice else None
-        sha256 = invoicing.INVOICE.digest(told, of_draft) if told else ""
+        invoice = by_key.get(key)
+        document = {**invoice, "from": invoice.from_at, "to": invoice.to_at} if invoice else None
+        sha256 = invoicing.INVOICE.digest(document, of_draft) if document else ""
         now[key] = draft.line_count, draft.amount, sha256
     return now
 
@@ -186,9 +186,11 @@ def _verified_invoice(invoice: Invoice, before: Invoice | None, now: Now) -> Ver
     line_count, amount, sha256 = now.get(_told_by(invoice), (0, Decimal(0), None))
     differences = []
     if (line_count, amount) != (invoice.line_count, invoice.amount):
-        said, is_there = (money_text(each, invoice.currency) for each in (invoice.amount, amount))
+        stated, is_there = (
+            money_text(value, invoice.currency) for value in (invoice.amount, amount)
+        )
         differences.append(
-            f"it has {invoice.line_count} lines of {said}, and {line_count} of {is_there} in the "
+            f"it has {invoice.line_count} lines of {stated}, and {line_count} of {is_there} in the "
             "ledger"
         )
     if sha256 != invoice.sha256:

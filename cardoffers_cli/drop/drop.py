@@ -108,36 +108,36 @@ def ready(
     two looks decide. Of the institutions `by_marker` only files with a marker are ready.
     """
     before = {(file.institution, file.name): file.stamp for file in first.files}
-    taken: list[DropFile] = []
-    left: list[WaitingFile] = []
+    files: list[DropFile] = []
+    waiting: list[WaitingFile] = []
     for file in second.files:
         is_still = before.get((file.institution, file.name)) == file.stamp
         if file.is_marked:
-            taken.append(file)
+            files.append(file)
         elif not is_still or 0 <= now_s - file.written_s < quiet_s:
-            left.append(WaitingFile(file=file, why="young"))
+            waiting.append(WaitingFile(file=file, why="young"))
         elif file.institution in by_marker:
-            left.append(WaitingFile(file=file, why="marker"))
+            waiting.append(WaitingFile(file=file, why="marker"))
         else:
-            taken.append(file)
-    return taken, left
+            files.append(file)
+    return files, waiting
 
 
 def held_open(drop: Path, files: Sequence[DropFile]) -> set[DropFile]:
     """Return the files that somebody has open for writing, as far as that can be seen."""
-    held, unknown = set(), []
+    open_files, unknown = set(), []
     with OpenFolder.open(drop) as root:
         for file in files:
             with suppress(OSError):
-                said = _asked(root, file)
-                if said is None:
+                is_open = _asked(root, file)
+                if is_open is None:
                     unknown.append(file)
-                elif said:
-                    held.add(file)
+                elif is_open:
+                    open_files.add(file)
     if unknown:
         written = held_open_below(drop)
-        held.update(file for file in unknown if file.identity in written)
-    return held
+        open_files.update(file for file in unknown if file.identity in written)
+    return open_files
 
 
 def _asked(root: OpenFolder, file: DropFile) -> bool | None:
@@ -174,32 +174,32 @@ def _in_folder(
     folder: OpenFolder, institution: str, strangers: set[int], strays: list[UnknownFile]
 ) -> Iterator[DropFile]:
     """Yield the input in the folder of an institution; owners among `strangers` are not of it."""
-    looked = list(_looked_at(folder))
-    markers = {entry.name for entry, found in looked if is_plain(found, folder.owner)}
-    for entry, found in looked:
-        shown = f"{institution}/{_shown(entry.name)}"
-        if stat.S_ISDIR(found.st_mode):
+    entries = list(_looked_at(folder))
+    markers = {entry.name for entry, file_stat in entries if is_plain(file_stat, folder.owner)}
+    for entry, file_stat in entries:
+        name = f"{institution}/{_shown(entry.name)}"
+        if stat.S_ISDIR(file_stat.st_mode):
             if "." in entry.name:  # others are archives of theirs, or of earlier versions
-                strays.append(UnknownFile(name=shown, what=what_is(found)))
-        elif not stat.S_ISREG(found.st_mode):
-            strays.append(UnknownFile(name=shown, what=what_is(found)))
+                strays.append(UnknownFile(name=name, what=what_is(file_stat)))
+        elif not stat.S_ISREG(file_stat.st_mode):
+            strays.append(UnknownFile(name=name, what=what_is(file_stat)))
         elif entry.name.endswith((MARKER, MANIFEST, *REPORTS, *HALVES)):
             continue
-        elif not is_plain(found, folder.owner):
-            strays.append(UnknownFile(name=shown, what=what_is(found), code="file_linked"))
+        elif not is_plain(file_stat, folder.owner):
+            strays.append(UnknownFile(name=name, what=what_is(file_stat), code="file_linked"))
         elif not _is_text(entry.name):
-            strays.append(UnknownFile(name=shown, what="a file whose name is not UTF-8"))
-        elif found.st_uid in strangers:
+            strays.append(UnknownFile(name=name, what="a file whose name is not UTF-8"))
+        elif file_stat.st_uid in strangers:
             what = "a file that belongs to the user of another institution"
-            strays.append(UnknownFile(name=shown, what=what, code="file_of_another"))
+            strays.append(UnknownFile(name=name, what=what, code="file_of_another"))
         else:
             yield DropFile(
                 institution=institution,
                 name=entry.name,
-                size_bytes=found.st_size,
-                stamp=stamp_of(found),
-                identity=(found.st_dev, found.st_ino),
-                written_s=found.st_mtime,
+                size_bytes=file_stat.st_size,
+                stamp=stamp_of(file_stat),
+                identity=(file_stat.st_dev, file_stat.st_ino),
+                written_s=file_stat.st_mtime,
                 is_marked=not markers.isdisjoint(marker_names(entry.name)),
                 is_compressed=_is_compressed(folder, entry.name),
             )

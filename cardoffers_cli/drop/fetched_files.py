@@ -67,9 +67,9 @@ class PickupPool:
     def draft(self, file_id: str, what: str = "raw") -> Iterator[BinaryIO]:
         """Open a new file to write to and to read; it is gone at the end unless it was kept."""
         name = f"{file_id}.{what}{_DRAFT}"
-        made = os.open(name, _NEW, 0o600, dir_fd=self._own.descriptor)
+        descriptor = os.open(name, _NEW, 0o600, dir_fd=self._own.descriptor)
         try:
-            with os.fdopen(made, "w+b") as out:
+            with os.fdopen(descriptor, "w+b") as out:
                 yield out
         finally:
             with suppress(FileNotFoundError):
@@ -127,12 +127,12 @@ class PickupPool:
 
     def _write_manifest(self, file_id: str, manifest: Manifest) -> None:
         amount = manifest.amount_sum
-        said = {
+        fields = {
             "sha256": manifest.sha256,
             "rows": manifest.rows,
             "amount_sum": None if amount is None else str(amount),
         }
-        text = json.dumps({name: value for name, value in said.items() if value is not None})
+        text = json.dumps({name: value for name, value in fields.items() if value is not None})
         with self.draft(file_id, "manifest") as out:
             out.write(text.encode())
             out.flush()
@@ -217,7 +217,7 @@ def _copied(folder: OpenFolder, name: str, stamp: str, limits: Limits, spool: Bi
     return Copy(file=spool, sha256=digest.hexdigest(), size_bytes=size)
 
 
-def read_manifest(folder: OpenFolder, names: Iterable[str], shown: str) -> Manifest | None:
+def read_manifest(folder: OpenFolder, names: Iterable[str], label: str) -> Manifest | None:
     """Return the first manifest of these names; raise `FileUnusable` for one that is wrong."""
     for name in names:
         try:
@@ -227,7 +227,7 @@ def read_manifest(folder: OpenFolder, names: Iterable[str], shown: str) -> Manif
             continue
         except OSError as error:
             raise refused(error, "file_unreadable", "read") from None
-        return parse_manifest(text, f"{shown}{MANIFEST}")
+        return parse_manifest(text, f"{label}{MANIFEST}")
     return None
 
 

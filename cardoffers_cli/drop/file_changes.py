@@ -100,18 +100,18 @@ def content_sha256(path: Path, taken_bytes: int) -> str | None:
 
 
 def _held_against(opened: int, taken_bytes: int, taken_sha256: str) -> FileChange:
-    found = os.fstat(opened)
-    more = found.st_size - taken_bytes
+    file_stat = os.fstat(opened)
+    more = file_stat.st_size - taken_bytes
     read = _Pass()
-    read.to(opened, min(found.st_size, taken_bytes))
+    read.to(opened, min(file_stat.st_size, taken_bytes))
     is_begun_so = more >= 0 and read.digest.hexdigest() == taken_sha256
     first_line, is_cut = read.lines + 1, read.is_in_line
     if not is_begun_so or more > _MOST_MORE:
-        return FileChange(what="grew" if is_begun_so else "changed", stamp=_stamp(found))
-    read.to(opened, found.st_size)
+        return FileChange(what="grew" if is_begun_so else "changed", stamp=_stamp(file_stat))
+    read.to(opened, file_stat.st_size)
     return FileChange(
         what="grew" if more else "same",
-        stamp=_stamp(found),
+        stamp=_stamp(file_stat),
         sha256=read.digest.hexdigest(),
         first_line=first_line,
         last_line=read.lines + read.is_in_line,
@@ -147,9 +147,9 @@ class _Pass:
         self.is_in_line = self._last not in {b"\n", b"\r"}
 
 
-def _stamp(found: os.stat_result) -> str:
+def _stamp(file_stat: os.stat_result) -> str:
     """Return a stamp that nobody who writes to the file can keep: the kernel sets its last part."""
-    return f"{stamp_of(found)}:{found.st_ctime_ns}"
+    return f"{stamp_of(file_stat)}:{file_stat.st_ctime_ns}"
 
 
 # The processed folder: where files are kept that were taken, `<processed>/<institution>/…`.
@@ -226,9 +226,9 @@ def free_name(name: str, used: set[str]) -> str:
     """
     name = _fitting("".join(letter if letter.isprintable() else "_" for letter in name))
     return next(
-        each
-        for each in numbered(name)
-        if used.isdisjoint({each, *(each + other for other in _OTHERS)})
+        candidate
+        for candidate in numbered(name)
+        if used.isdisjoint({candidate, *(candidate + other for other in _OTHERS)})
     )
 
 

@@ -47,10 +47,10 @@ def parse_manifest(text: bytes, name: str) -> Manifest:
 def _manifest(text: bytes) -> Manifest:
     if len(text) > MANIFEST_BYTES:
         raise ValueError
-    said = json.loads(text, parse_float=_number, parse_int=_number, parse_constant=_refuse)
-    if not isinstance(said, dict):
+    document = json.loads(text, parse_float=_number, parse_int=_number, parse_constant=_refuse)
+    if not isinstance(document, dict):
         raise TypeError
-    sha256, rows, amount = (said.get(name) for name in ("sha256", "rows", "amount_sum"))
+    sha256, rows, amount = (document.get(name) for name in ("sha256", "rows", "amount_sum"))
     if isinstance(amount, str):
         amount = _number(amount)
     wrong = (

@@ -98,7 +98,7 @@ def set_(
         context.job,
         institution,
         url,
-        events=None if events is None else [each.strip() for each in events.split(",")],
+        events=None if events is None else [word.strip() for word in events.split(",")],
         past=_past(context, institution, past),
         secret_file=secret_file,
         dry_run=dry_run,
@@ -200,15 +200,15 @@ def list_(
         "to_at": to_at,
     }
     most = None if all_rows else limit + 1
-    found = read_rows(context.job, ListedEvent, "events/questions:list", **filters, limit=most)
-    shown = found if all_rows else found[:limit]
-    if len(shown) < len(found):
+    events = read_rows(context.job, ListedEvent, "events/questions:list", **filters, limit=most)
+    rows = events if all_rows else events[:limit]
+    if len(rows) < len(events):
         context.note(f"There are more than {limit}: --limit or --all shows them.")
-    sheet = Sheet.of(ListedEvent, "events", shown)
-    if not any(row.subject for row in shown):
-        own = tuple(each for each in sheet.columns if each.name != "subject")
+    sheet = Sheet.of(ListedEvent, "events", rows)
+    if not any(row.subject for row in rows):
+        own = tuple(column for column in sheet.columns if column.name != "subject")
         sheet = replace(sheet, columns=own)
-    context.show(shown, sheet)
+    context.show(rows, sheet)
 
 
 @app.command("show")
@@ -219,14 +219,14 @@ def show_(
     from cardoffers_cli.events.work import show_event
 
     context = CommandContext.of(ctx)
-    found = show_event(context.job, redemption_id, WORDS[event].name)
-    other = EVENTS.get(found.other_event or "")
-    if other and other.needs == found.event:
+    timeline = show_event(context.job, redemption_id, WORDS[event].name)
+    other = EVENTS.get(timeline.other_event or "")
+    if other and other.needs == timeline.event:
         context.note(
             f"There is an event {other.name} of it too: "
-            f"`cardoffers webhook show {found.redemption_id} --event {other.word}`."
+            f"`cardoffers webhook show {timeline.redemption_id} --event {other.word}`."
         )
-    context.show(found, *_timeline(found))
+    context.show(timeline, *_timeline(timeline))
 
 
 @app.command()
@@ -242,10 +242,10 @@ def resend(
 
     context = CommandContext.of(ctx)
     _warn(context)
-    found = send_again(context.job, redemption_id, WORDS[event].name, dry_run=dry_run)
-    failed = not dry_run and found.log[-1].error is not None
-    why = f"Failed: {found.log[-1].error}" if failed else ""
-    context.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0, why=why)
+    timeline = send_again(context.job, redemption_id, WORDS[event].name, dry_run=dry_run)
+    failed = not dry_run and timeline.log[-1].error is not None
+    why = f"Failed: {timeline.log[-1].error}" if failed else ""
+    context.show(timeline, *_timeline(timeline), exit_code=WITH_FINDINGS if failed else 0, why=why)
 
 
 @app.command("rotate-secret")
@@ -287,12 +287,12 @@ def _tell_of_secret(context: CommandContext, report: Mapping[str, Any]) -> None:
         context.note("The signing secret is shown this once: give it to the receiver, and keep it.")
 
 
-def _past(context: CommandContext, institution: str, said: Past | None) -> str | None:
+def _past(context: CommandContext, institution: str, choice: Past | None) -> str | None:
     """Return what becomes of events from before a first webhook: as said, or as asked for."""
     from cardoffers_cli.events.subscriptions import past_events
 
-    if said is not None:
-        return said
+    if choice is not None:
+        return choice
     if not sys.stdin.isatty():
         return None
     waiting = past_events(context.job, institution)
@@ -321,23 +321,23 @@ def _sent(report: "SendResult") -> Iterator[Block]:
     rows = [{"events": report[name], "meaning": text} for name, text in _MEANINGS.items()]
     yield Sheet("sent", SENT, rows)
     if report.held:
-        held = [{**row, "next": HELD_NEXT[row["reason"]].format(**row)} for row in report.held]
-        yield Sheet("held", HELD, held, title="What cannot be sent as things are")
+        items = [{**row, "next": HELD_NEXT[row["reason"]].format(**row)} for row in report.held]
+        yield Sheet("held", HELD, items, title="What cannot be sent as things are")
     if report.next_attempt_at:
         yield Text([f"The next attempt is due at {format_minute(report.next_attempt_at)}."])
     if report.dry_run:
         yield Text([f"Nothing was sent (--dry-run); {report.attempted:,} would be."])
 
 
-def _timeline(found: "EventTimeline") -> Sequence[Block]:
+def _timeline(timeline: "EventTimeline") -> Sequence[Block]:
     from cardoffers_cli.events.questions import LoggedAttempt
 
     lists = {"log", "headers"}
-    fields = {name: value for name, value in found.items() if name not in lists}
+    fields = {name: value for name, value in timeline.items() if name not in lists}
     return (
-        Sheet.of(LoggedAttempt, "log", found.log, title="Attempts"),
+        Sheet.of(LoggedAttempt, "log", timeline.log, title="Attempts"),
         Sheet.of_fields("event", fields, "Event"),
-        Sheet.of_fields("headers", found.headers or {}, "Headers of the last attempt"),
+        Sheet.of_fields("headers", timeline.headers or {}, "Headers of the last attempt"),
     )
 
 
@@ -374,5 +374,5 @@ def read(
     if all_unread == (message_id is not None):
         raise UsageError("Name one message, or --all.", hint="`cardoffers inbox list` has the ids.")
     context = CommandContext.of(ctx)
-    told = read_messages(context.job, institution, message_id, dry_run=dry_run)
-    context.show(told, Sheet.of(Message, "messages", told))
+    messages = read_messages(context.job, institution, message_id, dry_run=dry_run)
+    context.show(messages, Sheet.of(Message, "messages", messages))

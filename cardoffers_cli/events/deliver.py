@@ -136,8 +136,8 @@ def record(store: Store, ended: Sequence[FinishedAttempt], *, run_no: int) -> No
     """Write attempts that have ended, and move their events on."""
     if ended:
         columns = {
-            each.name: [getattr(row, each.name) for row in ended]
-            for each in fields(FinishedAttempt)
+            member.name: [getattr(row, member.name) for row in ended]
+            for member in fields(FinishedAttempt)
         }
         rows = store.make("events/deliver:ended", **columns)
         store.execute("events/deliver:attempts", rows, run_no=run_no)

@@ -74,19 +74,19 @@ def read_messages(
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
-        found = messages(store, owner.id, unread_only=message_id is None)
+        rows = messages(store, owner.id, unread_only=message_id is None)
         if message_id is not None:
             message_id = whole_id(store, "message", message_id, owner.id)
-            found = [message for message in found if str(message.id) == message_id.lower()]
-            if not found:
+            rows = [message for message in rows if str(message.id) == message_id.lower()]
+            if not rows:
                 raise _unknown(owner.slug)
-        one = found[0].id if message_id is not None else None
+        one = rows[0].id if message_id is not None else None
         store.execute("events/inbox:read", institution_id=owner.id, message_id=one, read_at=job.now)
     return [
         ReadMessage.part(
             message, read_at=message.read_at or job.now, dry_run=True if dry_run else None
         )
-        for message in found
+        for message in rows
     ]
 
 

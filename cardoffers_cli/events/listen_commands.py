@@ -138,10 +138,10 @@ def verify(
             code="secret_missing",
             hint=f"Name --secret-file, or set {VARIABLE}.",
         )
-    given = _headers([*(_lines(headers) if headers else []), *(header or [])])
+    by_name = _headers([*(_lines(headers) if headers else []), *(header or [])])
     content = sys.stdin.buffer.read(_LONGEST_BODY) if body == "-" else _read(Path(body))
     now_s = int(context.now.replace(tzinfo=UTC).timestamp())
-    failed = check_signature(content, given, secrets, now_s, tolerance)
+    failed = check_signature(content, by_name, secrets, now_s, tolerance)
     rows = [{"rule": rule, "meaning": RULES[rule]} for rule in failed]
     if not failed:
         context.note("Genuine: V1, V2 and the timestamp fit.")
@@ -169,10 +169,10 @@ def _read(file: Path) -> bytes:
 
 
 def _headers(lines: list[str]) -> dict[str, str]:
-    found = {}
+    headers = {}
     for line in lines:
         match = _HEADER.fullmatch(line)
         if match is None:
             raise UsageError("A header has no name.", hint="Write -H 'Name: value'.")
-        found[match[1]] = match[2]
-    return found
+        headers[match[1]] = match[2]
+    return headers

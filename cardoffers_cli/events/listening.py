@@ -116,10 +116,10 @@ def _rows(came: SimpleQueue[Received], *, is_verified: bool) -> Iterator[Receive
 def _event(body: bytes) -> Mapping[str, Any]:
     """Return what may be shown of an event; whatever else came is None all over."""
     try:
-        found = parse(body)
+        document = parse(body)
     except JsonFault:
-        found = None
-    event = found if isinstance(found, dict) else {}
+        document = None
+    event = document if isinstance(document, dict) else {}
     others = {"subject_id": f"{str(event.get('event')).partition('.')[0]}_id", "subject": "number"}
     others = {} if "redemption_id" in event else others
     token, masked = event.get("cardholder_token"), event.get("cardholder_token_masked")

@@ -137,14 +137,14 @@ def show_delivery(
     Raises `NotFound`.
     """
     of = {"subject_id": subject_id, "event": event}
-    found = find_delivery(store, **of)
-    body = found.body.encode()
+    delivery = find_delivery(store, **of)
+    body = delivery.body.encode()
     signed = store.row("events/questions:last_signature", **of)
     secret = at_hand.get(signed["secret_sha256"]) if signed else None
     headers = signature_headers(body, secret, signed["signed_at_s"]) if signed and secret else None
     return EventTimeline(
-        **EventProgress.cut(found),
-        other_event=found.other_event,
+        **EventProgress.cut(delivery),
+        other_event=delivery.other_event,
         body_bytes=len(body),
         headers=headers,
         log=store.records(LoggedAttempt, "events/questions:log", **of),

@@ -187,7 +187,7 @@ async def _end(runner: web.AppRunner) -> None:
 
     Closing it is to wait for that answer, and when the loop ends it would be open still.
     """
-    transports = [each.transport for each in runner.server.connections] if runner.server else []
+    transports = [peer.transport for peer in runner.server.connections] if runner.server else []
     await runner.cleanup()
     for transport in transports:
         if transport is not None:
@@ -234,21 +234,21 @@ class CommandOutcome:
 
 def run_command(
     words: Sequence[str],
-    told: bytes,
+    content: bytes,
     *,
     deadline_s: float,
     variables: Mapping[str, str],
     output_bytes: int = 4096,
 ) -> CommandOutcome:
-    """Run a command with `told` on its input, and `variables` beside what it is passed on."""
+    """Run a command with `content` on its input, and `variables` beside what it is passed on."""
     passed_on = {name: text for name, text in os.environ.items() if _PASSED_ON.fullmatch(name)}
-    with tempfile.TemporaryFile() as given:
-        given.write(told)
-        given.seek(0)
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(content)
+        stdin.seek(0)
         try:
             process = subprocess.Popen(  # noqa: S603 - what the operator configured, and no shell
                 words,
-                stdin=given,
+                stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 env={**passed_on, **variables},
@@ -271,21 +271,21 @@ def run_command(
 
 def _hear(process: subprocess.Popen[bytes], deadline: float, most: int) -> tuple[bytes, bool]:
     """Return the beginning of the output, and whether the command ended in time."""
-    kept, is_open, has_ended = b"", True, False
+    output, is_open, has_ended = b"", True, False
     pipe = process.stdout.fileno() if process.stdout else -1
     while (left_s := deadline - time.monotonic()) > 0:
         wait_s = 0.0 if has_ended else min(left_s, _GLANCE_S)
         if is_open and select.select([pipe], [], [], wait_s)[0]:
             data = os.read(pipe, _READ_BYTES)
-            kept, is_open = kept + data[: most - len(kept)], bool(data)
+            output, is_open = output + data[: most - len(output)], bool(data)
             continue
         if has_ended:
-            return kept, True
+            return output, True
         if not is_open:
             time.sleep(wait_s)
         options = os.WEXITED | os.WNOHANG | os.WNOWAIT
         has_ended = os.waitid(os.P_PID, process.pid, options) is not None
-    return kept, False
+    return output, False
 
 
 def _error(code: int) -> str | None:

@@ -159,11 +159,11 @@ class Sending:
             self._wait()
 
     def _deliveries(self, claims: Iterable[Claim]) -> list[Delivery]:
-        made = []
+        deliveries = []
         for claim in claims:
             number = next(self._numbers)
             self._open[number] = claim
-            made.append(
+            deliveries.append(
                 Delivery(
                     number=number,
                     url=claim.url,
@@ -172,7 +172,7 @@ class Sending:
                     lane=str(claim.institution_id),
                 )
             )
-        return made
+        return deliveries
 
     def _signer(self, number: int, claim: Claim) -> Callable[[int], Mapping[str, str]]:
         """Return what signs an event when its attempt begins."""
@@ -336,8 +336,8 @@ def resend(
 def _claim_one(
     store: Store, subject_id: str, event: str, secrets: Mapping[str, str], watch: Watch
 ) -> list[deliver.Claim]:
-    found = find_delivery(store, subject_id, event)
-    if found.moot_because == "not_announced":
+    delivery = find_delivery(store, subject_id, event)
+    if delivery.moot_because == "not_announced":
         raise Refused(
             "The redemption was reversed before anything was sent of it: there is nothing to take"
             " back.",
@@ -346,7 +346,7 @@ def _claim_one(
         )
     claims = deliver.claim_one(store, subject_id, event, secrets, now=watch.clock.now())
     if not claims:
-        raise _not_claimed(store, found.institution, secrets)
+        raise _not_claimed(store, delivery.institution, secrets)
     return claims
 
 
@@ -372,16 +372,16 @@ def _begin(job: Job, kind: str, watch: Watch) -> Iterator[_Sending]:
 
 def _next(job: Job, watch: Watch) -> Any:
     with job.store(read_only=True) as store:
-        found = deliver.waiting(store, read_secrets(job.path), now=watch.clock.now())
-        return found["next_attempt_at"]
+        waiting = deliver.waiting(store, read_secrets(job.path), now=watch.clock.now())
+        return waiting["next_attempt_at"]
 
 
 def _outlook(store: Store, job: Job, watch: Watch) -> Unsent:
     now, secrets = watch.clock.now(), read_secrets(job.path)
-    found = deliver.waiting(store, secrets, now=now)
+    waiting = deliver.waiting(store, secrets, now=now)
     return Unsent(
-        still_due=found["still_due"],
-        next_attempt_at=found["next_attempt_at"],
+        still_due=waiting["still_due"],
+        next_attempt_at=waiting["next_attempt_at"],
         held=deliver.held(store, secrets, now=now),
     )
 

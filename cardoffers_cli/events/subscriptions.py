@@ -109,7 +109,7 @@ def set_webhook(
     URL to which nothing may be sent, none where there is none yet, and unknown events.
     """
     wanted = None if events is None else _wanted(events)
-    with _changing(job, dry_run=dry_run) as (store, kept):
+    with _changing(job, dry_run=dry_run) as (store, stack):
         owner = find_institution(store, institution)
         url = url or owner.webhook_url
         if url is None:
@@ -125,9 +125,9 @@ def set_webhook(
             webhooks.set_events(store, owner.id, owner.slug, before=before, after=wanted, **run.by)
             is_changed = True
         is_first = not webhooks.has_secret(store, owner.id)
-        said = past or ("now" if is_first else None)
+        choice = past or ("now" if is_first else None)
         words = (wanted or owner.webhook_events).split(",")
-        for kind in events_of(words) if said == "all" else ():
+        for kind in events_of(words) if choice == "all" else ():
             if not kind.only_new:
                 publish(store, kind.what, institution_id=owner.id)
         report = WebhookSet(
@@ -135,14 +135,14 @@ def set_webhook(
             events=tuple(words),
             changed=is_changed,
             past_events=webhooks.waiting_events(store, owner.id),
-            from_=said,
+            from_=choice,
         )
-        if said is not None:
-            how = {"institution_id": owner.id, "is_held_back": said == "now"}
+        if choice is not None:
+            how = {"institution_id": owner.id, "is_held_back": choice == "now"}
             store.execute("events/questions:hold_back", **how)
         _log(store, job, owner, "webhook_set", report)
         if is_first and not dry_run:
-            secret = _new_secret(store, job, owner, kept, secret_file, activate_at=job.now)
+            secret = _new_secret(store, job, owner, stack, secret_file, activate_at=job.now)
             report = replace(report, **secret)
         finish_run(store, run, {"changed": report.changed})
     return replace(report, dry_run=dry_run)
@@ -166,7 +166,7 @@ def rotate_secret(
             "The new secret cannot have been active before it was made.",
             hint="Give a time to come, or leave --activate-at out.",
         )
-    with _changing(job, dry_run=dry_run) as (store, kept):
+    with _changing(job, dry_run=dry_run) as (store, stack):
         owner = find_institution(store, institution)
         if not webhooks.has_secret(store, owner.id):
             raise Refused(
@@ -178,7 +178,7 @@ def rotate_secret(
         _log(store, job, owner, "webhook_secret_rotated", {"activate_at": active_at})
         secret = NewSecret()
         if not dry_run:
-            secret = _new_secret(store, job, owner, kept, secret_file, activate_at=active_at)
+            secret = _new_secret(store, job, owner, stack, secret_file, activate_at=active_at)
         finish_run(store, run, {"activate_at": active_at})
     return SecretRotated(
         webhook_url=owner.webhook_url, activate_at=active_at, **secret, dry_run=dry_run
@@ -194,8 +194,8 @@ def _changing(job: Job, *, dry_run: bool) -> Iterator[tuple[Store, ExitStack]]:
     """
     with job.store() as store:
         before = signing_secrets.named_in(store)
-        with ExitStack() as kept, store.transaction(keep=not dry_run):
-            yield store, kept
+        with ExitStack() as stack, store.transaction(keep=not dry_run):
+            yield store, stack
         after = signing_secrets.named_in(store)
         if after != before:
             with suppress(NoSpace, OSError):
@@ -206,7 +206,7 @@ def _new_secret(
     store: Store,
     job: Job,
     owner: Institution,
-    kept: ExitStack,
+    stack: ExitStack,
     file: Path | None,
     *,
     activate_at: datetime,
@@ -214,7 +214,7 @@ def _new_secret(
     """Make and keep a secret; return it as it is shown, or the file that holds it."""
     secret = "whsec_" + "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
     if file is not None:
-        kept.enter_context(new_private_file(file, f"{secret}\n"))
+        stack.enter_context(new_private_file(file, f"{secret}\n"))
     signing_secrets.add_secrets(job.path, [secret])
     named = secret_sha256(secret)
     # Until it is active the one that signs now goes on; one that was to follow is given up.
@@ -230,7 +230,7 @@ def _new_secret(
 def _wanted(events: Sequence[str]) -> str:
     """Return kinds of events in their order, as they are stored."""
     try:
-        return ",".join(each.word for each in events_of(events))
+        return ",".join(kind.word for kind in events_of(events))
     except ValueError:
         raise UsageError(
             f"The events of a webhook cannot be {', '.join(filter(None, events)) or 'none'}.",

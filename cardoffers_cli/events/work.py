@@ -54,7 +54,7 @@ def retry(
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution) if institution else None
-        ids = [_retriable(store, each) for each in dict.fromkeys(subjects)]
+        ids = [_retriable(store, subject) for subject in dict.fromkeys(subjects)]
         run = start_run(store, kind="webhook_retry", now=job.now, actor=job.actor)
         of = {"subject_ids": ids or None, "institution_id": owner.id if owner else None}
         store.execute("events/questions:chosen", **of, since=since)
@@ -66,10 +66,10 @@ def retry(
 def _retriable(store: Store, subject: str) -> str:
     """Return the id of a subject; raise `Refused` where its newest event did not fail."""
     wanted = whole_subject_id(store, subject)
-    found = webhooks.find_delivery(store, wanted)
-    if found.state not in {"failed", "exhausted"}:
+    delivery = webhooks.find_delivery(store, wanted)
+    if delivery.state not in {"failed", "exhausted"}:
         raise Refused(
-            f"The event of {EVENTS[found.event].subject} {subject} is {found.state}.",
+            f"The event of {EVENTS[delivery.event].subject} {subject} is {delivery.state}.",
             code="not_failed",
             hint="`cardoffers webhook resend` sends an event again whatever its state; "
             "`cardoffers webhook set -i INST --from all` sends those that are held back.",

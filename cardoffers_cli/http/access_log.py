@@ -73,9 +73,9 @@ def _located(error: BaseException) -> Mapping[str, Any]:
         f"{frame.f_code.co_filename}:{line} {frame.f_code.co_name}"
         for frame, line in traceback.walk_tb(error.__traceback__)
     ]
-    found = {"class": type(error).__qualname__, "places": places}
+    fields = {"class": type(error).__qualname__, "places": places}
     cause = error.__cause__ or error.__context__
-    return {**found, "cause": _located(cause)} if cause else found
+    return {**fields, "cause": _located(cause)} if cause else fields
 
 
 # The log as a stream that somebody reads, or does not: no answer ever waits for it.

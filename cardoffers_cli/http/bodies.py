@@ -40,24 +40,24 @@ class Bodies:
         """
         if self._calls[owner] >= self._limits.calls_per_institution:
             raise busy()
-        taken = 0
+        byte_count = 0
 
         def take(count: int) -> None:
-            nonlocal taken
+            nonlocal byte_count
             if (
                 self._bytes[owner] + count > self._limits.held_bytes_per_institution
                 or self._bytes.total() + count > self._limits.held_bytes
             ):
                 raise busy()
             self._bytes[owner] += count
-            taken += count
+            byte_count += count
 
         self._calls[owner] += 1
         try:
             yield take
         finally:
             self._calls[owner] -= 1
-            self._bytes[owner] -= taken
+            self._bytes[owner] -= byte_count
             if not self._calls[owner]:
                 del self._calls[owner], self._bytes[owner]
 
@@ -142,9 +142,9 @@ class RequestCounts:
         )
 
     def _histogram(self, route: str) -> Iterator[MetricSample]:
-        done = 0
+        total = 0
         for most, count in zip((*map(str, BUCKETS_S), "+Inf"), self._buckets[route], strict=True):
-            done += count
-            yield MetricSample(done, {"route": route, "le": most}, "_bucket")
+            total += count
+            yield MetricSample(total, {"route": route, "le": most}, "_bucket")
         yield MetricSample(self._seconds[route], {"route": route}, "_sum")
-        yield MetricSample(done, {"route": route}, "_count")
+        yield MetricSample(total, {"route": route}, "_count")

@@ -49,11 +49,11 @@ class TrustedProxies:
     def client(self, host: str, headers: Mapping[str, str]) -> str:
         """Return the client that a request from a host counts for."""
         if self.trust(host):
-            for told in reversed(headers.get("x-forwarded-for", "").split(",")):
-                if _address(told) is None:
+            for address in reversed(headers.get("x-forwarded-for", "").split(",")):
+                if _address(address) is None:
                     break
-                if not self.trust(told):
-                    return client_at(told)
+                if not self.trust(address):
+                    return client_at(address)
         return client_at(host)
 
 

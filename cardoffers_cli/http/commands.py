@@ -50,7 +50,7 @@ def api(
 ) -> None:
     """Call the HTTP contract without a server, and print the body as it comes."""
     context = CommandContext.of(ctx)
-    context.writes({}, reads=[each for each in (body, key_file) if each])
+    context.writes({}, reads=[source for source in (body, key_file) if source])
     headers = _headers(header or [])
     key = _key(key_file)
     if key:
@@ -66,8 +66,8 @@ def api(
     if context.is_terminal and why and code != WITH_FINDINGS:
         context.note(why)
     if include and context.format is Format.json:
-        told = {"dry_run": True} if dry_run else {}
-        context.show({**_document(answer), **told}, exit_code=code, why=why)
+        flags = {"dry_run": True} if dry_run else {}
+        context.show({**_document(answer), **flags}, exit_code=code, why=why)
     else:
         context.write((_head(answer) if include else b"") + answer.body, exit_code=code, why=why)
 
@@ -97,10 +97,10 @@ def _answer(context: CommandContext, call: "Call", *, dry_run: bool) -> "Answer"
     return answer.with_headers(x_request_id=call.request_id)
 
 
-def _headers(given: list[str]) -> dict[str, str]:
+def _headers(lines: list[str]) -> dict[str, str]:
     """Return headers by lower-case name; one given twice is a list (RFC 9110, 5.3)."""
-    found: dict[str, str] = {}
-    for line in given:
+    headers: dict[str, str] = {}
+    for line in lines:
         name, colon, value = line.partition(":")
         name, value = name.strip().lower(), value.strip()
         if not colon or not name:
@@ -110,8 +110,8 @@ def _headers(given: list[str]) -> dict[str, str]:
                 "A key does not belong into a command line, where others can read it.",
                 hint=_HINTS[401],
             )
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
 
 
 def _key(file: Path | None) -> str:

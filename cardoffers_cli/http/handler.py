@@ -143,8 +143,8 @@ class RequestHandler:
     async def _admitted(self, call: Call, body: Body, route: Route, slot: ConnectionSlot) -> Answer:
         if route.needs_store:
             is_ready = await self._readiness.is_ready()
-            found = ready() if is_ready else busy().answer(call.request_id)
-            return replace(found, route=route.template)
+            response = ready() if is_ready else busy().answer(call.request_id)
+            return replace(response, route=route.template)
         if route.scope is None:  # its body, if it has one, means nothing
             return await asyncio.to_thread(self.worker.answer_open, call)
         owner = await self.known_keys.owner(presented_key(call))
@@ -152,9 +152,9 @@ class RequestHandler:
             return await self._worked(replace(call, is_head_only=True), route)
         slot.become(Stage.MOVING, is_authenticated=True)
         with self.bodies.entered(owner) as take:
-            whole = replace(call, body=await body.read(take))
+            full_call = replace(call, body=await body.read(take))
             slot.become(Stage.ANSWERING)
-            answer = await self._worked(whole, route)
+            answer = await self._worked(full_call, route)
         if is_wrong(call, answer):  # it was revoked since
             self.known_keys.forget()
         return answer

@@ -137,10 +137,10 @@ class Server:
         """Accept connections until a signal comes; a second one does not wait for anybody."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._tell)
-        asked, asked_again = asyncio.Event(), asyncio.Event()
+        stop, asked_again = asyncio.Event(), asyncio.Event()
 
         def note() -> None:
-            (asked_again if asked.is_set() else asked).set()
+            (asked_again if stop.is_set() else stop).set()
 
         def ask(_number: int, _frame: Any) -> None:
             loop.call_soon_threadsafe(note)
@@ -156,9 +156,9 @@ class Server:
             )
             listener.listen(BACKLOG)
             ready()
-            await asked.wait()
+            await stop.wait()
             server.close()
-            ends = [loop.create_task(each) for each in (self._end(), asked_again.wait())]
+            ends = [loop.create_task(coroutine) for coroutine in (self._end(), asked_again.wait())]
             await asyncio.wait(ends, timeout=self._stop_s, return_when=asyncio.FIRST_COMPLETED)
 
     async def _end(self) -> None:

@@ -138,9 +138,9 @@ class HttpConnection:
             if self._writer.can_write_eof():
                 self._writer.write_eof()
             async with asyncio.timeout(self._limits.drop_s):
-                left = self._limits.drop_bytes
-                while left > 0 and (data := await self._reader.read(READ_BYTES)):
-                    left -= len(data)
+                remaining = self._limits.drop_bytes
+                while remaining > 0 and (data := await self._reader.read(READ_BYTES)):
+                    remaining -= len(data)
 
     async def _written(self) -> None:
         try:

@@ -153,8 +153,8 @@ class Worker:
                 self._fail(batch, fault)
             else:
                 self._latest_s = time.monotonic() - began
-                for each, answer in zip(batch, answers, strict=True):
-                    each.give(answer)
+                for call, answer in zip(batch, answers, strict=True):
+                    call.give(answer)
 
     def _has_work(self) -> bool:
         """Wait until there is something to do; return False when the work is at its end."""
@@ -176,18 +176,18 @@ class Worker:
 
     def _tell_keys(self) -> None:
         with self._changed:
-            asked, self._asked = self._asked, []
-        asked = [each for each in asked if each.set_running_or_notify_cancel()]
-        if not asked:
+            promises, self._asked = self._asked, []
+        promises = [promise for promise in promises if promise.set_running_or_notify_cancel()]
+        if not promises:
             return
         try:
             keyring = self.service.read_keyring(wait_s=_LOCK_WAIT_S)
         except Exception as fault:  # noqa: BLE001  as above
-            for each in asked:
-                each.set_exception(fault)
+            for promise in promises:
+                promise.set_exception(fault)
         else:
-            for each in asked:
-                each.set_result(keyring)
+            for promise in promises:
+                promise.set_result(keyring)
 
     def _taken(self) -> list[WaitingCall]:
         """Take what waits, the oldest first, up to a batch; wrong keys wait for all others.
@@ -196,27 +196,27 @@ class Worker:
         whether somebody wants the store.
         """
         batch: list[WaitingCall] = []
-        later: list[WaitingCall] = []
+        postponed: list[WaitingCall] = []
         room, alone = self.limits.batch_bytes, self.limits.batch_calls_alone
         with self._changed:
             if self._queue:
                 gather_s = min(_GATHER_S, self._latest_s / _GATHER_PART)
                 self._changed.wait_for(lambda: len(self._queue) >= self._latest, gather_s)
-            self._queue = deque(sorted(self._queue, key=lambda each: each.call.is_head_only))
+            self._queue = deque(sorted(self._queue, key=lambda call: call.call.is_head_only))
             while self._queue and len(batch) < self.limits.batch_calls:
                 waiting = self._queue.popleft()
                 size = len(waiting.call.body)
                 if waiting.promise.cancelled():
                     continue
                 if waiting.is_alone and not alone:
-                    later.append(waiting)
+                    postponed.append(waiting)
                     continue
                 if batch and room < size:
-                    later.append(waiting)
+                    postponed.append(waiting)
                     break
                 batch.append(waiting)
                 room, alone = room - size, alone - waiting.is_alone
-            self._queue.extendleft(reversed(later))
+            self._queue.extendleft(reversed(postponed))
         self._latest = len(batch)
         return batch
 
@@ -231,33 +231,33 @@ class Worker:
         """
         now = time.monotonic()
         with self._changed:
-            late = [each for each in self._queue if each.may_be_old_at <= now]
+            overdue = [call for call in self._queue if call.may_be_old_at <= now]
         try:
-            answers = self.service.answer_busy(_calls(late)) if late else []
+            answers = self.service.answer_busy(_calls(overdue)) if overdue else []
         except Exception as fault:  # noqa: BLE001  as above
-            self._remove(late)
-            self._fail(late, fault)
+            self._remove(overdue)
+            self._fail(overdue, fault)
             return
         final = [
-            (each, answer)
-            for each, answer in zip(late, answers, strict=True)
-            if answer.status != HTTPStatus.SERVICE_UNAVAILABLE or each.deadline <= now
+            (call, answer)
+            for call, answer in zip(overdue, answers, strict=True)
+            if answer.status != HTTPStatus.SERVICE_UNAVAILABLE or call.deadline <= now
         ]
-        self._remove([each for each, _ in final])
-        for each, answer in final:
-            each.give(answer)
+        self._remove([call for call, _ in final])
+        for call, answer in final:
+            call.give(answer)
 
     def _remove(self, answered: Sequence[WaitingCall]) -> None:
-        gone = set(answered)
+        removed = set(answered)
         with self._changed:
-            self._queue = deque(each for each in self._queue if each not in gone)
+            self._queue = deque(call for call in self._queue if call not in removed)
 
     def _fail(self, batch: Sequence[WaitingCall], fault: Exception) -> None:
-        for each in batch:
-            request_id = each.call.request_id
+        for call in batch:
+            request_id = call.call.request_id
             self.on_fault(request_id, fault)
-            each.give(internal().answer(request_id))
+            call.give(internal().answer(request_id))
 
 
 def _calls(batch: Sequence[WaitingCall]) -> list[Call]:
-    return [each.call for each in batch]
+    return [call.call for call in batch]

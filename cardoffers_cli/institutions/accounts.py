@@ -64,8 +64,8 @@ def keep_account(
     if account:
         store.execute("institutions/accounts:keep", **of, **account, now=by["now"])
     changes = _changes(before, account)
-    for each in changes:
-        store.execute("institutions/changes:keep_setting", **of, **by, **each, slug=slug)
+    for change in changes:
+        store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=slug)
     return changes
 
 
@@ -92,7 +92,7 @@ class AccountOptions:
 
 
 def change_account(
-    store: Store, institution: Institution, given: AccountOptions, run: Run, *, dry_run: bool
+    store: Store, institution: Institution, options: AccountOptions, run: Run, *, dry_run: bool
 ) -> tuple[list[FieldChange], str | None]:
     """Change the account, and write that into both logs; return each change, masked.
 
@@ -101,7 +101,7 @@ def change_account(
     holder alone, and `ApprovalNeeded`.
     """
     before = find_account(store, institution.id)
-    now = _wanted(given, before, institution)
+    now = _wanted(options, before, institution)
     if now == before:
         return [], None
     approval = require_approval(
@@ -121,13 +121,13 @@ def change_account(
 
 
 def _wanted(
-    given: AccountOptions, before: BankAccount | None, institution: Institution
+    options: AccountOptions, before: BankAccount | None, institution: Institution
 ) -> BankAccount | None:
-    if given.account == NONE:
+    if options.account == NONE:
         return None
-    kept = before.account if before else None
-    account = parse_account(given.account).text if given.account else kept
-    holder = given.holder or (before.holder if before else institution.name)
+    current = before.account if before else None
+    account = parse_account(options.account).text if options.account else current
+    holder = options.holder or (before.holder if before else institution.name)
     if account is None:
         raise UsageError(
             "There is a holder, and no account.",

@@ -63,14 +63,14 @@ def list_changes(store: Store, **filters: Any) -> list[ValueChange]:
 
 
 def _shown(row: ChangeOfOffer) -> ValueChange:
-    shown = ValueChange.cut(row)
+    change = ValueChange.cut(row)
     if row.currency is None or row.field not in _AMOUNTS:
-        return shown
+        return change
     old, new = (
         text and str(quantize(Decimal(text), row.currency))
         for text in (row.old_value, row.new_value)
     )
-    return replace(shown, old_value=old, new_value=new)
+    return replace(change, old_value=old, new_value=new)
 
 
 # Settings that the security log is told of too, when they change.
@@ -106,16 +106,16 @@ def log_changes(
             event,
             event_id=uuid4(),
             institution_id=institution.id,
-            details={each.field: [each.old_value, each.new_value] for each in changed},
+            details={change.field: [change.old_value, change.new_value] for change in changed},
             now=run.as_of,
             actor=run.actor,
         )
     return [
         FieldChange(
             subject_id=institution.slug,
-            field=each.field,
-            old_value=each.old_value,
-            new_value=each.new_value,
+            field=change.field,
+            old_value=change.old_value,
+            new_value=change.new_value,
         )
-        for each in changed
+        for change in changed
     ]

@@ -63,8 +63,8 @@ def list_(ctx: typer.Context) -> None:
     from cardoffers_cli.institutions.work import InstitutionDetails, all_institutions
 
     context = CommandContext.of(ctx)
-    found = all_institutions(context.job)
-    context.show(found, show.Sheet.of(InstitutionDetails, "institutions", _rows(found)))
+    rows = all_institutions(context.job)
+    context.show(rows, show.Sheet.of(InstitutionDetails, "institutions", _rows(rows)))
 
 
 @app.command("show")
@@ -73,8 +73,8 @@ def show_(ctx: typer.Context, slug: Slug) -> None:
     from cardoffers_cli.institutions.work import show_institution
 
     context = CommandContext.of(ctx)
-    found = show_institution(context.job, slug)
-    context.show(found, _fields(found))
+    institution = show_institution(context.job, slug)
+    context.show(institution, _fields(institution))
 
 
 @app.command()
@@ -105,8 +105,8 @@ def add(
         "widget_limit": str(widget_limit),
         "settlement_hold_days": str(settlement_hold_days),
     }
-    made = add_institution(context.job, cells, dry_run=dry_run)
-    context.show(made, _fields(made))
+    institution = add_institution(context.job, cells, dry_run=dry_run)
+    context.show(institution, _fields(institution))
     context.note("Next: `cardoffers merchant add`, then `cardoffers offer create`.")
 
 
@@ -228,7 +228,7 @@ def set_(
     from cardoffers_cli.institutions.accounts import AccountOptions
     from cardoffers_cli.institutions.work import set_institution
 
-    given = {
+    settings = {
         "name": name,
         "plan": plan,
         "languages": languages and languages.replace(",", "|"),
@@ -241,7 +241,7 @@ def set_(
         "tax_id": tax_id,
         "tax_note": tax_note,
     }
-    values = {field: str(value) for field, value in given.items() if value is not None}
+    values = {field: str(value) for field, value in settings.items() if value is not None}
     layout = _layout(profile, none=no_profile)
     about: dict[str, int | str | None] = {
         "refund_window_days": refund_window_days,
@@ -277,7 +277,8 @@ def set_(
         hold_short=hold_short,
         legal_hold=legal_hold,
         numbers=numbers or (),
-        token_sharers=shares_tokens_with and [each for each in shares_tokens_with if each != NONE],
+        token_sharers=shares_tokens_with
+        and [other for other in shares_tokens_with if other != NONE],
         dry_run=dry_run,
     )
     if not result.changes:
@@ -317,13 +318,13 @@ def _calendar(expects: list[str] | None, holidays: str | None) -> "CalendarOptio
 
 def _rows(institutions: Sequence["InstitutionDetails"]) -> Sequence[Mapping[str, Any]]:
     """Write languages as catalogue files do."""
-    return [{**each, "languages": "|".join(each.languages)} for each in institutions]
+    return [{**row, "languages": "|".join(row.languages)} for row in institutions]
 
 
 def _fields(institution: "InstitutionDetails") -> show.Sheet:
     from cardoffers_cli.institutions.work import InstitutionDetails
 
     (row,) = _rows([institution])
-    names = [*(each.name for each in show.columns_of(InstitutionDetails)), *IF_ANY]
+    names = [*(column.name for column in show.columns_of(InstitutionDetails)), *IF_ANY]
     fields = {name: row[name] for name in names if name in row}
     return show.Sheet.of_fields("institution", fields)

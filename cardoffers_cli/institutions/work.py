@@ -141,8 +141,8 @@ def add_institution(
         with run_record(store, kind="institution_add", now=job.now, actor=job.actor) as run:
             write_row(store, _KIND, {**cells, "institution_id": str(uuid4())}, run)
             run.counts["institution"] = slug
-        made = find_institution(store, slug)
-    return AddedInstitution(**_shown(made), dry_run=dry_run)
+        institution = find_institution(store, slug)
+    return AddedInstitution(**_shown(institution), dry_run=dry_run)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,8 +264,8 @@ def _change_four_eyes(
     changed = policy_changes(before, values)
     if not changed:
         return [], None
-    details = {each.field: [each.old_value, each.new_value] for each in changed}
-    subject = ", ".join(f"{each.field} {each.new_value or 'none'}" for each in changed)
+    details = {change.field: [change.old_value, change.new_value] for change in changed}
+    subject = ", ".join(f"{change.field} {change.new_value or 'none'}" for change in changed)
     approval = require_approval(
         store,
         run,
@@ -293,8 +293,8 @@ def _change_numbers(
     store: Store, institution: Institution, numbers: Sequence[str], run: Run
 ) -> list[FieldChange]:
     lengths = read_lengths(institution.numbers)
-    for each in numbers:
-        lengths |= declared_lengths(each)
+    for declaration in numbers:
+        lengths |= declared_lengths(declaration)
     change = LengthsChange(old_value=institution.numbers, new_value=lengths_text(lengths))
     changed = change_lengths(store, institution.id, institution.slug, change, **run.by)
     return log_changes(store, "numbers_declared", institution, changed, run)
@@ -303,7 +303,7 @@ def _change_numbers(
 def _change_sharers(
     store: Store, institution: Institution, sharers: Sequence[str], run: Run
 ) -> list[FieldChange]:
-    slugs = [find_institution(store, each).slug for each in sharers]
+    slugs = [find_institution(store, sharer).slug for sharer in sharers]
     changed = change_sharers(store, institution, slugs, **run.by)
     return log_changes(store, "token_sharing_changed", institution, changed, run)
 
@@ -326,8 +326,8 @@ def _whole(store: Store, institution: Institution) -> InstitutionDetails:
     more: dict[str, str | None] = {"watch": "on"} if is_watched(store, institution.id) else {}
     if hold := shown_hold(store, institution):
         more["legal_hold"] = hold
-    if kept := find_account(store, institution.id):
-        more |= {"account": kept.masked, "account_holder": kept.holder}
+    if account := find_account(store, institution.id):
+        more |= {"account": account.masked, "account_holder": account.holder}
     if calendar := newest_calendar(store, institution.id):
         more |= {name: text or None for name, text in calendar_texts(calendar).items()}
     return InstitutionDetails(**{**_shown(institution), **more})

@@ -167,8 +167,8 @@ class Judge:
             broken = suspicious.filter(self._rules.suspicious(suspicious, is_plain=False))
         findings = _frame_of(line_findings)
         if broken.height:
-            found = self._rules.findings(broken)
-            findings = pl.concat([findings, found]).sort("line", maintain_order=True)
+            row_findings = self._rules.findings(broken)
+            findings = pl.concat([findings, row_findings]).sort("line", maintain_order=True)
         bad = findings["line"].filter(findings["level"] == "error").unique().sort()
         valid = rows.filter(~pl.col("line").is_in(bad.implode())) if len(bad) else rows
         return Chunk(

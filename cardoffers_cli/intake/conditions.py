@@ -36,11 +36,11 @@ class Condition:
     def columns(self) -> frozenset[str]:
         """The columns that are read."""
         read = set[str]()
-        for each in fields(self):
-            value = getattr(self, each.name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             if isinstance(value, Condition):
                 read |= value.columns
-            elif each.name in _NAMES_OF_COLUMNS and isinstance(value, str):
+            elif field.name in _NAMES_OF_COLUMNS and isinstance(value, str):
                 read.add(value)
         return frozenset(read)
 

@@ -153,17 +153,17 @@ def without_numbers(record: bytes) -> bytes:
 
 def masked_object(text: str, names: Collection[str]) -> str:
     """Return a JSON object, which is known to parse, with a mask as some of its values."""
-    parts, done = [], 0
+    parts, copied_to = [], 0
     at = _after_blanks(text, text.index("{") + 1)
     while text[at] == _QUOTE:
         name, at = _DECODER.raw_decode(text, at)
         start = _after_blanks(text, _after_blanks(text, at) + 1)  # behind the colon
         _, end = _DECODER.raw_decode(text, start)
         if name in names:
-            parts += [text[done:start], f'"{MASK}"']
-            done = end
+            parts += [text[copied_to:start], f'"{MASK}"']
+            copied_to = end
         at = _after_separators(text, end)
-    return "".join([*parts, text[done:]])
+    return "".join([*parts, text[copied_to:]])
 
 
 class _Ascending:

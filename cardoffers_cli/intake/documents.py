@@ -54,11 +54,11 @@ def parse(text: bytes, *, unique_keys: bool = True) -> Any:
 
 
 def _fault(error: ValueError, text: bytes) -> JsonFault:
-    said = str(error)
-    found = _POSITION.search(said)
-    line, column = map(int, found.groups()) if found else (1, 1)
-    code = "duplicate_key" if said.startswith("Detected duplicate key") else "json_invalid"
-    return JsonFault(code, text, line, column, is_short=said.startswith("EOF"))
+    message = str(error)
+    position = _POSITION.search(message)
+    line, column = map(int, position.groups()) if position else (1, 1)
+    code = "duplicate_key" if message.startswith("Detected duplicate key") else "json_invalid"
+    return JsonFault(code, text, line, column, is_short=message.startswith("EOF"))
 
 
 _JITER = Parser(parse, lambda token: LosslessFloat(token.encode()))

@@ -54,7 +54,7 @@ def in_any_case(words: str) -> str:
 
 def portable(pattern: str) -> str:
     """Write a pattern of these as ECMA-262 has it, which Python reads too."""
-    return re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", pattern)
+    return re.sub(r"\\x\{(\w+)\}", lambda match: rf"\u{match[1]:0>4}", pattern)
 
 
 FALSE = ("FALSE", "False", "false")

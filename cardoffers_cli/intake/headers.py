@@ -50,10 +50,10 @@ class Names:
             own=("cardholder_token", "instrument_token", kind.moment),
         )
 
-    def met_in(self, given: Sequence[str]) -> float:
+    def met_in(self, header: Sequence[str]) -> float:
         """Return which share of the required names, or their like, stand in a header."""
-        met = [_are_in(each.split("|"), given) for each in self.required]
-        return sum(met) / len(met) if met else float(_are_known(given, self))
+        matches = [_are_in(wanted.split("|"), header) for wanted in self.required]
+        return sum(matches) / len(matches) if matches else float(_are_known(header, self))
 
     def are_in(self, line: bytes) -> bool:
         """Say whether a header, however it is separated, has a name that no other file has."""
@@ -77,17 +77,17 @@ def read_header(
     Columns to be left out get names that start with a space, which no known name does. Raises
     `FileUnusable` with the codes of a header (rules.md#unusable-files).
     """
-    given = _given_names(line, names, delimiter, number)
-    _check(given, names, line, delimiter, number)
+    header = _given_names(line, names, delimiter, number)
+    _check(header, names, line, delimiter, number)
     named = (
         name if name in names.known else f" {position}"
-        for position, name in enumerate(given, start=1)
+        for position, name in enumerate(header, start=1)
     )
     return Layout(names=tuple(named), delimiter=delimiter), [
         make_finding("column_ignored", f"the column {name} is ignored", line=number, column=name)
         if name in names.ignored
         else unknown_column(name, position, line=number)
-        for position, name in enumerate(given, start=1)
+        for position, name in enumerate(header, start=1)
         if name not in names.known
     ]
 
@@ -108,8 +108,8 @@ def _given_names(line: bytes, names: Names, delimiter: str, number: int) -> list
         ) from None
 
 
-def _check(given: list[str], names: Names, line: bytes, delimiter: str, number: int) -> None:
-    if not _are_known(given, names):
+def _check(header: list[str], names: Names, line: bytes, delimiter: str, number: int) -> None:
+    if not _are_known(header, names):
         _refuse_delimiter(line, names, delimiter, number)
         if _are_known(parts_of(line, delimiter), names):
             raise unusable(
@@ -120,20 +120,20 @@ def _check(given: list[str], names: Names, line: bytes, delimiter: str, number: 
             )
         raise _without_names(line, names, number)
     for name in names.known:
-        if given.count(name) > 1:
+        if header.count(name) > 1:
             raise unusable(
                 "header_column_duplicate", f"The header names {name} twice.", line=number
             )
     missing = [
-        wanted for wanted in names.required if not any(name in given for name in wanted.split("|"))
+        wanted for wanted in names.required if not any(name in header for name in wanted.split("|"))
     ]
     if missing:
-        raise _lacking(missing, given, number)
+        raise _lacking(missing, header, number)
 
 
-def _are_in(wanted: Iterable[str], given: Iterable[str]) -> bool:
+def _are_in(wanted: Iterable[str], names: Iterable[str]) -> bool:
     """Whether one of some names is given, or almost so."""
-    return not set(map(folded, wanted)).isdisjoint(map(folded, given))
+    return not set(map(folded, wanted)).isdisjoint(map(folded, names))
 
 
 def _are_known(parts: Iterable[str], names: Names) -> bool:
@@ -164,24 +164,24 @@ def parts_of(line: bytes, delimiter: str) -> list[str]:
 
 def _without_names(line: bytes, names: Names, number: int) -> FileUnusable:
     """Say what the first line holds where it has none of the names."""
-    delimiter = max(DELIMITERS, key=lambda each: len(parts_of(line, each)))
+    delimiter = max(DELIMITERS, key=lambda candidate: len(parts_of(line, candidate)))
     parts = parts_of(line, delimiter)
     seen = [shown_name(part.strip()) for part in parts]
     between = f", separated by {DELIMITERS[delimiter]}" if len(parts) > 1 else ""
     what = f"{counted(len(parts), 'field')}{between}"
     named = [name for name in seen if name]
     are_names = len(named) == len(seen)
-    told = f": {', '.join(named[:_MOST_SHOWN])}" if are_names else ", which are no names"
+    listing = f": {', '.join(named[:_MOST_SHOWN])}" if are_names else ", which are no names"
     return unusable(
         "header_missing",
-        f"The first line holds none of the known column names, but {what}{told}.",
+        f"The first line holds none of the known column names, but {what}{listing}.",
         hint=f"Put the column names first. They are: {', '.join(names.known)}.",
         line=number,
     )
 
 
-def _lacking(missing: list[str], given: list[str], number: int) -> FileUnusable:
-    almost = set(map(folded, given))
+def _lacking(missing: list[str], header: list[str], number: int) -> FileUnusable:
+    almost = set(map(folded, header))
     alternatives = [name for wanted in missing for name in wanted.split("|")]
     near = [name for name in alternatives if folded(name) in almost]
     columns = [wanted.replace("|", " or ") for wanted in missing]
@@ -206,9 +206,9 @@ def folded(name: str) -> str:
 
 def unknown_column(name: str, position: int, *, line: int | None = None) -> Finding:
     """Return the warning of a column, or a field of JSON, that is not known."""
-    shown = shown_name(name) or f"number {position}"
-    message = f"the column {shown} is not known and is ignored"
-    return make_finding("column_unknown", message, line=line, column=shown)
+    label = shown_name(name) or f"number {position}"
+    message = f"the column {label} is not known and is ignored"
+    return make_finding("column_unknown", message, line=line, column=label)
 
 
 def shown_name(name: str) -> str | None:

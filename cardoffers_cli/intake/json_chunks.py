@@ -127,12 +127,12 @@ class Document:
         at = depth = 0
         for block in self._blocks:
             text = _longer(text, block)
-            while found := _BRACKET.match(text, at):
-                at = found.end()
-                if self._opens_list(found, depth):
+            while bracket := _BRACKET.match(text, at):
+                at = bracket.end()
+                if self._opens_list(bracket, depth):
                     self.head = text[:at]
                     return text[at:]
-                depth += 1 if found[1] in b"[{" else -1
+                depth += 1 if bracket[1] in b"[{" else -1
                 if depth > DEEPEST:
                     text = text[:at]
                     break
@@ -141,14 +141,14 @@ class Document:
         self.head, self.tail_place = text, Position().after(text)
         return None
 
-    def _opens_list(self, found: re.Match[bytes], depth: int) -> bool:
-        if found[1] != b"[" or depth > 1:
+    def _opens_list(self, bracket: re.Match[bytes], depth: int) -> bool:
+        if bracket[1] != b"[" or depth > 1:
             return False
         if depth == 0:
-            return not found.string[: found.end() - 1].strip(_BLANKS)
-        if self._list_key is None or not _OPENS_LIST_OF_KEY.search(found[0]):
+            return not bracket.string[: bracket.end() - 1].strip(_BLANKS)
+        if self._list_key is None or not _OPENS_LIST_OF_KEY.search(bracket[0]):
             return False
-        *_, key = _STRINGS.findall(found[0])
+        *_, key = _STRINGS.findall(bracket[0])
         try:
             return bool(json.loads(key.decode()) == self._list_key)
         except ValueError:
@@ -171,10 +171,10 @@ def _scan(text: bytes, at: int, depth: int) -> tuple[int, int, int | None, int |
         if depth == 0 and (items := _FLAT_ITEMS.match(text, at)):
             at = items.end()
             comma = at - 1
-        found = (_BRACKET if depth else _BRACKET_OR_COMMA).match(text, at)
-        if found is None:
+        bracket = (_BRACKET if depth else _BRACKET_OR_COMMA).match(text, at)
+        if bracket is None:
             return at, depth, comma, None
-        at, mark = found.end(), found[1]
+        at, mark = bracket.end(), bracket[1]
         if mark == b",":
             comma = at - 1
         elif mark in b"[{":

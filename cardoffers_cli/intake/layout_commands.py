@@ -54,19 +54,19 @@ def new(
         )
         time_zone = zone(answer or None)
     if output is None:
-        made = new_profile(guess, sample, zone=time_zone)
-        context.say(made.toml)
-        context.note(f"{made.layout}.")
+        profile = new_profile(guess, sample, zone=time_zone)
+        context.say(profile.toml)
+        context.note(f"{profile.layout}.")
         return
     context.writes({"-o": output}, reads=[sample])
-    made = new_profile(guess, sample, zone=time_zone, to=output)
+    profile = new_profile(guess, sample, zone=time_zone, to=output)
     if not dry_run:
-        show.write(made.toml.encode(), output, mode=context.settings.mode)
-    document = {**made, "dry_run": dry_run}
+        show.write(profile.toml.encode(), output, mode=context.settings.mode)
+    document = {**profile, "dry_run": dry_run}
     context.show(
         document,
-        show.Sheet.of(GuessedColumn, "fields", made.fields_),
-        show.Text([f"{made.layout}."]),
+        show.Sheet.of(GuessedColumn, "fields", profile.fields_),
+        show.Text([f"{profile.layout}."]),
     )
     context.note(f"Next: `cardoffers profile check {output} {sample}`.")
 
@@ -87,16 +87,16 @@ def check(
     context = CommandContext.of(ctx)
     reading = checked_as(context.now, currency, ",", None, zone=assume_timezone)
     layout = read_profile(profile)
-    found = check_profile(source, layout, reading, named=str(profile))
-    names = [each.field for each in found.fields_]
+    result = check_profile(source, layout, reading, named=str(profile))
+    names = [field.field for field in result.fields_]
     columns = [show.Column("line", kind="integer"), *(show.Column(name) for name in names)]
-    wrong = [each.field for each in found.fields_ if each.unreadable]
+    wrong = [field.field for field in result.fields_ if field.unreadable]
     if not wrong:
         context.note(f"Next: {_next(source, profile, makes_tokens=layout.makes_tokens)}.")
     context.show(
-        found,
-        show.Sheet.of(CheckedField, "fields", found.fields_, title="Fields"),
-        show.Sheet("rows", tuple(columns), found.items_, title="First rows"),
+        result,
+        show.Sheet.of(CheckedField, "fields", result.fields_, title="Fields"),
+        show.Sheet("rows", tuple(columns), result.items_, title="First rows"),
         exit_code=3 if wrong else 0,
         why=f"The profile cannot read {', '.join(wrong)} in every row." if wrong else "",
     )
@@ -125,9 +125,9 @@ def show_(
         layout = read_profile(Path(profile))
     else:
         layout = parse_profile(kept_toml(context.job, profile), profile)
-    found = shown_profile(layout, profile)
-    fields = {**found, "fields": " ".join(found.fields_)}
-    context.show(found, show.Sheet.of_fields("profile", fields))
+    summary = shown_profile(layout, profile)
+    fields = {**summary, "fields": " ".join(summary.fields_)}
+    context.show(summary, show.Sheet.of_fields("profile", fields))
 
 
 @app.command("list")
@@ -141,9 +141,9 @@ def list_(
     from cardoffers_cli.intake.layouts import ProfileRow, kept_profiles, profiles_in
 
     context = CommandContext.of(ctx)
-    found = kept_profiles(context.job) if folder is None else profiles_in(folder)
-    rows = [{**each, "fields": " ".join(each.fields_)} for each in found]
-    context.show(found, show.Sheet.of(ProfileRow, "profiles", rows))
+    profiles = kept_profiles(context.job) if folder is None else profiles_in(folder)
+    rows = [{**profile, "fields": " ".join(profile.fields_)} for profile in profiles]
+    context.show(profiles, show.Sheet.of(ProfileRow, "profiles", rows))
 
 
 @app.command()
@@ -166,7 +166,7 @@ def sample(
         raise UsageError("-o sample.csv is missing.", hint="Name the file to write.")
     context = CommandContext.of(ctx)
     context.writes({"-o": output}, reads=[profile])
-    made = sample_profile(
+    result = sample_profile(
         read_profile(profile),
         Plan(rows=rows, seed=seed, institutions=1, links=0),
         output,
@@ -174,7 +174,7 @@ def sample(
         decimals=currency_decimals(currency),
         dry_run=dry_run,
     )
-    context.show(made)
+    context.show(result)
 
 
 @app.command()
@@ -272,10 +272,10 @@ def build(
     runtime = pyodide or context.settings.pyodide or context.store_path.with_name(FILE)
     context.writes({"-o": output}, reads=[runtime, *([profile] if profile else [])])
     currency_decimals(currency)
-    found = layout_of(profile, delimiter)
+    file_layout = layout_of(profile, delimiter)
     layout = None
-    if profile and found:
-        layout = BuiltInLayout(profile=found, name=profile.name)
+    if profile and file_layout:
+        layout = BuiltInLayout(profile=file_layout, name=profile.name)
     check = PageCheck(
         currency=currency, delimiter=delimiter, assume_timezone=assume_timezone, layout=layout
     )

@@ -60,8 +60,8 @@ class FieldSource(_ProfilePart):
 
     @model_validator(mode="after")
     def _one_source(self) -> FieldSource:
-        given = (self.column is not None) + bool(self.columns) + (self.constant is not None)
-        if given != 1:
+        count = (self.column is not None) + bool(self.columns) + (self.constant is not None)
+        if count != 1:
             raise ValueError("give one of column, columns and constant")
         return self
 
@@ -116,21 +116,21 @@ class TimeSource(FieldSource):
     def _known_directives(cls, text: str) -> str:
         if text == SERIAL_DAYS:
             return text
-        given = re.findall(r"%(.?)", text.replace("%%", ""))
-        unknown = [f"%{each}" for each in given if each not in _DIRECTIVES]
+        directives = re.findall(r"%(.?)", text.replace("%%", ""))
+        unknown = [f"%{directive}" for directive in directives if directive not in _DIRECTIVES]
         if unknown:
             raise ValueError(f"there is no {unknown[0]}; known are %d %m %y %Y %b %H %M %S %z …")
-        is_dated = {"d", "m"} <= set(given) or {"d", "b"} <= set(given)
-        if not is_dated or not {"y", "Y"} & set(given):
+        is_dated = {"d", "m"} <= set(directives) or {"d", "b"} <= set(directives)
+        if not is_dated or not {"y", "Y"} & set(directives):
             raise ValueError("a date needs day, month and year, such as %d/%m/%Y")
-        if len(given) != len(set(given)):
+        if len(directives) != len(set(directives)):
             raise ValueError("a part of the date is named twice")
-        clock = _TIME_OF_DAY & set(given)
-        if clock and not any(whole <= clock <= whole | _SECONDS for whole in _CLOCKS):
+        clock = _TIME_OF_DAY & set(directives)
+        if clock and not any(form <= clock <= form | _SECONDS for form in _CLOCKS):
             raise ValueError("a time of day is %H:%M or %I:%M %p, with %S behind it or without")
         if "S" not in clock and "f" in clock:
             raise ValueError("%f are parts of a second, so %S stands before it")
-        if "z" in given and not clock:
+        if "z" in directives and not clock:
             raise ValueError("%z says how far a time of day is from UTC, and there is none")
         return text
 
@@ -145,7 +145,7 @@ class TimeSource(FieldSource):
     @property
     def has_clock(self) -> bool:
         """Whether there is a time of day in it."""
-        return self.is_serial or any(f"%{each}" in self.format for each in _CLOCK)
+        return self.is_serial or any(f"%{directive}" in self.format for directive in _CLOCK)
 
     @property
     def is_serial(self) -> bool:
@@ -261,12 +261,12 @@ class Profile(_ProfilePart):
     @classmethod
     def _known_encoding(cls, text: str) -> str:
         try:
-            found = codecs.lookup(text).name
+            name = codecs.lookup(text).name
         except LookupError:
-            found = ""
-        if found not in ENCODINGS:
+            name = ""
+        if name not in ENCODINGS:
             raise ValueError(f"it is none of {', '.join(ENCODINGS)}")
-        return found
+        return name
 
     @model_validator(mode="after")
     def _header_behind_preamble(self) -> Profile:
@@ -290,8 +290,8 @@ class Profile(_ProfilePart):
     @property
     def digest(self) -> str:
         """The SHA-256 of what the profile says, in lower-case hex; comments and order are none."""
-        said = self.model_dump_json(by_alias=True, exclude_defaults=True)
-        return hashlib.sha256(said.encode()).hexdigest()
+        text = self.model_dump_json(by_alias=True, exclude_defaults=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def makes_tokens(self) -> bool:
@@ -302,10 +302,10 @@ class Profile(_ProfilePart):
 def parse_profile(text: str, name: str) -> Profile:
     """Read a profile; raise `UsageError`, which says where in the TOML something is wrong."""
     try:
-        given = json.dumps(
+        document = json.dumps(
             tomllib.loads(text), default=str
         )  # JSON is read strictly, lists as tuples
-        return Profile.model_validate_json(given)
+        return Profile.model_validate_json(document)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(
             f"{name} is not TOML: {error}.",
@@ -324,8 +324,8 @@ def parse_profile(text: str, name: str) -> Profile:
 def _place(steps: tuple[int | str, ...]) -> str:
     """Name the key in the TOML; which of several types was tried is no part of it."""
     keys = [str(step) for step in steps if isinstance(step, int) or re.fullmatch(r"[a-z_]+", step)]
-    kept = [key for key in keys if key not in _TYPES]
-    return f"{'.'.join(kept)}: " if kept else ""
+    own_keys = [key for key in keys if key not in _TYPES]
+    return f"{'.'.join(own_keys)}: " if own_keys else ""
 
 
 _TYPES = frozenset({"str", "int", "tuple"})

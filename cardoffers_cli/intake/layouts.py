@@ -46,8 +46,8 @@ class StoredProfile(Record):
 
 def find_profile(store: Store, institution_id: UUID) -> StoredProfile | None:
     """Return the profile of an institution, if it has one."""
-    found = store.records(StoredProfile, "intake/layouts:find", institution_id=institution_id)
-    return found[0] if found else None
+    profiles = store.records(StoredProfile, "intake/layouts:find", institution_id=institution_id)
+    return profiles[0] if profiles else None
 
 
 def keep_profile(
@@ -65,8 +65,8 @@ def keep_profile(
 
     One that says the same changes nothing.
     """
-    found = find_profile(store, institution_id)
-    old = found.digest if found else None
+    current = find_profile(store, institution_id)
+    old = current.digest if current else None
     if old == digest:
         return old
     store.execute("intake/layouts:forget", institution_id=institution_id)
@@ -164,12 +164,12 @@ def new_profile(
         fields_=[
             GuessedColumn(
                 field=name,
-                column=found.label,
-                written=settings_told(found.settings),
-                sureness=found.sureness,
-                why=found.why,
+                column=field.label,
+                written=settings_told(field.settings),
+                sureness=field.sureness,
+                why=field.why,
             )
-            for name, found in guess.fields.items()
+            for name, field in guess.fields.items()
         ],
         toml=toml,
         profile=str(to) if to else None,
@@ -199,20 +199,20 @@ def check_profile(source: str, profile: Profile, how: FileReading, *, named: str
     with open_source(source) as opened, ProfiledFile(opened, how, profile) as file:
         rows = next(iter(file.canonical()), None)
         left_out = file.left_out
-    found = [] if rows is None else rows.to_dicts()
+    first_rows = [] if rows is None else rows.to_dicts()
     return CheckedProfile(
         file=source,
         profile=named,
         digest=profile.digest,
-        rows=len(found),
+        rows=len(first_rows),
         left_out=left_out,
         fields_=[
-            _checked(name, label, [row[name] for row in found])
+            _checked(name, label, [row[name] for row in first_rows])
             for name, label in labels_of(profile).items()
         ],
         items_=[
             {name: _shown(name, value) for name, value in row.items()}
-            for row in found[:_SHOWN_ROWS]
+            for row in first_rows[:_SHOWN_ROWS]
         ],
     )
 
@@ -237,9 +237,9 @@ def _shown(name: str, value: Any) -> Any:
 def kept_profiles(job: Job) -> list[ProfileRow]:
     """Return the profiles that institutions keep in the store, by institution."""
     with reading(job) as source:
-        kept = source.store.records(StoredProfile, "intake/layouts:find", institution_id=None)
+        rows = source.store.records(StoredProfile, "intake/layouts:find", institution_id=None)
     return [
-        shown_profile(parse_profile(each.toml, each.institution), each.institution) for each in kept
+        shown_profile(parse_profile(row.toml, row.institution), row.institution) for row in rows
     ]
 
 
@@ -257,33 +257,33 @@ def kept_layout(job: Job, institution: str, *, to_write: bool = False) -> Profil
 
 def _layout_in(store: Store, institution: str) -> Profile | None:
     owner = find_institution(store, institution)
-    kept = find_profile(store, owner.id)
-    return parse_profile(kept.toml, f"The profile of {owner.slug}") if kept else None
+    profile = find_profile(store, owner.id)
+    return parse_profile(profile.toml, f"The profile of {owner.slug}") if profile else None
 
 
 def kept_toml(job: Job, institution: str) -> str:
     """Return the profile that an institution keeps, as it was given; raise `NotFound`."""
     with reading(job) as source:
         owner = find_institution(source.store, institution)
-        kept = find_profile(source.store, owner.id)
-    if kept is None:
+        profile = find_profile(source.store, owner.id)
+    if profile is None:
         raise NotFound(
             f"{owner.slug} keeps no profile: its files are in our own layout.",
             code="profile_missing",
             hint=f"`cardoffers institution set {owner.slug} --profile P.toml` gives it one.",
         )
-    return kept.toml
+    return profile.toml
 
 
 def profiles_in(folder: Path) -> list[ProfileRow]:
     """Return the profiles of a folder by name; other TOML files are left out."""
-    found = []
+    profiles = []
     for path in sorted(folder.glob("*.toml")):
         try:
-            found.append(shown_profile(read_profile(path), str(path)))
+            profiles.append(shown_profile(read_profile(path), str(path)))
         except UsageError:
             continue
-    return found
+    return profiles
 
 
 def shown_profile(profile: Profile, named: str) -> ProfileRow:

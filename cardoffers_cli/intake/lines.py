@@ -49,13 +49,13 @@ class LineSplitter:
         if end == len(block) and not self.rest:
             return block
         if end:
-            whole = b"".join((self.rest, memoryview(block)[:end]))
+            lines = b"".join((self.rest, memoryview(block)[:end]))
             self.rest = block[end:]
-            return whole
+            return lines
         text = self.rest + block
         end = _last_end(text)
-        rest = text[end:]
-        self.rest = rest[: MAX_LINE_BYTES + 1] + rest[-1:] if len(rest) > _MOST_KEPT else rest
+        tail = text[end:]
+        self.rest = tail[: MAX_LINE_BYTES + 1] + tail[-1:] if len(tail) > _MOST_KEPT else tail
         return text[:end]
 
 

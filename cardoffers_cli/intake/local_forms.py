@@ -76,11 +76,11 @@ def _with_point(number: str, text: str) -> str:
     if grouped and (mark == "," or number.count(mark) > 1):
         return number.replace(mark, "")
     other = "," if mark == "." else "."
-    whole, decimals = number[:last], number[last + 1 :]
-    is_plain = whole.isdigit() or re.fullmatch(rf"[1-9]\d{{0,2}}(?:\{other}\d{{3}})+", whole)
+    integer, decimals = number[:last], number[last + 1 :]
+    is_plain = integer.isdigit() or re.fullmatch(rf"[1-9]\d{{0,2}}(?:\{other}\d{{3}})+", integer)
     if not is_plain or len(decimals) > _MOST_DECIMALS:
         raise ValueError(f"{text!r} is no amount; write 12.50 or 12,50")
-    return f"{whole.replace(other, '')}.{decimals}"
+    return f"{integer.replace(other, '')}.{decimals}"
 
 
 def read_day(text: str, today: date) -> date:
@@ -91,8 +91,8 @@ def read_day(text: str, today: date) -> date:
     try:
         return _numbered(words, text, today) or _named(words, today)
     except (ValueError, KeyError) as error:
-        told = f"{text!r} is no day; write 2026-03-01, 01.03.2026, 1 Mar or yesterday"
-        raise ValueError(str(error) if isinstance(error, _Ambiguous) else told) from None
+        message = f"{text!r} is no day; write 2026-03-01, 01.03.2026, 1 Mar or yesterday"
+        raise ValueError(str(error) if isinstance(error, _Ambiguous) else message) from None
 
 
 class _Ambiguous(ValueError):
@@ -101,12 +101,12 @@ class _Ambiguous(ValueError):
 
 def _numbered(words: str, text: str, today: date) -> date | None:
     """Return the day of one in numbers, None for another."""
-    if found := _ISO.fullmatch(words):
-        return date(*map(int, found.groups()))
-    if found := _DOTTED.fullmatch(words):
-        return _dated(int(found[1]), int(found[2]), found[3], today)
-    if found := _SLASHED.fullmatch(words):
-        first, second, year = map(int, found.groups())
+    if match := _ISO.fullmatch(words):
+        return date(*map(int, match.groups()))
+    if match := _DOTTED.fullmatch(words):
+        return _dated(int(match[1]), int(match[2]), match[3], today)
+    if match := _SLASHED.fullmatch(words):
+        first, second, year = map(int, match.groups())
         if first <= _LAST_MONTH and second <= _LAST_MONTH and first != second:
             readings = sorted(date(year, *pair) for pair in ((first, second), (second, first)))
             raise _Ambiguous(f"{text!r} can be {readings[0]} or {readings[1]}; write that")
@@ -121,9 +121,9 @@ def _named(words: str, today: date) -> date:
     year = parts.pop() if len(parts) == 3 else None  # noqa: PLR2004  day, month and year
     if year is not None and not re.fullmatch(r"\d{4}", year, re.ASCII):
         raise ValueError(year)
-    found = [_NAMED.fullmatch(part) for part in parts]
-    days = [int(part[1]) for part in found if part and part[1]]
-    months = [_month(part[2]) for part in found if part and part[2]]
+    matches = [_NAMED.fullmatch(part) for part in parts]
+    days = [int(part[1]) for part in matches if part and part[1]]
+    months = [_month(part[2]) for part in matches if part and part[2]]
     (day,), (month,) = days, months
     return _dated(day, month, year, today)
 
@@ -132,7 +132,7 @@ def _month(name: str) -> int:
     if len(name) < _LETTERS:
         raise ValueError(name)
     for number, names in enumerate(_MONTHS, start=1):
-        if any(each.startswith(name) for each in names.split()):
+        if any(word.startswith(name) for word in names.split()):
             return number
     raise ValueError(name)
 
@@ -143,11 +143,11 @@ def _dated(day: int, month: int, year: str | None, today: date) -> date:
         return date(int(year) + (_CENTURY if len(year) < len("2026") else 0), month, day)
     for back in range(9):  # 29 February is at most eight years ago
         try:
-            found = date(today.year - back, month, day)
+            candidate = date(today.year - back, month, day)
         except ValueError:
             continue
-        if found <= today:
-            return found
+        if candidate <= today:
+            return candidate
     raise ValueError(day)
 
 

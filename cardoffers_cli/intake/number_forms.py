@@ -51,18 +51,18 @@ def note_numbers(
             continue
         if name in _REPEATED and numbers_of(among[name].unique(), name).is_empty():
             continue
-        found = numbers_of(among[name], name)
+        frame = numbers_of(among[name], name)
         if name in TOKENS:
-            found = found.filter(pl.col("form") == JOINED)
-        if found.is_empty():
+            frame = frame.filter(pl.col("form") == JOINED)
+        if frame.is_empty():
             continue
-        for (length, form), numbers in found.group_by("length", "form", maintain_order=True):
-            each = NumberForm(name, length, form)
-            if evidence.is_full(each):
+        for (length, form), numbers in frame.group_by("length", "form", maintain_order=True):
+            number_form = NumberForm(name, length, form)
+            if evidence.is_full(number_form):
                 continue
             new = numbers.unique("place", keep="first", maintain_order=True)
-            evidence.count(each, new.select("place", "is_right").iter_rows())
-        right = found.filter("is_right")
+            evidence.count(number_form, new.select("place", "is_right").iter_rows())
+        right = frame.filter("is_right")
         doubts.append(
             right.select(
                 line=among["line"].gather(right["row"]),
@@ -78,5 +78,5 @@ def note_numbers(
 def refused(doubts: pl.DataFrame, evidence: NumberEvidence) -> pl.DataFrame:
     """Return the doubts that are card numbers by the evidence."""
     forms = doubts.select("field", "length", "form")
-    verdicts = {each: evidence.is_refused(NumberForm(*each)) for each in forms.unique().rows()}
-    return doubts.filter(pl.Series([verdicts[each] for each in forms.rows()], dtype=pl.Boolean))
+    verdicts = {form: evidence.is_refused(NumberForm(*form)) for form in forms.unique().rows()}
+    return doubts.filter(pl.Series([verdicts[form] for form in forms.rows()], dtype=pl.Boolean))

@@ -70,18 +70,18 @@ def numbers_of(texts: pl.Series, field: str) -> pl.DataFrame:
     is_bare = like.str.contains(BARE)
     parts = [_bare(rows.filter(is_bare), like.filter(is_bare), field)]
     others = zip(rows.filter(~is_bare), like.filter(~is_bare), strict=True)
-    found = [
-        (row, len(each.text), each.form, int(each.digits) % PLACES, each.is_right)
+    matches = [
+        (row, len(number.text), number.form, int(number.digits) % PLACES, number.is_right)
         for row, text in others
-        for each in numbers_in(text, field)
+        for number in numbers_in(text, field)
     ]
-    if found:
-        parts.append(pl.DataFrame(found, schema=NUMBERS, orient="row"))
+    if matches:
+        parts.append(pl.DataFrame(matches, schema=NUMBERS, orient="row"))
     return pl.concat(parts)
 
 
-def _are_right(texts: pl.Series, found: pl.DataFrame) -> pl.Series:
-    right = found.filter("is_right")["row"]
+def _are_right(texts: pl.Series, numbers: pl.DataFrame) -> pl.Series:
+    right = numbers.filter("is_right")["row"]
     return pl.repeat(False, len(texts), dtype=pl.Boolean, eager=True).scatter(right, True)
 
 
@@ -92,7 +92,7 @@ def _bare(rows: pl.Series, numbers: pl.Series, field: str) -> pl.DataFrame:
         prefix = numbers.str.head(len(AMERICAN_EXPRESS[0]))
         is_acceptor = (length == ACCEPTOR_LENGTH) & ~prefix.is_in(AMERICAN_EXPRESS)
         others = (~(is_acceptor | (length == ACCOUNT_LENGTH))).arg_true()
-        rows, numbers, length = (each.gather(others) for each in (rows, numbers, length))
+        rows, numbers, length = (series.gather(others) for series in (rows, numbers, length))
     if not len(rows):  # as of identifiers it mostly is
         return _NONE
     head = numbers.str.head(PREFIX_LENGTH).cast(pl.UInt16)
@@ -170,10 +170,10 @@ def _clock(text: pl.Expr) -> pl.Expr:
     minutes = pl.when(text.str.len_bytes() > len("YYYY-MM-DD")).then(text.str.slice(11, 5))
     seconds = text.str.extract(r"^.{16}:([0-9]{2})").fill_null("00")
     fraction = text.str.extract(r"[.,]([0-9]{1,6})").fill_null("0").str.pad_end(6, "0")
-    whole = pl.concat_str(
+    iso_text = pl.concat_str(
         text.str.head(10), pl.lit("T"), minutes.fill_null("00:00"), pl.lit(":"), seconds
     )
-    return whole.str.to_datetime(_FORMAT, time_unit="us", strict=False) + pl.duration(
+    return iso_text.str.to_datetime(_FORMAT, time_unit="us", strict=False) + pl.duration(
         microseconds=fraction.cast(pl.Int64, strict=False)
     )
 
@@ -183,8 +183,8 @@ def _offset(text: pl.Expr) -> pl.Expr:
     sign, hours, minutes = (
         text.str.extract(r"([+-])([0-9]{2})(?::?([0-9]{2}))?$", group) for group in (1, 2, 3)
     )
-    whole = hours.cast(pl.Int64) * 60 + minutes.cast(pl.Int64).fill_null(0)
-    signed = pl.when(sign == "-").then(-whole).otherwise(whole)
+    total = hours.cast(pl.Int64) * 60 + minutes.cast(pl.Int64).fill_null(0)
+    signed = pl.when(sign == "-").then(-total).otherwise(total)
     return pl.duration(minutes=signed.fill_null(0))
 
 

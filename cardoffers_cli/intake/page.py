@@ -66,8 +66,8 @@ def _verdict(file: Row) -> str:
     if file["file_error"]:
         what = meaning(file["file_error"]["code"])
         return f"The file cannot be read: {what[:1].lower()}{what[1:]}."
-    word, said = verdict_of(file)
-    return f"The file is {word}: {said}."
+    word, detail = verdict_of(file)
+    return f"The file is {word}: {detail}."
 
 
 def _name(file: Row) -> str:
@@ -91,12 +91,12 @@ def _facts(files: Rows) -> Iterator[Fact]:
 
 def _sections(file: Row, is_one_of_many: bool) -> Iterator[Section]:
     title = _name(file) if is_one_of_many else None
-    said = [_verdict(file)] if is_one_of_many else []
+    intro = [_verdict(file)] if is_one_of_many else []
     if file["file_error"]:
-        known = FILE_CODES.get(file["file_error"]["code"])
-        yield Section(title=_name(file), lines=[*said, known.advice if known else ""])
+        file_code = FILE_CODES.get(file["file_error"]["code"])
+        yield Section(title=_name(file), lines=[*intro, file_code.advice if file_code else ""])
         return
-    rows = [_row(found) for found in file["findings"]]
+    rows = [_row(finding) for finding in file["findings"]]
     parts = [
         ("valid", file["valid"], "good"),
         ("known already", file["duplicates"] - file["conflicts"], "soft"),
@@ -105,7 +105,7 @@ def _sections(file: Row, is_one_of_many: bool) -> Iterator[Section]:
     ]
     yield Section(
         title=title,
-        lines=[*said, f"It is the file whose content has the SHA-256 {file['sha256']}."],
+        lines=[*intro, f"It is the file whose content has the SHA-256 {file['sha256']}."],
         pictures=[whole("Rows, by what becomes of them", parts)] if file["received"] else [],
     )
     if rows:
@@ -118,25 +118,25 @@ def _sections(file: Row, is_one_of_many: bool) -> Iterator[Section]:
         )
 
 
-def _row(found: Row) -> Mapping[str, Any]:
-    known = CODES.get(found["code"])
-    message = found.get("message") if found["code"] in _OF_COLUMNS else None
-    said = f"{message[:1].upper()}{message[1:]}" if message else meaning(found["code"])
+def _row(finding: Row) -> Mapping[str, Any]:
+    entry = CODES.get(finding["code"])
+    message = finding.get("message") if finding["code"] in _OF_COLUMNS else None
+    text = f"{message[:1].upper()}{message[1:]}" if message else meaning(finding["code"])
     return {
-        "meaning": Advice(said),
-        "rows": found["rows"] or None,
-        "lines": _lines(found),
-        "fix": Advice(known.advice if known else found["fix"]),
-        "state": _STATES[found["level"]],
-        "level": found["level"],
-        "more": PrintedCommand(f"cardoffers help findings {found['code']}"),
+        "meaning": Advice(text),
+        "rows": finding["rows"] or None,
+        "lines": _lines(finding),
+        "fix": Advice(entry.advice if entry else finding["fix"]),
+        "state": _STATES[finding["level"]],
+        "level": finding["level"],
+        "more": PrintedCommand(f"cardoffers help findings {finding['code']}"),
     }
 
 
-def _lines(found: Row) -> str:
-    shown = [str(line) for line in found["lines"][:_LINES]]
-    more = found["rows"] - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if shown and more > 0 else "")
+def _lines(finding: Row) -> str:
+    lines = [str(line) for line in finding["lines"][:_LINES]]
+    more = finding["rows"] - len(lines)
+    return ", ".join(lines) + (f" and {more:,} more" if lines and more > 0 else "")
 
 
 _MOST = 15
@@ -144,8 +144,8 @@ _MOST = 15
 
 def meaning(code: str) -> str:
     """Return what a code of a finding means, as a sentence without its full stop."""
-    known = CODES.get(code) or FILE_CODES.get(code)
-    text = known.summary if known else code.replace("_", " ")
+    entry = CODES.get(code) or FILE_CODES.get(code)
+    text = entry.summary if entry else code.replace("_", " ")
     return text if "_" in text.split()[0] else text[:1].upper() + text[1:]
 
 
@@ -190,7 +190,7 @@ def format_sheets(form: FileFormat) -> list[Sheet]:
 
 def headline(form: FileFormat) -> str:
     """Say in a sentence what a row of such a file has to have."""
-    needed = [each.name for each in form.fields if each.is_needed]
+    needed = [field.name for field in form.fields if field.is_needed]
     more = [f"one of {' and '.join(group)}" for group in form.one_of]
     columns = counted(len(form.in_csv), "column")
     return f"A file of {form.name} has up to {columns}; every row needs {listed([*needed, *more])}."
@@ -199,7 +199,7 @@ def headline(form: FileFormat) -> str:
 def format_page(form: FileFormat) -> Page:
     """Return the page of a format; it is of no time."""
     columns, findings = format_sheets(form)
-    shown = [
+    field_rows = [
         {
             **row,
             "column": PrintedCommand(row["column"]),
@@ -210,7 +210,7 @@ def format_page(form: FileFormat) -> Page:
         }
         for row in columns.rows
     ]
-    told = [
+    finding_rows = [
         {
             **row,
             "code": PrintedCommand(row["code"]),
@@ -225,10 +225,10 @@ def format_page(form: FileFormat) -> Page:
         headline=headline(form).replace("_", " "),
         as_of=None,
         sections=[
-            Section(title="Columns", sheet=Sheet("columns", COLUMNS, shown), is_whole=True),
+            Section(title="Columns", sheet=Sheet("columns", COLUMNS, field_rows), is_whole=True),
             Section(
                 title="Findings, and how to fix them",
-                sheet=Sheet("findings", FINDINGS, told),
+                sheet=Sheet("findings", FINDINGS, finding_rows),
                 is_whole=True,
                 more=f"cardoffers schema --kind {form.name} --format csv",
             ),
@@ -238,27 +238,27 @@ def format_page(form: FileFormat) -> Page:
 
 def column_rows(form: FileFormat) -> Iterator[Mapping[str, Any]]:
     """Yield each column with what has to stand in it, in words."""
-    for each in form.fields:
+    for field in form.fields:
         yield {
-            "column": each.name,
-            "needed": _needed(each, form),
-            "holds": "; ".join(_holds(each)),
-            "example": each.example,
-            "findings": " ".join(each.codes),
+            "column": field.name,
+            "needed": _needed(field, form),
+            "holds": "; ".join(_holds(field)),
+            "example": field.example,
+            "findings": " ".join(field.codes),
         }
 
 
-def _needed(each: FieldFormat, form: FileFormat) -> str:
-    group = next((group for group in form.one_of if each.name in group), ())
-    if each.is_needed or not group:
-        default = f"no; else {each.default}" if each.default else "no"
-        return "yes" if each.is_needed else default
-    return f"yes, or {' or '.join(name for name in group if name != each.name)}"
+def _needed(field: FieldFormat, form: FileFormat) -> str:
+    group = next((group for group in form.one_of if field.name in group), ())
+    if field.is_needed or not group:
+        default = f"no; else {field.default}" if field.default else "no"
+        return "yes" if field.is_needed else default
+    return f"yes, or {' or '.join(name for name in group if name != field.name)}"
 
 
-def _holds(each: FieldFormat) -> Iterator[str]:
-    yield each.says
-    if 1 < len(each.words) <= _FEW_WORDS and each.words[0] not in each.says:
-        yield f"one of {', '.join(each.words)}"
-    if each.longest:
-        yield f"at most {each.longest} characters"
+def _holds(field: FieldFormat) -> Iterator[str]:
+    yield field.says
+    if 1 < len(field.words) <= _FEW_WORDS and field.words[0] not in field.says:
+        yield f"one of {', '.join(field.words)}"
+    if field.longest:
+        yield f"at most {field.longest} characters"

@@ -81,12 +81,12 @@ def build_page(
 def _of(job: Job, check: PageCheck, institution: str) -> PageCheck:
     """Add what the store knows of an institution to what was said of the check."""
     with reading(job) as source:
-        found = find_institution(source.store, institution)
-        kept = find_profile(source.store, found.id)
+        owner = find_institution(source.store, institution)
+        stored_profile = find_profile(source.store, owner.id)
     layout = check.layout
-    if kept and layout is None and check.delimiter == ",":
-        profile = parse_profile(kept.toml, found.slug)
-        layout = BuiltInLayout(profile=profile, name=found.slug)
+    if stored_profile and layout is None and check.delimiter == ",":
+        profile = parse_profile(stored_profile.toml, owner.slug)
+        layout = BuiltInLayout(profile=profile, name=owner.slug)
     return replace(
-        check, institution=found.name, currency=check.currency or found.currency, layout=layout
+        check, institution=owner.name, currency=check.currency or owner.currency, layout=layout
     )

@@ -33,8 +33,8 @@ def python_text(pattern: str) -> str:
 
     It is for lines of text, where `^` and `$` are the ends of each.
     """
-    text = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\U{found[1]:0>8}", pattern)
-    text = re.sub(r"(\[[^\]]*)\\s", lambda found: found[1] + BLANK, text)
+    text = re.sub(r"\\x\{(\w+)\}", lambda match: rf"\U{match[1]:0>8}", pattern)
+    text = re.sub(r"(\[[^\]]*)\\s", lambda match: match[1] + BLANK, text)
     return text.replace(r"\s", f"[{BLANK}]")
 
 
@@ -135,8 +135,8 @@ def byte_length(text: str) -> int:
 @predicate.register(conditions.TextTest)
 def _(it: conditions.TextTest) -> Predicate:
     may_be, by = searching(it.only_if), it.by
-    told = _of_value(it.column, lambda text: may_be(text) is not None and by(text))
-    return lambda row: bool(told(row))
+    test = _of_value(it.column, lambda text: may_be(text) is not None and by(text))
+    return lambda row: bool(test(row))
 
 
 @predicate.register(conditions.Flagged)
@@ -176,8 +176,8 @@ def _(it: conditions.MoreDecimals) -> Predicate:
     decimals = searching(DECIMALS)
 
     def has_more(row: Row) -> bool | None:
-        found, limit = decimals(row.get(it.column) or ""), row.get(it.limit)
-        return None if found is None or limit is None else len(found[1]) > limit
+        parts, limit = decimals(row.get(it.column) or ""), row.get(it.limit)
+        return None if parts is None or limit is None else len(parts[1]) > limit
 
     return has_more
 
@@ -186,31 +186,31 @@ _COMPARISONS = (conditions.Differs, conditions.Exceeds, conditions.MoreDecimals)
 """What is unknown where one of several columns is empty."""
 
 
-def settled(condition: Condition, known: Row) -> Condition | bool | None:
+def settled(condition: Condition, values: Row) -> Condition | bool | None:
     """Return what is left of a condition where some columns are known: the same in all rows.
 
     True, False and None (unknown) are what it comes to whatever else a row holds.
     """
-    left: Condition | bool | None = condition
-    if condition.columns <= known.keys():
-        left = predicate(condition)(known)
+    result: Condition | bool | None = condition
+    if condition.columns <= values.keys():
+        result = predicate(condition)(values)
     elif isinstance(condition, _COMPARISONS):
-        is_empty = any(name in known and known[name] is None for name in condition.columns)
-        left = None if is_empty else condition
+        is_empty = any(name in values and values[name] is None for name in condition.columns)
+        result = None if is_empty else condition
     elif isinstance(condition, conditions.Both | conditions.Either):
-        sides = settled(condition.one, known), settled(condition.other, known)
-        left = _together(condition, *sides, decides=isinstance(condition, conditions.Either))
+        sides = settled(condition.one, values), settled(condition.other, values)
+        result = _together(condition, *sides, decides=isinstance(condition, conditions.Either))
     elif isinstance(condition, conditions.Not | conditions.KnownTrue):
-        inner = settled(condition.condition, known)
+        inner = settled(condition.condition, values)
         if isinstance(inner, Condition):
-            left = type(condition)(inner)
+            result = type(condition)(inner)
         else:
-            left = _CONTRARY[inner] if isinstance(condition, conditions.Not) else bool(inner)
-    return left
+            result = _CONTRARY[inner] if isinstance(condition, conditions.Not) else bool(inner)
+    return result
 
 
 def _together(
-    whole: conditions.Both | conditions.Either,
+    condition: conditions.Both | conditions.Either,
     one: Condition | bool | None,
     other: Condition | bool | None,
     *,
@@ -220,7 +220,7 @@ def _together(
     if decides in (one, other):
         return decides
     if isinstance(one, Condition) and isinstance(other, Condition):
-        return type(whole)(one, other)
+        return type(condition)(one, other)
     if (not decides) in (one, other):
         return other if one is (not decides) else one
-    return whole
+    return condition

@@ -36,8 +36,8 @@ def is_of_other_kind(head: bytes) -> bool:
 
 
 def _missing(kind: RowKind, names: Collection[str]) -> int:
-    wanted = (each.split("|") for each in kind.in_header)
-    return sum(not any(folded(name) in names for name in each) for each in wanted)
+    wanted = (entry.split("|") for entry in kind.in_header)
+    return sum(not any(folded(name) in names for name in alternatives) for alternatives in wanted)
 
 
 def _names_in(head: bytes) -> tuple[set[str], set[str]]:

@@ -50,15 +50,15 @@ def columns_of(page: Objects, kind: RowKind = PURCHASES) -> pl.DataFrame:
     Where a value had the wrong type there is also `mistyped`: the names of such fields as `|a|b|`;
     where there are fields that are not known, `OTHERS`: their text.
     """
-    given = set(kind.required).union(*page.values)
+    names = set(kind.required).union(*page.values)
     columns = {"line": pl.Series(page.positions, dtype=pl.UInt64)}
     mistyped: dict[int, list[str]] = {}
     for name in kind.columns:
-        if name in given:
+        if name in names:
             columns[name], wrong = _column(name, _values(name, page.values))
             for row in wrong:
                 mistyped.setdefault(row, []).append(name)
-    if unknown := given.difference(kind.columns):
+    if unknown := names.difference(kind.columns):
         others = [other_text(value, unknown) for value in page.values]
         columns[OTHERS] = pl.Series(others, dtype=pl.String)
     if mistyped:

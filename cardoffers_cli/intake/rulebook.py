@@ -58,14 +58,14 @@ class RuleBook:
     def suspicious(self, rows: pl.DataFrame, *, is_plain: bool) -> pl.Series:
         """Say of each row whether it may break a rule; `is_plain` as `delimited.Page` says it."""
         if rows.height <= FEW_ROWS:
-            asked = self._asked(frozenset(rows.columns))
-            doubtful = [any(broken(row) for broken in asked) for row in rows.iter_rows(named=True)]
+            tests = self._asked(frozenset(rows.columns))
+            doubtful = [any(broken(row) for broken in tests) for row in rows.iter_rows(named=True)]
             return pl.Series("suspicious", doubtful, dtype=pl.Boolean)
         conditions, missing = self._screen(frozenset(rows.columns), is_plain=is_plain)
         absent = [_EMPTY.alias(name) for name in missing]
         doubts = pl.any_horizontal(pl.lit(False), *conditions).fill_null(False)
-        found = rows.with_columns(absent).select(doubts.alias("suspicious")).to_series()
-        return found.new_from_index(0, rows.height) if len(found) == 1 else found
+        series = rows.with_columns(absent).select(doubts.alias("suspicious")).to_series()
+        return series.new_from_index(0, rows.height) if len(series) == 1 else series
 
     @lru_cache(maxsize=64)  # noqa: B019 - there are few rule books, and they stay
     def _screen(
@@ -104,19 +104,19 @@ class RuleBook:
         for rule in self._rules:
             suspicions |= dict.fromkeys(rule.suspicions)
             conditions += [] if rule.suspicions else [rule.broken]
-        held = [each for each in suspicions if not (each.unless_plain and is_plain)]
-        return [*(each.holds for each in held), *conditions]
+        tests = [test for test in suspicions if not (test.unless_plain and is_plain)]
+        return [*(test.holds for test in tests), *conditions]
 
     def findings(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return one row per finding, as `FINDING_SCHEMA` of `chunks.py`, in line order.
 
         The reference is shown only where it can be nothing but a reference.
         """
-        whole = rows.with_columns(
+        filled = rows.with_columns(
             _EMPTY.alias(name) for name in self._optional if name not in rows.columns
         )
         return (
-            whole.select(
+            filled.select(
                 "line",
                 pl.when(expression(rules.shown_reference(self._reference)))
                 .then(self._reference)
@@ -137,9 +137,9 @@ class RuleBook:
         return [
             pl.coalesce(
                 pl.when(expression(rule.broken)).then(pl.lit(number, pl.UInt16))
-                for number, rule in found
+                for number, rule in group
             ).alias(f"broken:{cause}")
-            for cause, found in groupby(numbered, key=lambda pair: pair[1].cause)
+            for cause, group in groupby(numbered, key=lambda pair: pair[1].cause)
         ]
 
     @cached_property

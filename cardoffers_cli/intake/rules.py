@@ -147,8 +147,8 @@ _IS_NUMBER = Matches("amount", NUMBER)
 _NAMES_ACCEPTOR = OneOf("merchant_identifier_type", ("card_acceptor",))
 
 
-def _unknown(column: str, known: tuple[str, ...]) -> Condition:
-    return Mistyped(column) | ~OneOf(column, known)
+def _unknown(column: str, words: tuple[str, ...]) -> Condition:
+    return Mistyped(column) | ~OneOf(column, words)
 
 
 def begins_with_day(text: str) -> bool:

@@ -69,8 +69,8 @@ def unusable(
     code: str, message: str, *, hint: str | None = None, line: int | None = None
 ) -> FileUnusable:
     """Make the error of a file that cannot be read at all; the hint is the code's own if none."""
-    known = FILE_CODES.get(code) or DROP_CODES[code]
-    return FileUnusable(message, code=code, hint=hint or known.advice, line=line)
+    entry = FILE_CODES.get(code) or DROP_CODES[code]
+    return FileUnusable(message, code=code, hint=hint or entry.advice, line=line)
 
 
 @dataclass(frozen=True, kw_only=True)

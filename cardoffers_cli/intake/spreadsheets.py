@@ -83,45 +83,45 @@ def read_sheet(
     if archive is None:
         return  # no text either, as whoever reads it will say
     with closing(Workbook(archive, source.limits or _BOUNDS, source.size_hint)) as book:
-        shown = [each for each in book.sheets if each.is_shown] or book.sheets
-        sheet = _fitting(book, shown, names) if named is None else _named(book, named)
+        sheets = [part for part in book.sheets if part.is_shown] or book.sheets
+        sheet = _fitting(book, sheets, names) if named is None else _named(book, named)
         source.sheet = SheetText(
             text=_text_of(book.rows(sheet, decimal=decimal), header, source),
             name=sheet.name,
-            others=[each.name for each in shown if each != sheet],
+            others=[part.name for part in sheets if part != sheet],
             sha256=_digest(source),
         )
 
 
 def _named(book: Workbook, named: str | int) -> SheetPart:
     """Return the sheet of a name, in capitals or not, or of a number."""
-    by_name = {each.name.casefold(): each for each in reversed(book.sheets)}
-    found = by_name.get(named.casefold()) if isinstance(named, str) else None
+    by_name = {part.name.casefold(): part for part in reversed(book.sheets)}
+    sheet = by_name.get(named.casefold()) if isinstance(named, str) else None
     number = int(named) if str(named).isdecimal() else 0
-    if found is None and 0 < number <= len(book.sheets):
-        found = book.sheets[number - 1]
-    if found is None:
-        names = ", ".join(visible(each.name) for each in book.sheets)
+    if sheet is None and 0 < number <= len(book.sheets):
+        sheet = book.sheets[number - 1]
+    if sheet is None:
+        names = ", ".join(visible(part.name) for part in book.sheets)
         raise unusable(
             "sheet_missing",
             f"There is no sheet {visible(str(named))} in the workbook.",
             hint=f"Its sheets are: {names}." if names else "It has no sheets of cells.",
         )
-    return found
+    return sheet
 
 
-def _fitting(book: Workbook, shown: Sequence[SheetPart], names: Sequence[Names]) -> SheetPart:
+def _fitting(book: Workbook, sheets: Sequence[SheetPart], names: Sequence[Names]) -> SheetPart:
     """Return the first sheet with a header of ours, or else with purchases, or else with rows."""
     best: tuple[int, SheetPart] | None = None
-    for sheet in shown:
+    for sheet in sheets:
         rows = list(islice(_filled(book.rows(sheet)), _FIRST))
         if not rows:
             continue
-        met = max((each.met_in(rows[0][1]) for each in names), default=0.0)
-        if met == 1:
+        share = max((expected.met_in(rows[0][1]) for expected in names), default=0.0)
+        if share == 1:
             return sheet
         guess = guess_layout(b"".join(_lines(rows, _widest(rows))), sheet=sheet.name)
-        rank = 2 * bool(guess and guess.is_transactions) + bool(met)
+        rank = 2 * bool(guess and guess.is_transactions) + bool(share)
         if best is None or rank > best[0]:
             best = rank, sheet
     if best is None:

@@ -72,7 +72,7 @@ class TransactionFile(RecordFile):
     """The refunds among its purchases, where a profile says that there may be any."""
 
     def __init__(self, source: Source, reading: FileReading, *, kind: str | None = None) -> None:
-        read_sheet(source, named=reading.sheet, names=[Names.of(each) for each in KINDS])
+        read_sheet(source, named=reading.sheet, names=[Names.of(row_kind) for row_kind in KINDS])
         try:
             beginning = b"" if kind else source.head()
         except FileUnusable as error:  # of one in another encoding say what layout it seems to have

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.words.row_kinds import RowKind
 
 
-def about_code(found: Mapping[str, Any]) -> dict[str, object]:
+def about_code(finding: Mapping[str, Any]) -> dict[str, object]:
     """Tell what was found in rows by one code: code, level, row_count, the first lines."""
     return {
-        "code": found["code"],
-        "level": found["level"],
-        "rows": found["row_count"],
-        "lines": found["lines"],
-        "fix": CODES[found["code"]].fix,
+        "code": finding["code"],
+        "level": finding["level"],
+        "rows": finding["row_count"],
+        "lines": finding["lines"],
+        "fix": CODES[finding["code"]].fix,
     }
 
 
@@ -75,7 +75,7 @@ ASKED = {
 
 
 def not_asked(
-    kinds: Collection[RowKind], earning: int | None, found: Iterable[Mapping[str, Any]]
+    kinds: Collection[RowKind], earning: int | None, findings: Iterable[Mapping[str, Any]]
 ) -> Sequence[str]:
     """Return what an import would ask its store of a file of rows of these kinds."""
     looks_like_card = {"card_number", "reference_like_card"}
@@ -84,7 +84,7 @@ def not_asked(
         "refund_originals": REFUNDS in kinds,
         "merchants": earning,
         "other_institutions": kinds,
-        "numbers": looks_like_card.intersection(each["code"] for each in found),
+        "numbers": looks_like_card.intersection(finding["code"] for finding in findings),
     }
     return [name for name in ASKED if applies[name]]
 
@@ -94,7 +94,7 @@ def verdict_of(file: Mapping[str, Any]) -> tuple[str, str]:
 
     It is good only where some rows can be taken, and some of its purchases can earn.
     """
-    kind, taken, earning = BY_NAME[file["kind_of_rows"]], file["can_be_taken"], file["can_earn"]
+    kind, usable, earning = BY_NAME[file["kind_of_rows"]], file["can_be_taken"], file["can_earn"]
     noun = "row" if kind is PURCHASES else kind.noun
     invalid, duplicates, conflicts = (file[name] for name in ("invalid", "duplicates", "conflicts"))
     untaken = {
@@ -103,20 +103,20 @@ def verdict_of(file: Mapping[str, Any]) -> tuple[str, str]:
         f"{conflicts:,} of them in conflict": conflicts,
     }
     others = ", ".join(words for words, count in untaken.items() if count)
-    said = f"{taken:,} of {counted(file['received'], noun)} can be taken"
-    said += f" ({others})" if others else ""
+    detail = f"{usable:,} of {counted(file['received'], noun)} can be taken"
+    detail += f" ({others})" if others else ""
     refunds = file.get("refunds")
-    purchases = taken - (refunds["can_be_taken"] if refunds else 0)
+    purchases = usable - (refunds["can_be_taken"] if refunds else 0)
     if earning is not None and purchases:
-        said += f"; {earning:,} of {purchases:,} can earn"
-        said += "" if earning else f": {_why_none(file)}"
-    is_good = taken and (earning or earning is None or not purchases)
+        detail += f"; {earning:,} of {purchases:,} can earn"
+        detail += "" if earning else f": {_why_none(file)}"
+    is_good = usable and (earning or earning is None or not purchases)
     word = "not all good" if not file["ok"] else "good" if is_good else "readable"
-    return word, said
+    return word, detail
 
 
 def _why_none(file: Mapping[str, Any]) -> str:
     """Say why no row of a file can earn."""
-    if any(each["code"] == "merchant_missing" and not each["rows"] for each in file["findings"]):
+    if any(row["code"] == "merchant_missing" and not row["rows"] for row in file["findings"]):
         return "the file names no merchant"
     return "no row names a merchant" if file["not_asked"] else "no merchant of its rows is known"

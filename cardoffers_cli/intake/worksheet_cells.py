@@ -97,14 +97,14 @@ class CellReader:
         self._size = 0
         self._is_read = self._is_formula = self._is_sound = self._is_in_rows = False
 
-    def start(self, name: str, given: Mapping[str, str]) -> None:
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """Meet the beginning of an element, with its attributes."""
         if name == "sheetData":
             self._is_in_rows = True
         elif not self._is_in_rows:
             return
         elif name == "c":
-            self._begin_cell(given)
+            self._begin_cell(attributes)
         elif name in {"v", "t"}:
             self._is_read = not self._is_sound
         elif name == "f":
@@ -112,7 +112,7 @@ class CellReader:
         elif name == "rPh":
             self._is_sound = True
         elif name == "row":
-            self._begin_row(given)
+            self._begin_row(attributes)
 
     def end(self, name: str) -> None:
         """Meet the end of an element."""
@@ -133,19 +133,19 @@ class CellReader:
             self._parts.append(text)
             self._size += len(text)
 
-    def _begin_row(self, given: Mapping[str, str]) -> None:
-        row = _number(given["r"]) if "r" in given else self._row + 1
+    def _begin_row(self, attributes: Mapping[str, str]) -> None:
+        row = _number(attributes["r"]) if "r" in attributes else self._row + 1
         if not self._row < row <= MOST_ROWS:
             raise damaged("its rows are not in order")
         self._row, self._column, self._length, self._fields = row, 0, 0, []
 
-    def _begin_cell(self, given: Mapping[str, str]) -> None:
-        column = self._column_of(given["r"]) if "r" in given else self._column + 1
+    def _begin_cell(self, attributes: Mapping[str, str]) -> None:
+        column = self._column_of(attributes["r"]) if "r" in attributes else self._column + 1
         if not self._column < column <= MOST_COLUMNS:
             raise damaged("its cells are not in order")
         self._column = column
-        self._kind = given.get("t", "n")
-        style = _number(given["s"]) if "s" in given else 0
+        self._kind = attributes.get("t", "n")
+        style = _number(attributes["s"]) if "s" in attributes else 0
         self._form = self._forms[style] if style < len(self._forms) else None
         self._parts, self._size = [], 0
         self._is_formula = False

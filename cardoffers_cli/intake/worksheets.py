@@ -50,9 +50,9 @@ def open_zip(file: BinaryIO, size: int) -> zipfile.ZipFile | None:
     listed = int.from_bytes(tail[end + 12 : end + 16], "little")
     with suppress(zipfile.BadZipFile, struct.error, EOFError, ValueError, NotImplementedError):
         if end >= 0 and listed <= min(_MOST_LISTED, end + max(0, size - _END_BYTES)):
-            found = zipfile.ZipFile(file)
-            if all(0 <= each.header_offset < size for each in found.infolist()):
-                return found
+            archive = zipfile.ZipFile(file)
+            if all(0 <= entry.header_offset < size for entry in archive.infolist()):
+                return archive
     return None
 
 
@@ -111,12 +111,12 @@ class Workbook:
             raise _no_workbook(names)
         listed: list[tuple[str, str, bool]] = []
 
-        def start(name: str, given: Mapping[str, str]) -> None:
+        def start(name: str, attributes: Mapping[str, str]) -> None:
             if name == "sheet":
-                part = next((given[key] for key in given if key.endswith(":id")), "")
-                listed.append((given.get("name", ""), part, given.get("state") in _SHOWN))
+                part = next((attributes[key] for key in attributes if key.endswith(":id")), "")
+                listed.append((attributes.get("name", ""), part, attributes.get("state") in _SHOWN))
             elif name == "workbookPr":
-                self._is_1904 = given.get("date1904") in {"1", "true"}
+                self._is_1904 = attributes.get("date1904") in {"1", "true"}
 
         self._read(book, start)
         self._targets = self._relations(book)
@@ -132,39 +132,39 @@ class Workbook:
     def _relations(self, part: str) -> dict[str, tuple[str, str]]:
         """Return what a part names in the workbook, by id: the kind, and the part it is."""
         folder, name = posixpath.split(part)
-        found: dict[str, tuple[str, str]] = {}
+        by_id: dict[str, tuple[str, str]] = {}
 
-        def start(name: str, given: Mapping[str, str]) -> None:
-            if name == "Relationship" and given.get("TargetMode") != "External":
-                target = posixpath.join("/", folder, given.get("Target", ""))
-                kind = given.get("Type", "").rpartition("/")[2]
-                found[given.get("Id", "")] = (kind, posixpath.normpath(target).lstrip("/"))
+        def start(name: str, attributes: Mapping[str, str]) -> None:
+            if name == "Relationship" and attributes.get("TargetMode") != "External":
+                target = posixpath.join("/", folder, attributes.get("Target", ""))
+                kind = attributes.get("Type", "").rpartition("/")[2]
+                by_id[attributes.get("Id", "")] = (kind, posixpath.normpath(target).lstrip("/"))
 
         relations = posixpath.join(folder, "_rels", f"{name}.rels")
         if relations in self._zip.namelist():
             self._read(relations, start)
-        return found
+        return by_id
 
     def _read_styles(self, part: str) -> None:
         """Read how the numbers of each style are written."""
         formats: dict[str, str] = {}
         group = ""
 
-        def start(name: str, given: Mapping[str, str]) -> None:
+        def start(name: str, attributes: Mapping[str, str]) -> None:
             nonlocal group
             if name == "numFmt":
-                formats[given.get("numFmtId", "")] = given.get("formatCode", "")
+                formats[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
             elif name in {"cellXfs", "cellStyleXfs"}:
                 group = name
             elif name == "xf" and group == "cellXfs":
-                number = given.get("numFmtId", "0")
+                number = attributes.get("numFmtId", "0")
                 self._forms.append(form_of(number, formats.get(number)))
 
         self._read(part, start)
 
     def _read_texts(self) -> SharedTexts:
         texts = SharedTexts()
-        part = next((each for kind, each in self._targets.values() if kind == "sharedStrings"), "")
+        part = next((path for kind, path in self._targets.values() if kind == "sharedStrings"), "")
         if part in self._zip.namelist():
             try:
                 for _ in self._parsed(part, texts.start, texts.end, texts.text):
@@ -191,7 +191,7 @@ class Workbook:
         """Parse a part block by block; elements are told without their prefix."""
         parser = expat.ParserCreate()
         parser.buffer_text = True
-        parser.StartElementHandler = lambda name, given: start(name[name.find(":") + 1 :], given)
+        parser.StartElementHandler = lambda name, attrs: start(name[name.find(":") + 1 :], attrs)
         parser.EndElementHandler = lambda name: end(name[name.find(":") + 1 :])
         parser.CharacterDataHandler = text
         parser.StartDoctypeDeclHandler = _refuse_entities

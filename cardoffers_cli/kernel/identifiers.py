@@ -21,70 +21,70 @@ if TYPE_CHECKING:
 _FEW = 5
 
 
-def whole_id(store: Store, kind: str, given: str, institution_id: UUID | None = None) -> str:
+def whole_id(store: Store, kind: str, text: str, institution_id: UUID | None = None) -> str:
     """Return the id that is meant: of a redemption, key, approval, run, or what else is in the SQL.
 
     Where an institution is named, only its own are looked at. Raises `UsageError` id_ambiguous.
     """
-    if is_whole(given):
-        return given
-    bounds = (None, None) if given == LATEST else ids_beginning(given)
+    if is_whole(text):
+        return text
+    bounds = (None, None) if text == LATEST else ids_beginning(text)
     if bounds is None:
-        return given
+        return text
     first, last = bounds
     rows = store.rows(
         f"kernel/identifiers:{kind}",
         first=first,
         last=last,
         institution_id=institution_id,
-        most=1 if given == LATEST else _FEW,
+        most=1 if text == LATEST else _FEW,
     )
-    return _only([str(row["id"]) for row in rows], given)
+    return _only([str(row["id"]) for row in rows], text)
 
 
-def whole_offer_id(store: Store, given: str) -> str:
+def whole_offer_id(store: Store, text: str) -> str:
     """Return the id of the offer that is meant; raise as `whole_id` does."""
     rows = store.rows(
-        "kernel/identifiers:offer", beginning="" if given == LATEST else given, most=_FEW
+        "kernel/identifiers:offer", beginning="" if text == LATEST else text, most=_FEW
     )
-    found = [row["id"] for row in rows]
-    if given in found:
-        return given
-    return _only(found[:1] if given == LATEST else found, given)
+    ids = [row["id"] for row in rows]
+    if text in ids:
+        return text
+    return _only(ids[:1] if text == LATEST else ids, text)
 
 
-def redemption_id(store: Store, given: str, institution_id: UUID | None = None) -> str:
+def redemption_id(store: Store, text: str, institution_id: UUID | None = None) -> str:
     """Return the id of a redemption by itself, by its beginning, or by the purchase's reference.
 
     A reference is known to one institution: where it has redeemed at several, `UsageError`
     reference_ambiguous says to name one.
     """
-    if is_whole(given):
-        return given
-    numbers = purchases_of_refs(store, [given], institution_id)
+    if is_whole(text):
+        return text
+    numbers = purchases_of_refs(store, [text], institution_id)
     rows = store.rows("kernel/identifiers:redemption_of_ref", purchase_nos=numbers)
     if len(rows) > 1:
         raise UsageError(
-            f"The reference {given} is one of {' and of '.join(row['slug'] for row in rows)}.",
+            f"The reference {text} is one of {' and of '.join(row['slug'] for row in rows)}.",
             code="reference_ambiguous",
             hint="Name the institution with -i.",
         )
-    return str(rows[0]["id"]) if rows else whole_id(store, "redemption", given, institution_id)
+    return str(rows[0]["id"]) if rows else whole_id(store, "redemption", text, institution_id)
 
 
-def subject_id(store: Store, given: str, event: str | None = None) -> str:
+def subject_id(store: Store, text: str, event: str | None = None) -> str:
     """Return the id of what an event is of, by its name, `latest`, or as `redemption_id` does."""
-    rows = store.rows("kernel/identifiers:subject", given=given.strip(), event=event)
-    return str(rows[0]["id"]) if rows else redemption_id(store, given)
+    rows = store.rows("kernel/identifiers:subject", given=text.strip(), event=event)
+    return str(rows[0]["id"]) if rows else redemption_id(store, text)
 
 
-def _only(found: list[str], given: str) -> str:
+def _only(ids: list[str], text: str) -> str:
     """Return the one that was found, or what was given where there is none."""
-    if len(found) > 1:
-        more = ", …" if len(found) == _FEW else ""
+    if len(ids) > 1:
+        more = ", …" if len(ids) == _FEW else ""
         raise UsageError(
-            f"More than one id begins with {given}.",
+            f"More than one id begins with {text}.",
             code="id_ambiguous",
-            hint=f"Give more of it: {', '.join(found)}{more}.",
+            hint=f"Give more of it: {', '.join(ids)}{more}.",
         )
-    return found[0] if found else given
+    return ids[0] if ids else text

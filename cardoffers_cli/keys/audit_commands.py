@@ -48,11 +48,11 @@ def changes(
         "to_at": to_at,
     }
     most = None if all_rows else limit + 1
-    found = list_changes(context.job, institution, **filters, limit=most)
-    shown = found if all_rows else found[:limit]
-    if len(shown) < len(found):
+    rows = list_changes(context.job, institution, **filters, limit=most)
+    first_rows = rows if all_rows else rows[:limit]
+    if len(first_rows) < len(rows):
         context.note(f"There are more than {limit}: --limit or --all shows them.")
-    context.show(shown, Sheet.of(ValueChange, "changes", shown))
+    context.show(first_rows, Sheet.of(ValueChange, "changes", first_rows))
 
 
 @app.command("list")
@@ -73,8 +73,8 @@ def list_(
 
     context = CommandContext.of(ctx)
     window: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}
-    found = list_security(context.job, institution, event=event, limit=limit, **window)
-    context.show(found, Sheet.of(SecurityEntry, "entries", found))
+    entries = list_security(context.job, institution, event=event, limit=limit, **window)
+    context.show(entries, Sheet.of(SecurityEntry, "entries", entries))
 
 
 @app.command()
@@ -89,12 +89,12 @@ def verify(
     from cardoffers_cli.keys.security import verify_security
 
     context = CommandContext.of(ctx)
-    found = verify_security(context.job, head)
-    summary = [{name: found[name] for name in ("ok", "entries", "head")}]
+    result = verify_security(context.job, head)
+    summary = [{name: result[name] for name in ("ok", "entries", "head")}]
     context.show(
-        found,
+        result,
         Sheet("log", LOG, summary),
-        Sheet("faults", FAULTS, found["faults"], title="Faults"),
-        exit_code=0 if found["ok"] else 3,
-        why="".join(fault["message"] for fault in found["faults"][:1]),
+        Sheet("faults", FAULTS, result["faults"], title="Faults"),
+        exit_code=0 if result["ok"] else 3,
+        why="".join(fault["message"] for fault in result["faults"][:1]),
     )

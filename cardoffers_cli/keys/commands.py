@@ -85,8 +85,8 @@ def list_(ctx: typer.Context, *, institution: options.AnyInstitution = None) -> 
     from cardoffers_cli.keys.work import ApiKeyRow, list_keys
 
     context = CommandContext.of(ctx)
-    found = list_keys(context.job, institution)
-    context.show(found, Sheet.of(ApiKeyRow, "keys", [_row(each) for each in found]))
+    keys = list_keys(context.job, institution)
+    context.show(keys, Sheet.of(ApiKeyRow, "keys", [_row(key) for key in keys]))
 
 
 @app.command("show")
@@ -95,8 +95,8 @@ def show_(ctx: typer.Context, key_id: KeyId) -> None:
     from cardoffers_cli.keys.work import show_key
 
     context = CommandContext.of(ctx)
-    found = show_key(key_id, context.job)
-    context.show(found, _fields(found))
+    key = show_key(key_id, context.job)
+    context.show(key, _fields(key))
 
 
 @app.command()
@@ -122,11 +122,11 @@ def rotate(
     context = CommandContext.of(ctx)
     context.writes({"--key-file": key_file})
     chosen: Mapping[str, Any] = {"overlap": overlap, "expires": expires, "key_file": key_file}
-    made = rotate_key(key_id, context.job, **chosen, dry_run=dry_run)
-    _hand_over(context, made)
-    ends_at = made.old_key_ends_at
+    key = rotate_key(key_id, context.job, **chosen, dry_run=dry_run)
+    _hand_over(context, key)
+    ends_at = key.old_key_ends_at
     until = f"until {format_minute(ends_at)}, or until" if ends_at else "until"
-    revoke_it = f"cardoffers key revoke {made.replaces}"
+    revoke_it = f"cardoffers key revoke {key.replaces}"
     context.note(f"The old key works {until} it is revoked: `{revoke_it}`.")
 
 
@@ -152,8 +152,8 @@ def check(ctx: typer.Context) -> None:
     from cardoffers_cli.keys.work import check_key
 
     context = CommandContext.of(ctx)
-    found = check_key(next(typed("-")).strip(), context.job)
-    context.show(found, _fields(found))
+    key = check_key(next(typed("-")).strip(), context.job)
+    context.show(key, _fields(key))
 
 
 @app.command()
@@ -162,34 +162,34 @@ def notices(ctx: typer.Context, *, dry_run: options.DryRun = False) -> None:
     from cardoffers_cli.keys.notices import KeyNotice, give_notices
 
     context = CommandContext.of(ctx)
-    given = give_notices(context.job, dry_run=dry_run)
-    if not given.notices:
+    result = give_notices(context.job, dry_run=dry_run)
+    if not result.notices:
         context.note("No notice is owed.")
-    context.show(given, Sheet.of(KeyNotice, "notices", given.notices))
+    context.show(result, Sheet.of(KeyNotice, "notices", result.notices))
 
 
-def _hand_over(context: CommandContext, made: "GrantedKey") -> None:
+def _hand_over(context: CommandContext, key: "GrantedKey") -> None:
     """Show a new key, the only time; a file that it goes to is for its owner only.
 
     It is in the store by now: where that file cannot be written, the key is still shown.
     """
-    if made.key is not None:
+    if key.key is not None:
         context.note("Keep the key safe: it is shown this once.")
-    elif made.key_file is not None:
-        context.note(f"Wrote the key to {made.key_file}")
+    elif key.key_file is not None:
+        context.note(f"Wrote the key to {key.key_file}")
     try:
-        context.show(made, _fields(made), private=True)
+        context.show(key, _fields(key), private=True)
     except (OSError, CardoffersError):
-        if made.key is not None and context.output is not None:
-            context.note(f"The key {made.key_id} was made, but {context.output} was not written.")
-            context.say(made.key)
+        if key.key is not None and context.output is not None:
+            context.note(f"The key {key.key_id} was made, but {context.output} was not written.")
+            context.say(key.key)
         raise
 
 
-def _row(found: Record) -> Mapping[str, Any]:
-    legacy = " (legacy)" if found.get("is_legacy") else ""
-    return {**found, "scopes": "|".join(found["scopes"]) + legacy}
+def _row(key: Record) -> Mapping[str, Any]:
+    legacy = " (legacy)" if key.get("is_legacy") else ""
+    return {**key, "scopes": "|".join(key["scopes"]) + legacy}
 
 
-def _fields(found: Record) -> Sheet:
-    return Sheet.of_fields("key", _row(found))
+def _fields(key: Record) -> Sheet:
+    return Sheet.of_fields("key", _row(key))

@@ -79,9 +79,9 @@ def give_notices(job: Job, *, dry_run: bool = False) -> NoticesResult:
 def give_in(store: Store, job: Job, *, dry_run: bool = False) -> NoticesResult:
     """Give every notice that is owed in the caller's transaction, as one run."""
     with run_record(store, kind="key_notices", now=job.now, actor=job.actor) as run:
-        given = [_give(store, notice, job) for notice in due(store, job.now)]
-        run.counts["notices"] = len(given)
-    return NoticesResult(run_id=None if dry_run else run.run_id, notices=given, dry_run=dry_run)
+        notices = [_give(store, notice, job) for notice in due(store, job.now)]
+        run.counts["notices"] = len(notices)
+    return NoticesResult(run_id=None if dry_run else run.run_id, notices=notices, dry_run=dry_run)
 
 
 def _give(store: Store, notice: DueNotice, job: Job) -> KeyNotice:

@@ -81,11 +81,11 @@ def find_key(store: Store, text: str) -> ApiKey | None:
     """Return the key that this is the text of, or None; in a time that tells nothing of others."""
     if not is_well_formed(text):
         return None
-    digest, found = key_hash(text), None
-    for known, key in _candidates(store, prefix_of(text)):
-        if hmac.compare_digest(known, digest):
-            found = key
-    return found
+    digest, match = key_hash(text), None
+    for stored_hash, key in _candidates(store, prefix_of(text)):
+        if hmac.compare_digest(stored_hash, digest):
+            match = key
+    return match
 
 
 def _candidates(store: Store, prefix: str) -> list[tuple[str, ApiKey]]:

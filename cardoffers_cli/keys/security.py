@@ -116,27 +116,27 @@ def verify_security(job: Job, head: str | None = None) -> ChainCheck:
     A head (`number:hash`) that was kept elsewhere is what proves that the end was not cut off, and
     that the log was not written anew from the beginning.
     """
-    kept = _parsed(head) if head else None
+    earlier = _parsed(head) if head else None
     with job.store() as store:
         catch_up(store, job)
-        found = [(row.entry_no, row.fault) for row in security_log.faults(store)]
-        if kept:
-            number, kept_hash = kept
+        faults = [(row.entry_no, row.fault) for row in security_log.faults(store)]
+        if earlier:
+            number, kept_hash = earlier
             hash_now: str | None = "0" * 64
             if number:
                 hash_now = store.value("kernel/store/security_log:hash_of", entry_no=number)
             if hash_now is None:
-                found.append((number, "log_cut_off"))
+                faults.append((number, "log_cut_off"))
             elif hash_now != kept_hash:
-                found.append((number, "head_differs"))
+                faults.append((number, "head_differs"))
         present = security_log.head(store)
     return ChainCheck(
-        ok=not found,
+        ok=not faults,
         entries=int(present.partition(":")[0]),
         head=present,
         faults=[
             SecurityLogFault(entry_no=number, fault=fault, message=_FAULTS[fault].format(number))
-            for number, fault in found
+            for number, fault in faults
         ],
     )
 

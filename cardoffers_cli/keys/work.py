@@ -116,12 +116,12 @@ def create_key(
     """Make a key; what is returned, or the file, is the only place where its text is."""
     name, scopes = checked_name(request.name), checked_scopes(request.scopes)
     expires_at = _end(request.expires, a_year_after(job.now), job.now)
-    made = _NewKey(key_file, dry_run=dry_run)
-    with job.store() as store, made.file(), store.transaction(keep=not dry_run):
+    issued_key = _NewKey(key_file, dry_run=dry_run)
+    with job.store() as store, issued_key.file(), store.transaction(keep=not dry_run):
         owner = find_institution(store, request.institution)
         grant = Grant(institution_id=owner.id, name=name, scopes=scopes, expires_at=expires_at)
-        _issue(store, made, grant, job)
-    return CreatedKey(**_granted(made, grant, owner.slug, job), dry_run=dry_run)
+        _issue(store, issued_key, grant, job)
+    return CreatedKey(**_granted(issued_key, grant, owner.slug, job), dry_run=dry_run)
 
 
 def rotate_key(
@@ -137,9 +137,9 @@ def rotate_key(
 
     Raises `Refused` for a key that is revoked, expired or replaced already.
     """
-    made = _NewKey(key_file, dry_run=dry_run)
+    issued_key = _NewKey(key_file, dry_run=dry_run)
     retires_at = None if overlap is None else job.now + overlap
-    with job.store() as store, made.file(), store.transaction(keep=not dry_run):
+    with job.store() as store, issued_key.file(), store.transaction(keep=not dry_run):
         old = keys.get_key(store, whole_id(store, "key", key_id))
         state = "replaced" if old.standing(job.now) == "retiring" else old.state(job.now)
         if state != "valid":
@@ -154,22 +154,22 @@ def rotate_key(
             scopes=old.scopes,
             expires_at=_end(expires, _after_as_long(old, job.now), job.now),
         )
-        _issue(store, made, grant, job)
+        _issue(store, issued_key, grant, job)
         store.execute(
             "keys/questions:replace",
             key_id=old.key_id,
-            replaced_by=made.key_id,
+            replaced_by=issued_key.key_id,
             rotated_at=job.now,
             retires_at=retires_at,
         )
-        details = {"replaced_by": made.key_id, "retires_at": retires_at}
+        details = {"replaced_by": issued_key.key_id, "retires_at": retires_at}
         _log(store, job, "key_rotated", old, details)
         slug = _slugs(store)[old.institution_id]
         ends_at = keys.get_key(store, str(old.key_id)).ends_at
         if retires_at is not None and not dry_run:
             withdraw(job.path)  # before the commit: no copy may still know the key as valid
     return RotatedKey(
-        **_granted(made, grant, slug, job),
+        **_granted(issued_key, grant, slug, job),
         replaces=old.key_id,
         old_key_ends_at=ends_at,
         dry_run=dry_run,
@@ -189,10 +189,10 @@ def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> RevokedKey:
         keys.revoke_key(store, key.key_id, now=job.now)
         _log(store, job, "key_revoked", key, {})
         slug = _slugs(store)[key.institution_id]
-        shown = _shown(keys.get_key(store, str(key.key_id)), slug, job.now)
+        row = _shown(keys.get_key(store, str(key.key_id)), slug, job.now)
         if not dry_run:
             withdraw(job.path)  # before the commit: no copy may still know the key as valid
-    return RevokedKey(**shown, dry_run=dry_run)
+    return RevokedKey(**row, dry_run=dry_run)
 
 
 def list_keys(job: Job, institution: str | None = None) -> list[ApiKeyRow]:
@@ -201,8 +201,8 @@ def list_keys(job: Job, institution: str | None = None) -> list[ApiKeyRow]:
         owner = find_institution(store, institution) if institution else None
         catch_up(store, job)  # it knows when keys were last used
         slugs = _slugs(store)
-        found = keys.list_keys(store, owner.id if owner else None)
-    return [_shown(key, slugs[key.institution_id], job.now) for key in found]
+        rows = keys.list_keys(store, owner.id if owner else None)
+    return [_shown(key, slugs[key.institution_id], job.now) for key in rows]
 
 
 def show_key(key_id: str, job: Job) -> ApiKeyRow:
@@ -233,15 +233,15 @@ def check_key(text: str, job: Job) -> ApiKeyRow:
                 code="key_unknown",
                 hint="It may be another store's: `cardoffers key list` shows this one's.",
             )
-        shown = _shown(key, _slugs(store)[key.institution_id], job.now)
+        row = _shown(key, _slugs(store)[key.institution_id], job.now)
     if (state := key.state(job.now)) != "valid":
         raise Refused(
-            f"The key {key.name} of {shown.institution} is {state}.",
+            f"The key {key.name} of {row.institution} is {state}.",
             code=f"token_{state}",
             hint="Calls with it are refused: make another with `cardoffers key create`.",
-            **shown,
+            **row,
         )
-    return shown
+    return row
 
 
 class _NewKey:
@@ -269,14 +269,14 @@ class _NewKey:
         )
 
 
-def _issue(store: Store, made: _NewKey, grant: Grant, job: Job) -> None:
-    keys.add_key(store, made.text, grant, made.key_id, now=job.now)
+def _issue(store: Store, issued_key: _NewKey, grant: Grant, job: Job) -> None:
+    keys.add_key(store, issued_key.text, grant, issued_key.key_id, now=job.now)
     details = {
         "name": grant.name,
         "scopes": sorted(grant.scopes),
         "expires_at": grant.expires_at,
     }
-    _log(store, job, "key_created", keys.get_key(store, str(made.key_id)), details)
+    _log(store, job, "key_created", keys.get_key(store, str(issued_key.key_id)), details)
 
 
 def _log(store: Store, job: Job, event: str, key: ApiKey, details: Mapping[str, Any]) -> None:
@@ -296,9 +296,9 @@ def _slugs(store: Store) -> dict[UUID, str]:
     return {institution.id: institution.slug for institution in list_institutions(store)}
 
 
-def _granted(made: _NewKey, grant: Grant, slug: str, job: Job) -> GrantedKey:
+def _granted(issued_key: _NewKey, grant: Grant, slug: str, job: Job) -> GrantedKey:
     return GrantedKey(
-        **made.shown(),
+        **issued_key.shown(),
         institution=slug,
         name=grant.name,
         scopes=sorted(grant.scopes),

@@ -57,7 +57,7 @@ def suggest(
     context = CommandContext.of(ctx)
     if as_table:
         rated = rate_pairs(context.job, _pairs(as_table))
-        context.show([_told(each) for each in rated], Sheet.of(RatedPair, "rated", rated), raw=raw)
+        context.show([_told(pair) for pair in rated], Sheet.of(RatedPair, "rated", rated), raw=raw)
         return
     if review:
         from cardoffers_cli.merchants.review import check
@@ -68,7 +68,7 @@ def suggest(
     if review and rows:
         _review(context, rows)
         return
-    context.show([_told(each) for each in rows], suggested("suggestions", rows), raw=raw)
+    context.show([_told(row) for row in rows], suggested("suggestions", rows), raw=raw)
     if rows:
         context.note(
             "Next: `--review` takes your answers one by one. Or, with `-o review.csv`, write a"
@@ -100,9 +100,9 @@ def evidence(
     from cardoffers_cli.merchants.discovery import show_evidence
 
     context = CommandContext.of(ctx)
-    found = show_evidence(context.job, identifier, identifier_type)
-    context.show(found, suggested("evidence", found.candidates), raw=raw)
-    if not found.candidates:
+    result = show_evidence(context.job, identifier, identifier_type)
+    context.show(result, suggested("evidence", result.candidates), raw=raw)
+    if not result.candidates:
         context.note(
             "No known merchant has a name like its own, or it has the names of many: "
             f"`cardoffers merchant new --from {identifier} --category …` makes a merchant of it."
@@ -146,13 +146,13 @@ def accept(
             "Name an identifier, its merchant and a reason, or a file.",
             hint='Write `cardoffers merchant accept IDENTIFIER MERCHANT --reason "…"`.',
         )
-    told = answers.accept(
+    results = answers.accept(
         *(context.job, identifier, merchant, reason),
         identifier_type=identifier_type,
         is_cluster=cluster,
         dry_run=dry_run,
     )
-    _show(context, told)
+    _show(context, results)
 
 
 def refuse(
@@ -169,12 +169,12 @@ def refuse(
     from cardoffers_cli.merchants.answers import AnsweredIdentifier
 
     context = CommandContext.of(ctx)
-    told = answers.refuse(
+    result = answers.refuse(
         *(context.job, identifier, merchant, reason),
         identifier_type=identifier_type,
         dry_run=dry_run,
     )
-    context.show(told, Sheet.of(AnsweredIdentifier, "answers", [told]))
+    context.show(result, Sheet.of(AnsweredIdentifier, "answers", [result]))
 
 
 def new(
@@ -193,13 +193,13 @@ def new(
     from cardoffers_cli.merchants.answers import AnsweredIdentifier
 
     context = CommandContext.of(ctx)
-    told = answers.make_merchant(
+    result = answers.make_merchant(
         *(context.job, source, category),
         name=name,
         identifier_type=identifier_type,
         dry_run=dry_run,
     )
-    context.show(told, Sheet.of(AnsweredIdentifier, "answers", [told]))
+    context.show(result, Sheet.of(AnsweredIdentifier, "answers", [result]))
 
 
 def unlink(
@@ -215,17 +215,17 @@ def unlink(
     from cardoffers_cli.merchants.answers import RedeemedByIdentifier
 
     context = CommandContext.of(ctx)
-    told = answers.unlink(
+    result = answers.unlink(
         context.job, identifier, reason, identifier_type=identifier_type, dry_run=dry_run
     )
-    fields = {name: value for name, value in told.items() if name != "redeemed"}
+    fields = {name: value for name, value in result.items() if name != "redeemed"}
     blocks = [Sheet.of_fields("identifier", fields)]
-    if told.redeemed:
+    if result.redeemed:
         blocks.append(
-            Sheet.of(RedeemedByIdentifier, "redeemed", told.redeemed, title="It redeemed")
+            Sheet.of(RedeemedByIdentifier, "redeemed", result.redeemed, title="It redeemed")
         )
-    context.show(told, *blocks)
-    if told.redeemed:
+    context.show(result, *blocks)
+    if result.redeemed:
         context.note(
             "What it redeemed stands: `cardoffers redemption reverse` takes one back, and"
             " `cardoffers report redemptions` lists them."
@@ -248,21 +248,21 @@ def _review(context: CommandContext, rows: "Sequence[Suggestion]") -> None:
         context.note("Nothing was answered.")
 
 
-def _show(context: CommandContext, told: "Sequence[AnsweredIdentifier]") -> None:
+def _show(context: CommandContext, results: "Sequence[AnsweredIdentifier]") -> None:
     from cardoffers_cli.merchants.answers import AnsweredIdentifier
 
-    failed = sum(each.code is not None for each in told)
-    accepted = sum(each.answer in {"accepted", "new"} for each in told)
-    said = (
+    failed = sum(result.code is not None for result in results)
+    accepted = sum(result.answer in {"accepted", "new"} for result in results)
+    lines = (
         ["Next: `cardoffers match` looks at the purchases that waited."]
-        if accepted and not told[0].dry_run
+        if accepted and not results[0].dry_run
         else []
     )
     context.show(
-        told,
-        *(Sheet.of(AnsweredIdentifier, "answers", told), Text(said)),
+        results,
+        *(Sheet.of(AnsweredIdentifier, "answers", results), Text(lines)),
         exit_code=WITH_FINDINGS if failed else 0,
-        why=f"Not answered: {failed:,} of {counted(len(told), 'identifier')}." if failed else "",
+        why=f"Not answered: {failed:,} of {counted(len(results), 'identifier')}." if failed else "",
     )
 
 
@@ -305,13 +305,13 @@ def _reviewed(source: Path) -> "list[Reviewed]":
             code="header_column_missing",
             hint="`cardoffers merchant suggest -o review.csv` writes one to fill in.",
         )
-    said = [Reviewed(**{name: (row[name] or "").strip() for name in names}) for row in rows]
-    found = [each for each in said if each.reason]
-    if not found:
+    entries = [Reviewed(**{name: (row[name] or "").strip() for name in names}) for row in rows]
+    with_reason = [entry for entry in entries if entry.reason]
+    if not with_reason:
         raise UsageError(
             "No row of the list has a reason.", hint="Write one beside each that is right."
         )
-    return found
+    return with_reason
 
 
 def _lines(source: Path) -> list[str]:

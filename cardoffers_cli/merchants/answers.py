@@ -79,31 +79,31 @@ def find_identifier(
     store: Store, identifier: str, identifier_type: str | None = None
 ) -> MerchantIdentifier:
     """Return an identifier; raise `NotFound`, and `UsageError` where several types have it."""
-    found = store.records(
+    identifiers = store.records(
         MerchantIdentifier,
         "merchants/answers:find",
         merchant_identifier=identifier,
         merchant_identifier_type=identifier_type,
     )
-    if not found:
+    if not identifiers:
         raise NotFound(
             f"No purchase and no merchant has the identifier {identifier!r}.",
             code="identifier_not_found",
             hint="`cardoffers merchant suggest` and `cardoffers report unresolved` list them.",
         )
-    if len(found) > 1:
-        types = ", ".join(each.merchant_identifier_type for each in found)
+    if len(identifiers) > 1:
+        types = ", ".join(row.merchant_identifier_type for row in identifiers)
         raise UsageError(
             f"{identifier} is an identifier of several types: {types}.",
             code="ambiguous_identifier",
-            hint=f"Name one with --type {found[0].merchant_identifier_type}.",
+            hint=f"Name one with --type {identifiers[0].merchant_identifier_type}.",
         )
-    return found[0]
+    return identifiers[0]
 
 
 def keep_answer(
     store: Store,
-    known: MerchantIdentifier,
+    identifier: MerchantIdentifier,
     merchant_id: UUID,
     answer: str,
     reason: str,
@@ -115,7 +115,7 @@ def keep_answer(
     """Write an answer, and whose an identifier is by it to the audit log."""
     store.execute(
         "merchants/answers:keep",
-        identifier_no=known.identifier_no,
+        identifier_no=identifier.identifier_no,
         merchant_id=merchant_id,
         answer=answer,
         reason=reason,
@@ -128,7 +128,7 @@ def keep_answer(
     is_taken = answer == "unlinked"
     store.execute(
         "merchants/answers:log",
-        subject_id=f"{known.merchant_identifier_type}:{known.merchant_identifier}",
+        subject_id=f"{identifier.merchant_identifier_type}:{identifier.merchant_identifier}",
         old_value=str(merchant_id) if is_taken else None,
         new_value=None if is_taken else str(merchant_id),
         run_no=run_no,
@@ -198,23 +198,23 @@ def accept(
     _check_reason(reason)
     with approvable(job, dry_run=dry_run) as store:
         first = find_identifier(store, identifier, identifier_type)
-        known = find_merchant(store, merchant)
-        if against := _against(first, known):
+        owner = find_merchant(store, merchant)
+        if against := _against(first, owner):
             raise against
-        group = [first, *(_cluster(store, first, known) if is_cluster else ())]
+        group = [first, *(_cluster(store, first, owner) if is_cluster else ())]
         with run_record(store, kind="merchant_accept", now=job.now, actor=job.actor) as run:
-            _accept(store, [(each, known, reason) for each in group], run, dry_run=dry_run)
-    return [_answered(each, known, "accepted", reason, dry_run=dry_run) for each in group]
+            _accept(store, [(item, owner, reason) for item in group], run, dry_run=dry_run)
+    return [_answered(item, owner, "accepted", reason, dry_run=dry_run) for item in group]
 
 
 def accept_reviewed(
     job: Job, reviewed: Sequence[Reviewed], *, dry_run: bool = False
 ) -> list[AnsweredIdentifier]:
     """Accept the rows of a list, those whose facts are as they were; return what became of each."""
-    told: list[AnsweredIdentifier] = []
+    results: list[AnsweredIdentifier] = []
     with approvable(job, dry_run=dry_run) as store:
-        facts = {_key(each): each.facts for each in _suggested(store)}
-        taken: dict[int, tuple[MerchantIdentifier, NamedMerchant, str]] = {}
+        facts = {_key(suggestion): suggestion.facts for suggestion in _suggested(store)}
+        accepted: dict[int, tuple[MerchantIdentifier, NamedMerchant, str]] = {}
         for row in reviewed:
             _check_reason(row.reason)
             identifier = find_identifier(
@@ -226,13 +226,13 @@ def accept_reviewed(
             if code is None and facts.get(_key(row)) != row.facts:
                 code = "stale"
             message = against.message if against else _TOLD.get(code or "")
-            earlier = taken.get(identifier.identifier_no)
+            earlier = accepted.get(identifier.identifier_no)
             if code is None and earlier and earlier[1].merchant_id != merchant.merchant_id:
                 code, message = "identifier_taken", _TWICE
             if code is None:
-                taken[identifier.identifier_no] = (identifier, merchant, row.reason)
+                accepted[identifier.identifier_no] = (identifier, merchant, row.reason)
             answer = None if code else "accepted"
-            told.append(
+            results.append(
                 _answered(
                     *(identifier, merchant, answer, row.reason),
                     dry_run=dry_run,
@@ -241,8 +241,8 @@ def accept_reviewed(
                 )
             )
         with run_record(store, kind="merchant_accept", now=job.now, actor=job.actor) as run:
-            _accept(store, [*taken.values()], run, dry_run=dry_run)
-    return told
+            _accept(store, [*accepted.values()], run, dry_run=dry_run)
+    return results
 
 
 def refuse(
@@ -260,16 +260,16 @@ def refuse(
     """
     _check_reason(reason)
     with job.store() as store, store.transaction(keep=not dry_run):
-        found = find_identifier(store, identifier, identifier_type)
-        known = find_merchant(store, merchant)
+        row = find_identifier(store, identifier, identifier_type)
+        owner = find_merchant(store, merchant)
         newest = store.record(
             MerchantAnswer,
             "merchants/answers:newest",
-            identifier_no=found.identifier_no,
-            merchant_id=known.merchant_id,
+            identifier_no=row.identifier_no,
+            merchant_id=owner.merchant_id,
         )
-        if found.merchant_id == known.merchant_id:
-            raise _already(f"{identifier} is an identifier of {known.name}.", identifier)
+        if row.merchant_id == owner.merchant_id:
+            raise _already(f"{identifier} is an identifier of {owner.name}.", identifier)
         if newest and newest.answer == "refused":
             raise _already(
                 f"{newest.actor} refused this at {format_minute(newest.answered_at)}:"
@@ -277,8 +277,8 @@ def refuse(
                 identifier,
             )
         with run_record(store, kind="merchant_refuse", now=job.now, actor=job.actor) as run:
-            keep_answer(store, found, known.merchant_id, "refused", reason.strip(), **run.by)
-    return _answered(found, known, "refused", reason, dry_run=dry_run)
+            keep_answer(store, row, owner.merchant_id, "refused", reason.strip(), **run.by)
+    return _answered(row, owner, "refused", reason, dry_run=dry_run)
 
 
 def make_merchant(
@@ -292,12 +292,12 @@ def make_merchant(
 ) -> AnsweredIdentifier:
     """Make a merchant of an unknown identifier; called what purchases call it, if not said."""
     with approvable(job, dry_run=dry_run) as store:
-        found = find_identifier(store, identifier, identifier_type)
-        if found.merchant_id is not None:
-            raise _taken(found)
+        row = find_identifier(store, identifier, identifier_type)
+        if row.merchant_id is not None:
+            raise _taken(row)
         # what waiting purchases mostly call it
         named: str | None = name or store.value(
-            "merchants/answers:descriptor", identifier_no=found.identifier_no
+            "merchants/answers:descriptor", identifier_no=row.identifier_no
         )
         if not named:
             raise UsageError(
@@ -308,10 +308,10 @@ def make_merchant(
         with run_record(store, kind="merchant_new", now=job.now, actor=job.actor) as run:
             cells = {"merchant_id": merchant_id, "name": named, "category": category}
             write_row(store, "merchants", cells, run)
-            known = find_merchant(store, merchant_id)
+            owner = find_merchant(store, merchant_id)
             reason = "a new merchant"
-            _accept(store, [(found, known, reason)], run, dry_run=dry_run, answer="new")
-    return _answered(found, known, "new", reason, dry_run=dry_run)
+            _accept(store, [(row, owner, reason)], run, dry_run=dry_run, answer="new")
+    return _answered(row, owner, "new", reason, dry_run=dry_run)
 
 
 def unlink(
@@ -328,26 +328,26 @@ def unlink(
     """
     _check_reason(reason)
     with job.store() as store, store.transaction(keep=not dry_run):
-        found = find_identifier(store, identifier, identifier_type)
-        if found.merchant_id is None:
+        row = find_identifier(store, identifier, identifier_type)
+        if row.merchant_id is None:
             raise Refused(
                 f"{identifier} is not an identifier of any merchant.",
                 code="identifier_of_nobody",
                 hint=f"`cardoffers merchant evidence {identifier}` shows whose it may be.",
             )
         with run_record(store, kind="merchant_unlink", now=job.now, actor=job.actor) as run:
-            store.execute("merchants/answers:unlink", identifier_no=found.identifier_no)
-            keep_answer(store, found, found.merchant_id, "unlinked", reason.strip(), **run.by)
+            store.execute("merchants/answers:unlink", identifier_no=row.identifier_no)
+            keep_answer(store, row, row.merchant_id, "unlinked", reason.strip(), **run.by)
         redeemed = store.records(
             RedeemedByIdentifier,
             "merchants/answers:redeemed",
-            identifier_no=found.identifier_no,
+            identifier_no=row.identifier_no,
         )
     return UnlinkedIdentifier(
-        merchant_identifier_type=found.merchant_identifier_type,
-        merchant_identifier=found.merchant_identifier,
-        merchant_id=found.merchant_id,
-        merchant_name=found.merchant_name or "",
+        merchant_identifier_type=row.merchant_identifier_type,
+        merchant_identifier=row.merchant_identifier,
+        merchant_id=row.merchant_id,
+        merchant_name=row.merchant_name or "",
         redeemed=redeemed,
         reason=reason,
         dry_run=dry_run,
@@ -368,20 +368,18 @@ def _key(row: Reviewed | Suggestion) -> tuple[str, str, str]:
 
 
 def _cluster(
-    store: Store, first: MerchantIdentifier, known: NamedMerchant
+    store: Store, first: MerchantIdentifier, merchant: NamedMerchant
 ) -> list[MerchantIdentifier]:
     """Return the other identifiers of the name that the merchant is suggested for too."""
-    likely = [each for each in _suggested(store) if each.merchant_id == known.merchant_id]
-    names = {
-        each.known_as for each in likely if each.merchant_identifier == first.merchant_identifier
+    likely = [row for row in _suggested(store) if row.merchant_id == merchant.merchant_id]
+    names = {row.known_as for row in likely if row.merchant_identifier == first.merchant_identifier}
+    keys = {
+        (row.merchant_identifier, row.merchant_identifier_type): None
+        for row in likely
+        if row.known_as in names
     }
-    found = {
-        (each.merchant_identifier, each.merchant_identifier_type): None
-        for each in likely
-        if each.known_as in names
-    }
-    group = [find_identifier(store, *each) for each in found]
-    return [each for each in group if each.identifier_no != first.identifier_no]
+    group = [find_identifier(store, *key) for key in keys]
+    return [item for item in group if item.identifier_no != first.identifier_no]
 
 
 def _against(identifier: MerchantIdentifier, merchant: NamedMerchant) -> Refused | None:
@@ -446,24 +444,24 @@ def _approve(
     sums = store.records(
         WaitingSum,
         "merchants/answers:waiting",
-        identifier_nos=[each.identifier_no for each, *_ in pairs],
+        identifier_nos=[identifier.identifier_no for identifier, *_ in pairs],
     )
     named = {
-        f"{each.merchant_identifier_type}:{each.merchant_identifier}": merchant.name
-        for each, merchant, _ in pairs
+        f"{identifier.merchant_identifier_type}:{identifier.merchant_identifier}": merchant.name
+        for identifier, merchant, _ in pairs
     }
     first = next(iter(named), "")
     more = f" and {len(named) - 1} more" if len(named) > 1 else ""
-    for each in sums:
+    for waiting_sum in sums:
         require_approval(
             store,
             run,
-            find_institution(store, each.slug),
+            find_institution(store, waiting_sum.slug),
             action="merchant_accept",
             subject=f"{first}{more}",
-            details={"identifiers": named, "purchases": each.purchases},
-            amount=each.amount,
-            currency=each.currency,
+            details={"identifiers": named, "purchases": waiting_sum.purchases},
+            amount=waiting_sum.amount,
+            currency=waiting_sum.currency,
             dry_run=dry_run,
         )
 

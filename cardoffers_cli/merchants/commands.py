@@ -40,14 +40,14 @@ def list_(ctx: typer.Context) -> None:
     from cardoffers_cli.merchants.questions import Merchant, list_merchants
 
     context = CommandContext.of(ctx)
-    found = list_merchants(context.job)
+    rows = list_merchants(context.job)
     terms = [
-        each
-        for each in show.columns_of(Merchant, "net_days tax_id tax_note")
-        if any(row.get(each.name) is not None for row in found)
+        column
+        for column in show.columns_of(Merchant, "net_days tax_id tax_note")
+        if any(row.get(column.name) is not None for row in rows)
     ]
     columns = (*show.columns_of(Merchant), *terms)
-    context.show(found, show.Sheet("merchants", columns, [_row(each) for each in found]))
+    context.show(rows, show.Sheet("merchants", columns, [_row(row) for row in rows]))
 
 
 @app.command()
@@ -76,10 +76,10 @@ def add(
     cells = _given(
         name=name, category=category, net_days=net_days, tax_id=tax_id, tax_note=tax_note
     )
-    made = add_merchant(
+    merchant = add_merchant(
         context.job, cells, merchant_id=merchant_id, identifier=named, dry_run=dry_run
     )
-    _show(context, made)
+    _show(context, merchant)
 
 
 @app.command("set")
@@ -103,10 +103,10 @@ def set_(
     if not cells:
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --net-days 14.")
     context = CommandContext.of(ctx)
-    done = set_merchant(context.job, merchant, cells, dry_run=dry_run)
-    if not done.changes:
+    result = set_merchant(context.job, merchant, cells, dry_run=dry_run)
+    if not result.changes:
         context.note("Nothing changes.")
-    context.show(done, show.Sheet("changes", CHANGES, done.changes))
+    context.show(result, show.Sheet("changes", CHANGES, result.changes))
 
 
 @app.command()
@@ -132,17 +132,17 @@ def _given(**values: str | int | None) -> dict[str, str | None]:
     return {name: str(value) for name, value in values.items() if value is not None}
 
 
-for each in (suggest, evidence, accept, refuse, new, unlink):
-    app.command()(each)
+for command in (suggest, evidence, accept, refuse, new, unlink):
+    app.command()(command)
 
 
 def _identifier(identifier: str, identifier_type: str) -> dict[str, str | None]:
     return {"merchant_identifier": identifier, "merchant_identifier_type": identifier_type}
 
 
-def _row(found: "merchants.Merchant") -> Mapping[str, Any]:
-    return {**found, "identifiers": " ".join(found.identifiers or ())}
+def _row(merchant: "merchants.Merchant") -> Mapping[str, Any]:
+    return {**merchant, "identifiers": " ".join(merchant.identifiers or ())}
 
 
-def _show(context: CommandContext, made: "merchants.Merchant") -> None:
-    context.show(made, show.Sheet.of_fields("merchant", _row(made)))
+def _show(context: CommandContext, merchant: "merchants.Merchant") -> None:
+    context.show(merchant, show.Sheet.of_fields("merchant", _row(merchant)))

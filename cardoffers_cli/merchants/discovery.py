@@ -76,17 +76,17 @@ def show_evidence(job: Job, identifier: str, identifier_type: str | None = None)
     """
     with reading(job) as source:
         store = source.store
-        known = find_identifier(store, identifier, identifier_type)
-        if known.merchant_id is not None:
+        identifier_row = find_identifier(store, identifier, identifier_type)
+        if identifier_row.merchant_id is not None:
             raise Refused(
-                f"{identifier} is an identifier of {known.merchant_name}.",
+                f"{identifier} is an identifier of {identifier_row.merchant_name}.",
                 code="identifier_taken",
                 hint="`cardoffers audit changes` tells since when, and by whom; "
                 f'`cardoffers merchant unlink {identifier} --reason "…"` takes it back.',
             )
-        chosen = suggestions.choose(store, suggestions.compare(store), known.identifier_no)
+        chosen = suggestions.choose(store, suggestions.compare(store), identifier_row.identifier_no)
         return Evidence(
-            merchant_identifier_type=known.merchant_identifier_type,
-            merchant_identifier=known.merchant_identifier,
+            merchant_identifier_type=identifier_row.merchant_identifier_type,
+            merchant_identifier=identifier_row.merchant_identifier,
             candidates=suggestions.listed(store, chosen),
         )

@@ -42,14 +42,14 @@ _COLUMNS = (
 )
 
 
-def unknown_page(found: Mapping[str, Any], asked: ReportScope) -> Page:
-    """Return the page; `found` has, by currency, the rows in each order, and the totals."""
-    totals, files = found["totals"], ["Of the files that were imported in this time."]
+def unknown_page(data: Mapping[str, Any], scope: ReportScope) -> Page:
+    """Return the page; `data` has, by currency, the rows in each order, and the totals."""
+    totals, files = data["totals"], ["Of the files that were imported in this time."]
     return Page(
-        title=asked.titled("Unknown merchants"),
-        headline=headline(totals, asked),
-        as_of=asked.as_of,
-        about=list(asked.said("Purchases made")),
+        title=scope.titled("Unknown merchants"),
+        headline=headline(totals, scope),
+        as_of=scope.as_of,
+        about=list(scope.said("Purchases made")),
         facts=[
             Fact.of(
                 f"purchases in {row['currency']}",
@@ -59,30 +59,30 @@ def unknown_page(found: Mapping[str, Any], asked: ReportScope) -> Page:
             )
             for row in totals
         ],
-        sections=[*unknown_sections(found, asked), *rejects_section(found["rejects"], lines=files)],
+        sections=[*unknown_sections(data, scope), *rejects_section(data["rejects"], lines=files)],
     )
 
 
-def headline(totals: Rows, asked: ReportScope) -> str:
+def headline(totals: Rows, scope: ReportScope) -> str:
     """Return what purchases of unknown merchants come to, in a sentence."""
     if not totals:
-        return f"Every merchant is known{asked.ending}."
+        return f"Every merchant is known{scope.ending}."
     purchases = sum(row["purchases"] for row in totals)
     merchants = sum(row["rows"] for row in totals)
     sums = amounts_text({row["currency"]: row["amount"] for row in totals})
     earn = "earns" if purchases == 1 else "earn"
     return (
-        f"{counted(purchases, 'purchase')} for {sums} {earn} nothing{asked.ending}, because"
+        f"{counted(purchases, 'purchase')} for {sums} {earn} nothing{scope.ending}, because"
         f" {counted(merchants, 'merchant')} {'is' if merchants == 1 else 'are'} unknown."
     )
 
 
-def unknown_sections(found: Mapping[str, Any], asked: ReportScope) -> Iterator[Section]:
+def unknown_sections(data: Mapping[str, Any], scope: ReportScope) -> Iterator[Section]:
     """Show the unknown merchants of each currency, in each of the orders that were found."""
-    for total in found["totals"]:
+    for total in data["totals"]:
         currency = total["currency"]
         orders = {
-            order: [_shown(row) for row in rows] for order, rows in found["rows"][currency].items()
+            order: [_shown(row) for row in rows] for order, rows in data["rows"][currency].items()
         }
         yield Section(
             title=f"Unknown merchants in {currency}",
@@ -90,9 +90,9 @@ def unknown_sections(found: Mapping[str, Any], asked: ReportScope) -> Iterator[S
             pictures=_pictures(orders["amount"], currency),
             sheet=Sheet("unresolved", _COLUMNS, orders["amount"]),
             order="most money",
-            orders={name: orders[each] for each, name in _ORDERS.items() if each in orders},
+            orders={name: orders[key] for key, name in _ORDERS.items() if key in orders},
             in_all=total["rows"],
-            more=asked.command("unresolved", file="unresolved.csv"),
+            more=scope.command("unresolved", file="unresolved.csv"),
         )
 
 
@@ -100,13 +100,13 @@ def _shown(row: Row) -> Row:
     identifier = row["merchant_identifier"]
     kind = row["merchant_identifier_type"]
     others = row["descriptors"] - 1
-    said = row["merchant_descriptor"]
-    if said and others > 0:
-        said = f"{said} and {counted(others, 'other text')}"
+    descriptor = row["merchant_descriptor"]
+    if descriptor and others > 0:
+        descriptor = f"{descriptor} and {counted(others, 'other text')}"
     return {
         **row,
-        "name": said or identifier or "a merchant by its id",
-        "merchant_identifier": identifier if said else None,
+        "name": descriptor or identifier or "a merchant by its id",
+        "merchant_identifier": identifier if descriptor else None,
         "kind": _KINDS.get(kind, kind),
         "first_seen": row["first_seen_at"].date(),
         "last_seen": row["last_seen_at"].date(),
@@ -138,12 +138,12 @@ def read_list(source: str) -> list[str]:
     Raises `FileUnusable` for what is no text, or no list that a person would bring.
     """
     entries = [line.strip() for line in _text(source).splitlines()]
-    found = [entry for entry in entries if entry]
-    if not found:
+    filled = [entry for entry in entries if entry]
+    if not filled:
         raise FileUnusable("The list is empty.", code="list_empty", hint="Write one entry a line.")
-    if len(found) > MOST_ENTRIES:
+    if len(filled) > MOST_ENTRIES:
         raise _too_long()
-    return found
+    return filled
 
 
 def _text(source: str) -> str:

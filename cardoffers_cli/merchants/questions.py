@@ -50,31 +50,31 @@ def list_merchants(job: Job) -> list[Merchant]:
         return store.records(Merchant, "merchants/questions:list")
 
 
-def find_merchant(store: Store, given: str) -> NamedMerchant:
+def find_merchant(store: Store, text: str) -> NamedMerchant:
     """Return the merchant of an id, of its beginning, of a name, or the latest one.
 
     Raises `NotFound`, and `UsageError` where several have the name.
     """
-    named = store.records(NamedMerchant, "merchants/questions:of_name", name=given)
+    named = store.records(NamedMerchant, "merchants/questions:of_name", name=text)
     if len(named) > 1:
-        ids = ", ".join(str(each.merchant_id) for each in named)
+        ids = ", ".join(str(row.merchant_id) for row in named)
         raise UsageError(
-            f"More than one merchant is called {given}.",
+            f"More than one merchant is called {text}.",
             code="merchant_ambiguous",
             hint=f"Name it by its id: {ids}.",
         )
-    found = (
+    merchant = (
         named[0]
         if named
         else store.record(
-            Merchant, "merchants/questions:find", merchant_id=whole_id(store, "merchant", given)
+            Merchant, "merchants/questions:find", merchant_id=whole_id(store, "merchant", text)
         )
     )
-    if found is None:
+    if merchant is None:
         names = [row.name for row in store.records(Merchant, "merchants/questions:list")]
         raise NotFound(
-            f"There is no merchant {given!r}.",
+            f"There is no merchant {text!r}.",
             code="merchant_not_found",
-            hint=did_you_mean(nearest(given, names)) or "`cardoffers merchant list` shows them.",
+            hint=did_you_mean(nearest(text, names)) or "`cardoffers merchant list` shows them.",
         )
-    return found
+    return merchant

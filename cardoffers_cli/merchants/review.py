@@ -103,9 +103,9 @@ class Review:
     def run(self, suggested: Sequence[Suggestion]) -> None:
         """Show each suggestion and take its answer, until there is none or somebody leaves."""
         groups: dict[tuple[str, str], list[Suggestion]] = {}
-        for each in suggested:
-            key = each.merchant_identifier_type, each.merchant_identifier
-            groups.setdefault(key, []).append(each)  # one for each currency
+        for suggestion in suggested:
+            key = suggestion.merchant_identifier_type, suggestion.merchant_identifier
+            groups.setdefault(key, []).append(suggestion)  # one for each currency
         for place, (key, rows) in enumerate(groups.items(), start=1):
             if key in {(a.merchant_identifier_type, a.merchant_identifier) for a in self.told}:
                 continue  # answered with its cluster
@@ -129,15 +129,15 @@ class Review:
                 self.say("The next answer asks for its reason.")
                 continue
             try:
-                given = self._answer(pressed, row)
+                results = self._answer(pressed, row)
             except CardoffersError as error:
                 self.say(
                     f"Error: {error.message}" + (f"\nHint: {error.hint}" if error.hint else "")
                 )
                 continue
-            if given:
-                self.told += given
-                self.say(f"{given[0].answer}: {_listed(given)}, {given[0].merchant_name}")
+            if results:
+                self.told += results
+                self.say(f"{results[0].answer}: {_listed(results)}, {results[0].merchant_name}")
                 return True
 
     def _answer(self, pressed: str, row: Suggestion) -> list[AnsweredIdentifier]:
@@ -206,14 +206,14 @@ def evidence(rows: Sequence[Suggestion]) -> Iterator[str]:
         f"{row.leading_characters} leading characters as the merchant's own,"
         f" {row.leading_characters_of_any} as anybody's",
     )
-    for each in rows:
-        first, last = (f"{moment:%Y-%m-%d}" for moment in (each.first_seen_at, each.last_seen_at))
-        amount = money_text(each.amount, each.currency)
-        cashback = money_text(each.cashback or Decimal(0), each.currency)
+    for item in rows:
+        first, last = (f"{moment:%Y-%m-%d}" for moment in (item.first_seen_at, item.last_seen_at))
+        amount = money_text(item.amount, item.currency)
+        cashback = money_text(item.cashback or Decimal(0), item.currency)
         yield _pair(
-            "waiting", f"{counted(each.purchases, 'purchase')}, {amount}, {first} to {last}"
+            "waiting", f"{counted(item.purchases, 'purchase')}, {amount}, {first} to {last}"
         )
-        yield _pair("would pay", f"{cashback}, {counted(each.links, 'link')}")
+        yield _pair("would pay", f"{cashback}, {counted(item.links, 'link')}")
     yield _pair(
         "cardholders", f"{row.cardholders}, {row.cardholders_in_common} of them bought there before"
     )
@@ -221,7 +221,7 @@ def evidence(rows: Sequence[Suggestion]) -> Iterator[str]:
 
 
 def _listed(answered: Sequence[AnsweredIdentifier]) -> str:
-    return ", ".join(each.merchant_identifier for each in answered)
+    return ", ".join(identifier.merchant_identifier for identifier in answered)
 
 
 def _pair(name: str, value: str) -> str:

@@ -146,9 +146,9 @@ def rate(store: Store, pairs: Sequence[Mapping[str, Any]]) -> list[RatedPair]:
 
     A pair has its `line`, the `kind` of the `identifier`, and the `text`.
     """
-    given = store.make(f"{_AT}given", pairs=pairs)
-    store.execute(f"{_AT}add_given", given)
-    chosen = choose(store, compare(store, said=given.called("said")), even=0)
+    pair_table = store.make(f"{_AT}given", pairs=pairs)
+    store.execute(f"{_AT}add_given", pair_table)
+    chosen = choose(store, compare(store, said=pair_table.called("said")), even=0)
     return store.records(RatedPair, f"{_AT}rated", chosen["suggested"], chosen["sought"])
 
 

@@ -25,11 +25,11 @@ def audited_to(store: Store, *, night_no: int, now: datetime) -> int | None:
 
     `now` is the clock of the night.
     """
-    found = store.rows("night/audits:before", night_no=night_no)
-    audits = [{**json.loads(row["counts"]), "as_of": row["as_of"]} for row in found]
+    rows = store.rows("night/audits:before", night_no=night_no)
+    audits = [{**json.loads(row["counts"]), "as_of": row["as_of"]} for row in rows]
     newest = audits[0] if audits else {"faults": 0}
-    whole = next((each for each in audits if each.get("after_run_no", 0) is None), None)
-    if whole is None or newest["faults"] or now - whole["as_of"] >= WHOLE_EVERY:
+    full = next((audit for audit in audits if audit.get("after_run_no", 0) is None), None)
+    if full is None or newest["faults"] or now - full["as_of"] >= WHOLE_EVERY:
         return None
     up_to: int = newest["up_to_run_no"]
     return up_to
@@ -37,5 +37,5 @@ def audited_to(store: Store, *, night_no: int, now: datetime) -> int | None:
 
 def up_to(store: Store, *, run_no: int, now: datetime) -> int:
     """Return the run up to which the audits of a night, whose run is given, see everything."""
-    found: int = store.value("night/audits:up_to", run_no=run_no, now=now)
-    return found
+    last_run_no: int = store.value("night/audits:up_to", run_no=run_no, now=now)
+    return last_run_no

@@ -96,9 +96,9 @@ def picked_up(job: Job, drop: Path, *, dry_run: bool = False) -> list[NightFindi
     """Fetch what is new at the places into the drop folder; return what is to be told of it."""
     if not job.settings.pickup:
         return []
-    told = visit_all(job, drop, dry_run=dry_run)
-    findings = [_told(each) for each in told.findings]
-    if new := sum(file.state == "new" for file in told.files):
+    result = visit_all(job, drop, dry_run=dry_run)
+    findings = [_told(item) for item in result.findings]
+    if new := sum(file.state == "new" for file in result.files):
         verb = "is" if new == 1 else "are"
         message = f"{counted(new, 'file')} would be fetched first, and {verb} not looked into."
         findings.append(finding("pickup_waiting", message, level=WITHOUT_CONSEQUENCE, count=new))
@@ -109,9 +109,9 @@ def tidied_up(job: Job, drop: Path) -> list[NightFinding]:
     """Do with files that are imported by now, at their places, what the configuration says."""
     if not job.settings.pickup:
         return []
-    return [_told(each) for each in visit_all(job, drop, fetches=False).findings]
+    return [_told(item) for item in visit_all(job, drop, fetches=False).findings]
 
 
-def _told(found: PickupFinding) -> NightFinding:
-    about = {name: found[name] for name in ("institution", "file", "count") if name in found}
-    return finding(found.code, found.message, level=found.level, then=found.next, **about)
+def _told(item: PickupFinding) -> NightFinding:
+    about = {name: item[name] for name in ("institution", "file", "count") if name in item}
+    return finding(item.code, item.message, level=item.level, then=item.next, **about)

@@ -89,16 +89,16 @@ def show_night(context: CommandContext, result: "NightResult", log_format: LogFo
     untold = list["NightResult"]()
     with suppress(StoreBusy):  # it is over, whoever holds the store by now
         untold = [] if result.dry_run else untold_nights(context.job)
-    told = untold or [replace(result, findings=[]) if result.status == NOTHING_NEW else result]
-    exit_code = max(map(exit_code_of, told))
+    nights = untold or [replace(result, findings=[]) if result.status == NOTHING_NEW else result]
+    exit_code = max(map(exit_code_of, nights))
     is_read = context.is_terminal and context.format is Format.table
-    for each in told:
+    for night in nights:
         if log_format == "json":
-            onlooker(context, log_format).over(each)
-        elif not (is_read and each.run_id == result.run_id) and (
+            onlooker(context, log_format).over(night)
+        elif not (is_read and night.run_id == result.run_id) and (
             exit_code or not context.options.quiet
         ):
-            exits.tell("\n".join(ending_lines(each)), as_it_is=True)
+            exits.tell("\n".join(ending_lines(night)), as_it_is=True)
     context.show(result, *night_blocks(result), why="")
     with suppress(StoreBusy):  # a kill before this, behind what was shown, repeats it
         tell_nights(context.job, untold)
@@ -145,8 +145,8 @@ def list_(
         from cardoffers_cli.night.history import night_history
         from cardoffers_cli.night.run_pages import runs_page
 
-        found = night_history(context.job, limit)
-        context.show_page(runs_page(found.nights, context.now, in_all=found.in_all, pages=()))
+        history = night_history(context.job, limit)
+        context.show_page(runs_page(history.nights, context.now, in_all=history.in_all, pages=()))
         return
     rows = list_runs(context.job, limit) if every else list_nights(context.job, limit)
     if every:
@@ -170,12 +170,12 @@ def show(
     from cardoffers_cli.night.screen import night_blocks
 
     context = CommandContext.of(ctx)
-    found = show_run(context.job, run_id)
-    if isinstance(found, NightResult):
-        steps = Sheet.of(StepReport, "steps", found.steps, title="Steps")
-        context.show(found, steps, *night_blocks(found))
+    result = show_run(context.job, run_id)
+    if isinstance(result, NightResult):
+        steps = Sheet.of(StepReport, "steps", result.steps, title="Steps")
+        context.show(result, steps, *night_blocks(result))
     else:
-        context.show(found)
+        context.show(result)
 
 
 @app.command()
@@ -228,5 +228,5 @@ def accept(
     from cardoffers_cli.storage.file_changes import FileChangeRow, accept_taken
 
     context = CommandContext.of(ctx)
-    found = accept_taken(context.job, file, dry_run=dry_run)
-    context.show(found, Sheet.of(FileChangeRow, "accepted", [found]))
+    change = accept_taken(context.job, file, dry_run=dry_run)
+    context.show(change, Sheet.of(FileChangeRow, "accepted", [change]))

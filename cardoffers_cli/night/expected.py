@@ -35,21 +35,19 @@ _WHY = {"file_known": "nothing in it is new", "rows_rejected": "every row of it 
 
 def look_for_files(store: Store, now: datetime) -> ArrivalNotices:
     """Return what of the deadlines of the last month was not told yet."""
-    arrivals = [each for each in judge_arrivals(store, now) if each.due_at >= now - CATCH_UP]
+    arrivals = [row for row in judge_arrivals(store, now) if row.due_at >= now - CATCH_UP]
     if not arrivals:
         return ArrivalNotices()
-    known = {
-        (each.institution, each.subject, each.about_on): each.state
+    past = {
+        (row.institution, row.subject, row.about_on): row.state
         for code in _CODES.values()
-        for each in list_watch_findings(store, code=code, limit=_MOST_FINDINGS)
+        for row in list_watch_findings(store, code=code, limit=_MOST_FINDINGS)
     }
-    states = [
-        (each, known.get((each.institution, each.expected, each.due_on))) for each in arrivals
-    ]
+    states = [(row, past.get((row.institution, row.expected, row.due_on))) for row in arrivals]
     return ArrivalNotices(
         arrivals=arrivals,
-        told=[each for each, state in states if each.state in _CODES and state is None],
-        came=[each for each, state in states if each.file and state == "open"],
+        told=[row for row, state in states if row.state in _CODES and state is None],
+        came=[row for row, state in states if row.file and state == "open"],
     )
 
 
@@ -70,8 +68,8 @@ def look_before(work: NightContext) -> None:
     except Exception as error:
         if work.onlooker.is_stopping():
             raise
-        told = error.message if isinstance(error, CardoffersError) else type(error).__name__
-        work.file_news = ArrivalNotices(error=told)
+        message = error.message if isinstance(error, CardoffersError) else type(error).__name__
+        work.file_news = ArrivalNotices(error=message)
 
 
 def tell_of_files(work: NightContext, store: Store) -> StepResult:
@@ -82,16 +80,16 @@ def tell_of_files(work: NightContext, store: Store) -> StepResult:
         then = "cardoffers arrivals"
         unknown = finding("arrivals_unknown", message, level="warning", then=then)
         return StepResult(counts={}, findings=[unknown])
-    for each in news.told:
+    for row in news.told:
         record_findings(
-            store, each.institution_id, [_watched(each)], run_no=work.night.run_no, now=work.job.now
+            store, row.institution_id, [_watched(row)], run_no=work.night.run_no, now=work.job.now
         )
-    late = [each for each in news.told if each.state == "late"]
-    for each in [*news.came, *late]:
-        _resolve(store, each, work)
-    states = Counter(each.state for each in news.arrivals)
-    shown = ("on_time", "late", "missed", "pending") if news.arrivals else ()
-    counts = {f"files_{name}": states[name] for name in shown}
+    late_rows = [row for row in news.told if row.state == "late"]
+    for row in [*news.came, *late_rows]:
+        _resolve(store, row, work)
+    states = Counter(row.state for row in news.arrivals)
+    names = ("on_time", "late", "missed", "pending") if news.arrivals else ()
+    counts = {f"files_{name}": states[name] for name in names}
     return StepResult(counts=counts, findings=_findings(news))
 
 
@@ -131,14 +129,14 @@ def _resolve(store: Store, arrival: Arrival, work: NightContext) -> None:
 def _findings(news: ArrivalNotices) -> list[NightFinding]:
     """Return a finding of each expectation and state, of its newest deadline."""
     groups: dict[tuple[str, str, str], list[Arrival]] = {}
-    for each in news.told:
-        groups.setdefault((each.institution, each.expected, each.state), []).append(each)
+    for row in news.told:
+        groups.setdefault((row.institution, row.expected, row.state), []).append(row)
     return [
         *(_missed(rows) for (*_, state), rows in groups.items() if state == "missed"),
         *(_late(rows) for (*_, state), rows in groups.items() if state == "late"),
         *(
-            _about(each, f"{_came_at(each)}: nothing is missing any more of {_due(each)}", 1)
-            for each in news.came
+            _about(row, f"{_came_at(row)}: nothing is missing any more of {_due(row)}", 1)
+            for row in news.came
         ),
     ]
 
@@ -166,10 +164,10 @@ def _late(rows: list[Arrival]) -> NightFinding:
     return _about(newest, f"{_came_at(newest)}, it was due by {_due(newest)}{before}", len(rows))
 
 
-def _about(arrival: Arrival, said: str, count: int) -> NightFinding:
+def _about(arrival: Arrival, message: str, count: int) -> NightFinding:
     return finding(
         FILE_LATE,
-        f"{arrival.institution}: {said}.",
+        f"{arrival.institution}: {message}.",
         level=WITHOUT_CONSEQUENCE,
         institution=arrival.institution,
         expected=arrival.expected,

@@ -55,10 +55,10 @@ def undo(
             f" {money_text(plan.merchant_funded_amount, plan.currency)}?",
             yes=yes,
         )
-    done = undo_import(import_id, reason, context.job, dry_run=dry_run)
-    context.show(done)
-    if done.approval and dry_run:
-        context.note(f"A second person has to approve this: {done.approval}.")
+    result = undo_import(import_id, reason, context.job, dry_run=dry_run)
+    context.show(result)
+    if result.approval and dry_run:
+        context.note(f"A second person has to approve this: {result.approval}.")
 
 
 @app.command()
@@ -74,5 +74,5 @@ def release(
     from cardoffers_cli.river.report_commands import show_files
 
     context = CommandContext.of(ctx)
-    made = release_file(context.job, file, institution, dry_run=dry_run)
-    show_files(context, [{**made.document()}], [made.report], Text([*map(taken_line, made.parts)]))
+    row = release_file(context.job, file, institution, dry_run=dry_run)
+    show_files(context, [{**row.document()}], [row.report], Text([*map(taken_line, row.parts)]))

@@ -56,35 +56,35 @@ def file_counts(files: Sequence[NightFile]) -> dict[str, int]:
 def file_findings(processed: ProcessedFolder, files: Sequence[NightFile]) -> Iterator[NightFinding]:
     """Yield what somebody should know of files, and where to look."""
     for file in files:
-        shown = f"{file.institution}/{file.file_name}"
-        about: dict[str, str] = {"institution": file.institution, "file": shown}
+        label = f"{file.institution}/{file.file_name}"
+        about: dict[str, str] = {"institution": file.institution, "file": label}
         report = file.report or {}
         if file.state == "held":
-            message = f"{shown}: {report['file_error']['message']}"
-            then = f"cardoffers file release {quote(shown)}, if it is whole"
+            message = f"{label}: {report['file_error']['message']}"
+            then = f"cardoffers file release {quote(label)}, if it is whole"
             yield finding(report["file_error"]["code"], message, then=then, **about)
         elif file.state == "failed":
             error = report["file_error"]
             where = processed.path(file.institution, FAILED, f"{file.taken_as}.errors.csv")
             then = _look_at(where) if file.is_kept else error["hint"]
             if error["code"] == OTHER_OWNER:  # only here it is told whose the file seems to be
-                kept = processed.path(file.institution, FAILED, file.taken_as)
-                then = error["hint"].replace(quote(shown), quote(str(kept)))
-            yield finding(error["code"], f"{shown}: {error['message']}", then=then, **about)
+                path = processed.path(file.institution, FAILED, file.taken_as)
+                then = error["hint"].replace(quote(label), quote(str(path)))
+            yield finding(error["code"], f"{label}: {error['message']}", then=then, **about)
         elif file.state in {"changed", "gone"}:
-            message = f"{shown} was {file.state} during the nightly run; nothing of it was taken."
+            message = f"{label} was {file.state} during the nightly run; nothing of it was taken."
             yield finding(f"file_{file.state}", message, level=WITHOUT_CONSEQUENCE, **about)
         elif report["already_imported"] and not report["accepted"]:
-            yield _known(report, shown, about)
+            yield _known(report, label, about)
         elif not report["ok"]:
             wrong, received = report["invalid"] + report["conflicts"], report["received"]
             message = (
-                f"{shown}: {wrong:,} of {counted(received, 'row')} not taken:"
+                f"{label}: {wrong:,} of {counted(received, 'row')} not taken:"
                 f" {_causes(report, wrong)}."
             )
             where = processed.path(file.institution, DONE, f"{file.taken_as}.errors.csv")
             yield finding("rows_rejected", message, then=_look_at(where), count=wrong, **about)
-        yield from _warnings(report, shown, about)
+        yield from _warnings(report, label, about)
 
 
 def _causes(report: Mapping[str, Any], wrong: int) -> str:
@@ -93,11 +93,11 @@ def _causes(report: Mapping[str, Any], wrong: int) -> str:
     A row may have several: what comes after causes that are enough for all rows is not said.
     """
     rows = Counter[str]()
-    for found in report["findings"]:
-        if found["level"] == "error" or found["code"] in _CAUSES:
-            rows[found["code"]] += found["rows"]
+    for row in report["findings"]:
+        if row["level"] == "error" or row["code"] in _CAUSES:
+            rows[row["code"]] += row["rows"]
     causes = list[str]()
-    for code, count in sorted(rows.items(), key=lambda each: (-each[1], each[0] not in _CAUSES)):
+    for code, count in sorted(rows.items(), key=lambda item: (-item[1], item[0] not in _CAUSES)):
         if count and wrong > 0 and len(causes) < _MOST_CAUSES:
             causes.append(f"{count:,} {_CAUSES.get(code) or f'where {CODES[code].summary}'}")
             wrong -= count
@@ -109,39 +109,39 @@ def _look_at(path: Path) -> str:
     return f"cat {quote(str(path))}"
 
 
-def _known(report: Mapping[str, Any], shown: str, about: dict[str, str]) -> NightFinding:
+def _known(report: Mapping[str, Any], label: str, about: dict[str, str]) -> NightFinding:
     """Say that a file is wholly known, in the place of how many of its rows are not taken."""
     as_file, at = shortened(report["already_imported_as"]), report["already_imported_at"][:10]
-    message = f"{shown} is the same file as {as_file}, taken on {at}: nothing in it is new."
+    message = f"{label} is the same file as {as_file}, taken on {at}: nothing in it is new."
     return finding("file_known", message, level=WITHOUT_CONSEQUENCE, **about)
 
 
 def _warnings(
-    report: Mapping[str, Any], shown: str, about: dict[str, str]
+    report: Mapping[str, Any], label: str, about: dict[str, str]
 ) -> Iterator[NightFinding]:
-    for found in report.get("findings", ()):
-        if found["code"] == "file_short":
-            message = f"{shown}: {found['message']}."
+    for row in report.get("findings", ()):
+        if row["code"] == "file_short":
+            message = f"{label}: {row['message']}."
             then = "have it sent again, if it is not whole"
             yield finding("file_short", message, level="warning", then=then, **about)
-        if found["code"] == "look_alike":
-            rows, lines = found["rows"], ", ".join(map(str, found["lines"]))
-            more = " and more" if rows > len(found["lines"]) else ""
+        if row["code"] == "look_alike":
+            rows, lines = row["rows"], ", ".join(map(str, row["lines"]))
+            more = " and more" if rows > len(row["lines"]) else ""
             message = (
-                f"{shown}: {counted(rows, 'row')} taken that look like others ({lines}{more})."
+                f"{label}: {counted(rows, 'row')} taken that look like others ({lines}{more})."
             )
             then = "cardoffers help findings look_alike"
             yield finding("look_alike", message, level="warning", then=then, count=rows, **about)
 
 
-def stray(found: UnknownFile) -> NightFinding:
+def stray(file: UnknownFile) -> NightFinding:
     """Say what lies in the drop folder that is never taken."""
     return finding(
-        found.code,
-        f"{found.name} was left alone: it is {found.what}.",
+        file.code,
+        f"{file.name} was left alone: it is {file.what}.",
         level="warning",
         then="move it away; a plain file in DROP_DIR/<institution>/ is taken",
-        file=found.name,
+        file=file.name,
     )
 
 

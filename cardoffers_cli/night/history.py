@@ -90,9 +90,9 @@ def left_nights(store: Store, path: Path) -> list[UnfinishedNight]:
     holder = night_holder(path)
     return [
         UnfinishedNight(
-            run_id=each.run_id, night=each.name, state=_state(holder, each.run_id, False)
+            run_id=night.run_id, night=night.name, state=_state(holder, night.run_id, False)
         )
-        for each in nights.unfinished(store)
+        for night in nights.unfinished(store)
     ]
 
 
@@ -112,8 +112,8 @@ def _state(holder: Mapping[str, Any] | None, run_id: UUID, has_ended: bool) -> s
 def night_history(job: Job, limit: int) -> NightHistory:
     """Return the newest nights with what they came to."""
     with reading(job) as source:
-        found = nights.history(source.store, limit)
-        return NightHistory(nights=found, in_all=nights.count(source.store))
+        rows = nights.history(source.store, limit)
+        return NightHistory(nights=rows, in_all=nights.count(source.store))
 
 
 def list_runs(job: Job, limit: int) -> list[RunRecord]:
@@ -136,8 +136,8 @@ def tell_nights(job: Job, results: Sequence[NightResult]) -> None:
     if not results:
         return
     with job.store() as store, store.transaction():
-        told = (nights.find(store, str(result.run_id)) for result in results)
-        nights.tell(store, [night for night in told if night])
+        rows = (nights.find(store, str(result.run_id)) for result in results)
+        nights.tell(store, [night for night in rows if night])
 
 
 def show_run(job: Job, run_id: str) -> NightResult | RunRecord:
@@ -147,8 +147,8 @@ def show_run(job: Job, run_id: str) -> NightResult | RunRecord:
         if night := nights.find(source.store, run_id):
             status = "finished" if night.ended_at else "unfinished"
             return result_of(source.store, job.path, night, status=status)
-        if found := nights.find_run(source.store, run_id):
-            return found
+        if record := nights.find_run(source.store, run_id):
+            return record
         raise NotFound(
             "There is no such run.",
             code="run_not_found",

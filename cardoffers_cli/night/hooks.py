@@ -181,8 +181,8 @@ def _pinged(hook: Hook, run_id: str | None) -> str:
     """Return the URL of a ping: the event behind its path, and the run's id in its query."""
     base, _, query = hook.url.partition("?")
     members = filter(None, [query, f"rid={run_id}" if run_id else ""])
-    asked = "&".join(members)
-    return f"{base.rstrip('/')}{_PINGS[hook.event]}" + (f"?{asked}" if asked else "")
+    parameters = "&".join(members)
+    return f"{base.rstrip('/')}{_PINGS[hook.event]}" + (f"?{parameters}" if parameters else "")
 
 
 def _run(
@@ -192,6 +192,6 @@ def _run(
     from cardoffers_cli.events.receiver import run_command  # noqa: PLC0415  only where it is needed
 
     variables = {"CARDOFFERS_EVENT": hook.event, "CARDOFFERS_RUN_ID": notice.run_id or ""}
-    told = dumps(notice).encode() if document is None else document
-    ended = run_command(hook.words, told, deadline_s=settings.hooks_deadline_s, variables=variables)
+    body = dumps(notice).encode() if document is None else document
+    ended = run_command(hook.words, body, deadline_s=settings.hooks_deadline_s, variables=variables)
     return ended.error, ended.output if ended.error else ""

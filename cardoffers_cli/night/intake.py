@@ -78,7 +78,7 @@ def import_files(work: NightContext) -> StepResult:
         files = nights.files(store, work.night)
     take_files(work, files)
     tidied = tidied_up(work.job, work.order.drop)
-    work.remarks += [each for each in tidied if each not in work.remarks]
+    work.remarks += [remark for remark in tidied if remark not in work.remarks]
     with work.job.store() as store, store.transaction():
         store.execute("night/questions:files_moved", night_no=work.night.night_no)
         return taken_in(work, store)
@@ -95,20 +95,20 @@ def take_late_files(work: NightContext) -> list[NightFile]:
     """
     with work.job.store(read_only=True) as store:
         files = nights.files(store, work.night)
-    late = [file for file in files if not file.is_moved]
-    if not late and work.clock.date() <= work.night.as_of.date():
-        found = list[DropFile]()
+    pending = [file for file in files if not file.is_moved]
+    if not pending and work.clock.date() <= work.night.as_of.date():
+        new_files = list[DropFile]()
         with suppress(OSError):  # a drop folder that is gone by now has nothing more
-            found = look_twice(work.job, work.order.drop, files).files
-        rows = list(file_rows(work.processed, found, first=len(files) + 1))
+            new_files = look_twice(work.job, work.order.drop, files).files
+        rows = list(file_rows(work.processed, new_files, first=len(files) + 1))
         if not rows:
             return []
         with work.job.store() as store, store.transaction():
             nights.add_files(store, work.night, rows)
-            late = nights.files(store, work.night)[len(files) :]
-    take_files(work, late)
+            pending = nights.files(store, work.night)[len(files) :]
+    take_files(work, pending)
     with work.job.store(read_only=True) as store:
-        numbers = {file.file_no for file in late}
+        numbers = {file.file_no for file in pending}
         return [file for file in nights.files(store, work.night) if file.file_no in numbers]
 
 
@@ -163,23 +163,23 @@ class _File:
         """Do what is still to be done with it."""
         if self.file.is_moved:
             return
-        with self._folder(TAKEN) as taken:
-            clear_drafts(taken.path)
-            state = self._take(taken) if self.file.state == "waiting" else self.file.state
-            if state in KEPT_IN and taken.look(self.claim.as_name) is not None:
-                with self._folder(KEPT_IN[state]) as kept:
-                    put_away(taken, self.claim.as_name, kept, self.file.taken_as)
+        with self._folder(TAKEN) as taken_folder:
+            clear_drafts(taken_folder.path)
+            state = self._take(taken_folder) if self.file.state == "waiting" else self.file.state
+            if state in KEPT_IN and taken_folder.look(self.claim.as_name) is not None:
+                with self._folder(KEPT_IN[state]) as target:
+                    put_away(taken_folder, self.claim.as_name, target, self.file.taken_as)
                 self.claim.release()
 
-    def _take(self, taken: OpenFolder) -> str:
-        bounds, kept = self._bounds(), dict[str, Any]()
+    def _take(self, taken_folder: OpenFolder) -> str:
+        bounds, columns = self._bounds(), dict[str, Any]()
         try:
-            self.claim.take(taken, bounds.limits)
-            self._import(taken, bounds, kept)
+            self.claim.take(taken_folder, bounds.limits)
+            self._import(taken_folder, bounds, columns)
         except FileChangedError as error:
-            return self._leave(taken, error)
+            return self._leave(taken_folder, error)
         except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
-            return self._fail(taken, self._failure_of(error), kept)
+            return self._fail(taken_folder, self._failure_of(error), columns)
         return "imported"
 
     def _failure_of(self, error: Exception) -> CardoffersError:
@@ -191,13 +191,13 @@ class _File:
             raise error
         return failure_of(error)
 
-    def _leave(self, taken: OpenFolder, error: FileChangedError) -> str:
+    def _leave(self, taken_folder: OpenFolder, error: FileChangedError) -> str:
         """Give a file back that somebody exchanged or wrote to: the next look finds it."""
-        if taken.look(self.claim.as_name) is not None:
+        if taken_folder.look(self.claim.as_name) is not None:
             try:
-                self.claim.give_back(taken)
+                self.claim.give_back(taken_folder)
             except (FileChangedError, FileUnusable) as worse:
-                return self._fail(taken, worse, {})
+                return self._fail(taken_folder, worse, {})
         return self._judge(error.code, {}, {})
 
     def _bounds(self) -> Bounds:
@@ -206,16 +206,16 @@ class _File:
         room = max(GZIP_GROWS * size, free // _ROOM_FOR_ONE)
         return Bounds(self.work.job.settings, room_bytes=room)
 
-    def _import(self, taken: OpenFolder, bounds: Bounds, kept: dict[str, Any]) -> None:
+    def _import(self, taken_folder: OpenFolder, bounds: Bounds, columns: dict[str, Any]) -> None:
         name = self.claim.as_name
-        stamp = self.claim.stamp_in(taken)
-        copy = private_copy(taken, name, stamp, bounds.limits, beside=taken.path)
+        stamp = self.claim.stamp_in(taken_folder)
+        copy = private_copy(taken_folder, name, stamp, bounds.limits, beside=taken_folder.path)
         with copy.file:
-            kept |= {"taken_bytes": copy.size_bytes, "taken_sha256": copy.sha256}
-            manifest = read_manifest(taken, [name + MANIFEST], self.shown)
+            columns |= {"taken_bytes": copy.size_bytes, "taken_sha256": copy.sha256}
+            manifest = read_manifest(taken_folder, [name + MANIFEST], self.shown)
             with self.work.job.store() as store, store.transaction(), bounds.over(store):
-                made = self.take_in(store, copy, manifest, bounds, keeps_reports=True)
-                self._record(store, "imported", made.document(), kept)
+                report = self.take_in(store, copy, manifest, bounds, keeps_reports=True)
+                self._record(store, "imported", report.document(), columns)
 
     def take_in(
         self,
@@ -248,7 +248,7 @@ class _File:
                 bounds.check_rows(opened)  # again: the end of a file tells which are card numbers
                 check_sums(store, judged, owner, manifest)
 
-            taken = take_in(
+            intake = take_in(
                 store,
                 opened,
                 owner,
@@ -258,10 +258,10 @@ class _File:
                 progress=look,
                 approve=approve,
             )
-            report = taken.judged.report
+            report = intake.judged.report
             if keeps_reports and (not report.ok or report.look_alikes):
-                self._write_reports(store, opened, taken)
-        return taken.made
+                self._write_reports(store, opened, intake)
+        return intake.made
 
     def rehearse(self, store: Store) -> None:
         """Do to the store what taking the file would, in a transaction that will be undone."""
@@ -285,17 +285,19 @@ class _File:
                 manifest = read_manifest(origin, names, self.shown)
                 return self.take_in(store, copy, manifest, bounds, keeps_reports=False)
 
-    def _write_reports(self, store: Store, opened: TransactionFile, taken: JudgedImport) -> None:
+    def _write_reports(self, store: Store, opened: TransactionFile, intake: JudgedImport) -> None:
         name = self.file.taken_as
         outputs = Outputs(
             errors=self._path(DONE, f"{name}.errors.csv"),
             rejected=self._path(DONE, f"{name}.rejected.{opened.kind}"),
         )
         mode = self.work.job.settings.mode
-        write_outputs(store, opened, taken.judged, outputs, mode=mode)
+        write_outputs(store, opened, intake.judged, outputs, mode=mode)
 
-    def _fail(self, taken: OpenFolder, error: CardoffersError, kept: dict[str, Any]) -> str:
-        is_kept = taken.look(self.claim.as_name) is not None
+    def _fail(
+        self, taken_folder: OpenFolder, error: CardoffersError, columns: dict[str, Any]
+    ) -> str:
+        is_kept = taken_folder.look(self.claim.as_name) is not None
         if is_kept and error.code != FILE_HELD:
             row = {
                 "line": error.details.get("line"),
@@ -309,7 +311,7 @@ class _File:
             with replacing(self._path(FAILED, name), mode=mode) as out:
                 write_findings(out, [row])
         report = {**self._failure(error), "is_kept": is_kept}
-        return self._judge(_state_of(error), report, kept)
+        return self._judge(_state_of(error), report, columns)
 
     def release(self, store: Store, *, dry_run: bool) -> ImportReport:
         """Take a file that is held, in the caller's transaction, and move it to `done/`.
@@ -317,20 +319,22 @@ class _File:
         Broken off behind the move it is found there when it is run again.
         """
         bounds, name = self._bounds(), self.file.taken_as
-        with self._folder(HELD) as held, self._folder(DONE) as done:
-            folder = held if held.look(name) is not None else done
-            found = folder.look(name)
-            if found is None:
-                raise unusable("file_missing", f"{held.path / name} is not there any more.")
-            copy = private_copy(folder, name, stamp_of(found), bounds.limits, beside=held.path)
+        with self._folder(HELD) as held_folder, self._folder(DONE) as done_folder:
+            folder = held_folder if held_folder.look(name) is not None else done_folder
+            file_stat = folder.look(name)
+            if file_stat is None:
+                raise unusable("file_missing", f"{held_folder.path / name} is not there any more.")
+            copy = private_copy(
+                folder, name, stamp_of(file_stat), bounds.limits, beside=held_folder.path
+            )
             with copy.file:
                 manifest = read_manifest(folder, [name + MANIFEST], self.shown)
-                made = self.take_in(store, copy, manifest, bounds, keeps_reports=not dry_run)
+                report = self.take_in(store, copy, manifest, bounds, keeps_reports=not dry_run)
             read = {"taken_bytes": copy.size_bytes, "taken_sha256": copy.sha256}
-            self._record(store, "imported", made.document(), read)
-            if folder is held and not dry_run:
-                put_away(held, name, done, name)
-        return replace(made, dry_run=dry_run)
+            self._record(store, "imported", report.document(), read)
+            if folder is held_folder and not dry_run:
+                put_away(held_folder, name, done_folder, name)
+        return replace(report, dry_run=dry_run)
 
     def _failure(self, error: CardoffersError) -> dict[str, Any]:
         return {
@@ -339,15 +343,15 @@ class _File:
             "file_error": {"code": error.code, "message": error.message, "hint": error.hint},
         }
 
-    def _judge(self, state: str, report: Mapping[str, Any], kept: dict[str, Any]) -> str:
+    def _judge(self, state: str, report: Mapping[str, Any], columns: dict[str, Any]) -> str:
         with self.work.job.store() as store, store.transaction():
-            self._record(store, state, {"file": self.shown, **report}, kept)
+            self._record(store, state, {"file": self.shown, **report}, columns)
         return state
 
     def _record(
-        self, store: Store, state: str, report: Mapping[str, Any], kept: dict[str, Any]
+        self, store: Store, state: str, report: Mapping[str, Any], columns: dict[str, Any]
     ) -> None:
-        nights.judge_file(store, self.work.night, self.file.file_no, state, report, **kept)
+        nights.judge_file(store, self.work.night, self.file.file_no, state, report, **columns)
 
     def _folder(self, kind: str) -> AbstractContextManager[OpenFolder]:
         return self.work.processed.folder(self.file.institution, kind)
@@ -383,16 +387,16 @@ def release_file(job: Job, name: str, institution: str | None, *, dry_run: bool)
 
 def _held(store: Store, name: str, owner: Institution | None) -> tuple[Night, NightFile]:
     """Return the newest file of a name that is held, and the night that found it."""
-    held = nights.held_files(store, name, owner.slug if owner else None)
-    if not held:
+    candidates = nights.held_files(store, name, owner.slug if owner else None)
+    if not candidates:
         raise NotFound(
             f"No file {name!r} is held.",
             code="held_file_not_found",
             hint="`cardoffers file list` shows the files that are held.",
         )
-    if len({file.institution for _, file in held}) > 1:
+    if len({file.institution for _, file in candidates}) > 1:
         raise UsageError(f"Several institutions have a file {name!r} that is held.", hint="Add -i.")
-    return held[0]
+    return candidates[0]
 
 
 def _state_of(failure: CardoffersError) -> str:
@@ -402,5 +406,5 @@ def _state_of(failure: CardoffersError) -> str:
 
 def _profile_of(store: Store, owner: Institution) -> Profile | None:
     """Return the layout that the institution keeps for its own files, if it keeps one."""
-    kept = find_profile(store, owner.id)
-    return parse_profile(kept.toml, f"The profile of {owner.slug}") if kept else None
+    stored = find_profile(store, owner.id)
+    return parse_profile(stored.toml, f"The profile of {owner.slug}") if stored else None

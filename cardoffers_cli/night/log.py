@@ -47,20 +47,20 @@ class NightLines(NightObserver):
         self._step = f"{position}/{of} {step}"
         self._bar = self._shown.enter_context(self._desk.progress(self._step))
 
-    def moves(self, what: str, done: int, total: int | None) -> None:
+    def moves(self, what: str, count: int, total: int | None) -> None:
         """Show how far the step is."""
         if self._bar:
             self._bar.describe(f"{self._step}: {what}")
-            self._bar.update(done, total)
+            self._bar.update(count, total)
 
     def ends(self, step: StepReport) -> None:
         """Say what the step came to."""
         self._shown.close()
         findings = len(step.findings or ())
-        said = f"; {counted(findings, 'finding')}" if findings else ""
+        suffix = f"; {counted(findings, 'finding')}" if findings else ""
         counts = ", ".join(in_words(step.counts))
         self._desk.note(
-            f"{real_now():%H:%M:%S} {self._step}: {step.seconds:.1f} s; {counts or 'done'}{said}"
+            f"{real_now():%H:%M:%S} {self._step}: {step.seconds:.1f} s; {counts or 'done'}{suffix}"
         )
 
     def is_stopping(self) -> bool:
@@ -89,7 +89,7 @@ class JsonLines(NightLines):
         """Say that a step begins."""
         self._say({"event": "step_begins", "step": step, "position": position, "of": of})
 
-    def moves(self, what: str, done: int, total: int | None) -> None:
+    def moves(self, what: str, count: int, total: int | None) -> None:
         """Keep silent: the steps tell enough."""
 
     def ends(self, step: StepReport) -> None:
@@ -129,15 +129,15 @@ def in_words(counts: Mapping[str, Any]) -> list[str]:
 
     The first plural of a name is made singular where there is one: `files_on_time`, 1 file on time.
     """
-    said = []
+    texts = []
     for name, value in counts.items():
         if name in _UNSAID:
             continue
         words = name.replace("_", " ")
         if isinstance(value, Mapping):
-            said += [f"{amount:,} {code} {words}" for code, amount in value.items() if amount]
+            texts += [f"{amount:,} {code} {words}" for code, amount in value.items() if amount]
         elif isinstance(value, int) and value:
-            said.append(counted(value, re.sub(r"(?<![su])s\b", "", words, count=1), words))
+            texts.append(counted(value, re.sub(r"(?<![su])s\b", "", words, count=1), words))
         elif isinstance(value, str):
-            said.append(f"{words} {value}")
-    return said
+            texts.append(f"{words} {value}")
+    return texts

@@ -45,13 +45,13 @@ def check_sums(store: Store, judged: Judged, owner: Institution, manifest: Manif
         raise _mismatch(f"it has {counted(report.received, 'row')}, not {manifest.rows:,}")
     if manifest.amount_sum is None:
         return
-    amount, *refunded = (store.value("river/stage:amount", each.rows) for each in judged.staged)
-    found = quantize(amount - sum(refunded), owner.currency)
+    amount, *refunded = (store.value("river/stage:amount", part.rows) for part in judged.staged)
+    total = quantize(amount - sum(refunded), owner.currency)
     is_whole = manifest.sha256 or not report.is_unterminated
     lacks_refunds = report.refunds and report.refunds.invalid
-    is_less = report.invalid and found <= manifest.amount_sum
-    if found != manifest.amount_sum and not (is_whole and (lacks_refunds or is_less)):
-        raise _mismatch(f"its amounts are {found:,} in all, not {manifest.amount_sum:,f}")
+    is_less = report.invalid and total <= manifest.amount_sum
+    if total != manifest.amount_sum and not (is_whole and (lacks_refunds or is_less)):
+        raise _mismatch(f"its amounts are {total:,} in all, not {manifest.amount_sum:,f}")
 
 
 def _mismatch(what: str) -> FileUnusable:

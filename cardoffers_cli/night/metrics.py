@@ -67,7 +67,7 @@ def gauge(name: str, says: str, value: Number | None) -> Family:
 
 def gauges(name: str, says: str, label: str, values: Mapping[str, Number]) -> Family:
     """Return a metric of several values, told apart by a label."""
-    samples = [MetricSample(value, {label: each}) for each, value in values.items()]
+    samples = [MetricSample(value, {label: key}) for key, value in values.items()]
     return Family(name, "gauge", says, samples)
 
 
@@ -84,8 +84,8 @@ def exposition(families: Iterable[Family]) -> str:
 def value_in(text: str, name: str) -> float | None:
     """Return the value of a metric without labels in text of ours; None where it is not there."""
     for line in text.splitlines():
-        found, _, value = line.partition(" ")
-        if found == PREFIX + name:
+        metric, _, value = line.partition(" ")
+        if metric == PREFIX + name:
             try:
                 return float(value)
             except ValueError:
@@ -100,7 +100,7 @@ def _lines(family: Family) -> Iterator[str]:
     yield f"# HELP {name} {_escaped(family.says)}"
     yield f"# TYPE {name} {family.kind}"
     for sample in family.samples:
-        labels = ",".join(f'{each}="{_quoted(text)}"' for each, text in sample.labels.items())
+        labels = ",".join(f'{label}="{_quoted(text)}"' for label, text in sample.labels.items())
         yield f"{name}{sample.suffix}{f'{{{labels}}}' if labels else ''} {sample.value}"
 
 
@@ -164,8 +164,8 @@ def measure(
         last = _seconds(ended_at)
     elif before is not None:
         with suppress(OSError, ValueError):
-            told = value_in(before.read_text("utf-8"), LAST_SUCCESS)
-            last = max(filter(None, (told, last)), default=None)
+            earlier = value_in(before.read_text("utf-8"), LAST_SUCCESS)
+            last = max(filter(None, (earlier, last)), default=None)
     return Measured(
         ended_at=ended_at,
         exit_code=exit_code,
@@ -195,13 +195,13 @@ def night_families(measured: Measured) -> Iterator[Family]:
     yield gauge("nightly_exit_code", says, measured.exit_code)
     if measured.result is not None:
         yield from _of_result(measured.result)
-    waiting = sorted(measured.queues, key=lambda each: each.queue)
-    lengths = {each.queue: each.length for each in waiting}
+    waiting = sorted(measured.queues, key=lambda queue: queue.queue)
+    lengths = {queue.queue: queue.length for queue in waiting}
     yield gauges("queue_length", "How many wait.", "queue", lengths)
     now = measured.as_of
     ages = {
-        each.queue: max(0.0, (now - each.oldest_at).total_seconds()) if each.oldest_at else 0.0
-        for each in waiting
+        queue.queue: max(0.0, (now - queue.oldest_at).total_seconds()) if queue.oldest_at else 0.0
+        for queue in waiting
     }
     says = "How old the oldest is that waits, 0 where none does."
     yield gauges("queue_oldest_age_seconds", says, "queue", ages)
@@ -227,10 +227,10 @@ def _of_result(result: NightResult) -> Iterator[Family]:
     yield gauges("nightly_rows", "Rows of the files that were taken.", "state", rows)
     redeemed = sum(row.redeemed for row in result.institutions)
     yield gauge("nightly_redemptions", "Redemptions since the run before.", redeemed)
-    found = Counter((each.code, each.level) for each in result.findings)
+    counts = Counter((finding.code, finding.level) for finding in result.findings)
     samples = [
         MetricSample(count, {"code": code, "level": level})
-        for (code, level), count in found.items()
+        for (code, level), count in counts.items()
     ]
     yield Family("nightly_findings", "gauge", "Findings, by their code.", samples)
 

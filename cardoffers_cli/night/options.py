@@ -68,7 +68,7 @@ class NightObserver:
     def begins(self, step: str, position: int, of: int) -> None:
         """Hear that a step begins."""
 
-    def moves(self, what: str, done: int, total: int | None) -> None:
+    def moves(self, what: str, count: int, total: int | None) -> None:
         """Hear how far the step is, in a unit of its own."""
 
     def ends(self, step: StepReport) -> None:

@@ -192,9 +192,9 @@ def _made(night: NightPage) -> str:
 
 def _facts(night: NightPage) -> Iterator[Fact]:
     tonight = night.history[0]
-    taken = sum(row["status"] == "imported" for row in night.files)
+    imported = sum(row["status"] == "imported" for row in night.files)
     failed = sum(row["status"] != "imported" for row in night.files)
-    yield Fact.of("files taken", taken, f"{counted(failed, 'file')} not taken" if failed else "")
+    yield Fact.of("files taken", imported, f"{counted(failed, 'file')} not taken" if failed else "")
     rejected = sum(row["invalid"] for row in night.summary)
     yield Fact.of(
         "purchases taken",
@@ -249,14 +249,14 @@ def _attention(night: NightPage) -> Section:
     rows = sorted(night.findings, key=lambda row: _URGENCY[row["level"]])
     faults = sum(row["code"] == "audit_failed" for row in rows)
     audits = f"{night.audits} audits of the store were made; {faults or 'none'} found faults."
-    said = [] if needing(rows) else ["Nothing needs attention."]
-    shown = [
+    lines = [] if needing(rows) else ["Nothing needs attention."]
+    items = [
         {"level": _TONES[row["level"]], "message": row["message"], "next": to_do(row["next"])}
         for row in rows
     ]
-    sheet = Sheet("findings", _FINDINGS, shown, title="The most urgent first") if shown else None
+    sheet = Sheet("findings", _FINDINGS, items, title="The most urgent first") if items else None
     return Section(
-        title="What needs attention", lines=[*said, audits], sheet=sheet, anchor="attention"
+        title="What needs attention", lines=[*lines, audits], sheet=sheet, anchor="attention"
     )
 
 
@@ -336,7 +336,7 @@ def write_night_page(work: NightContext, result: NightResult) -> None:
     clear_drafts(folder)
     busy = {row.institution for row in result.institutions if is_busy(row)}
     with work.job.store(read_only=True) as store:
-        institutions = sorted(list_institutions(store), key=lambda each: each.slug)
+        institutions = sorted(list_institutions(store), key=lambda institution: institution.slug)
         for institution in institutions:
             if institution.slug not in busy:
                 continue
@@ -354,14 +354,14 @@ def write_runs_page(work: NightContext) -> None:
     with work.job.store(read_only=True) as store:
         history = nights.history(store, MOST_NIGHTS)
         in_all = nights.count(store)
-    shown = [
+    rows = [
         replace(row, has_ended=row.has_ended or row.night_no == work.night.night_no)
         for row in history
     ]
     folder = reports_folder(work.job.path, work.night.name).parent
-    there = {row.name for row in shown if (folder / row.name / PAGE).exists()}
+    there = {row.name for row in rows if (folder / row.name / PAGE).exists()}
     clear_drafts(folder)
-    _write(work, folder / PAGE, runs_page(shown, work.night.as_of, in_all=in_all, pages=there))
+    _write(work, folder / PAGE, runs_page(rows, work.night.as_of, in_all=in_all, pages=there))
 
 
 def _write(work: NightContext, path: Path, page: Page) -> None:
@@ -408,8 +408,8 @@ def _of_night(store: Store, work: NightContext, result: NightResult) -> Page:
 
 def _missing_files(store: Store) -> list[WaitingCount]:
     """Return how many expected files nobody has seen, or done without, if any is missing."""
-    found = open_watch_findings(store)
-    missing = sum(each.findings for each in found if each.code == FILE_MISSED)
+    findings = open_watch_findings(store)
+    missing = sum(finding.findings for finding in findings if finding.code == FILE_MISSED)
     return [WaitingCount(waits=_MISSING, count=missing)] if missing else []
 
 
@@ -422,7 +422,7 @@ def _of_institution(
 ) -> Page:
     now, owner = work.night.as_of, institution.id
     lately = Filters(institution_id=owner, from_at=now - LATELY, to_at=now + _INSTANT)
-    found = {
+    data = {
         "tonight": tonight,
         "owed": settlements.owed(store, institution_id=owner, limit=MOST_ROWS),
         "settlements": settlements.list_settlements(store, institution_id=owner, limit=MOST_ROWS),
@@ -431,7 +431,7 @@ def _of_institution(
         "merchants": merchants(store, lately, MOST_ROWS, of=("funded",)),
         "unknown": unknown(store, lately, MOST_ROWS, of=("amount",)),
     }
-    asked = ReportScope(
+    scope = ReportScope(
         as_of=now, institution=institution.slug, from_at=lately.from_at, is_usual=True
     )
-    return institution_page(work.night.name, found, asked, reports)
+    return institution_page(work.night.name, data, scope, reports)

@@ -281,9 +281,9 @@ def untold(store: Store) -> list[Night]:
     return [get(store, row["night_no"]) for row in store.rows("night/questions:untold")]
 
 
-def tell(store: Store, told: Iterable[Night]) -> None:
+def tell(store: Store, nights: Iterable[Night]) -> None:
     """Write that the steps of nights that have ended are told."""
-    store.execute("night/questions:tell", night_nos=[night.night_no for night in told])
+    store.execute("night/questions:tell", night_nos=[night.night_no for night in nights])
 
 
 def files(store: Store, night: Night) -> list[NightFile]:
@@ -297,10 +297,10 @@ def files(store: Store, night: Night) -> list[NightFile]:
 def held_files(store: Store, name: str, institution: str | None) -> list[tuple[Night, NightFile]]:
     """Return the files of a name that are held, the newest first, each with its night."""
     rows = store.rows("night/questions:held_files", name=name, institution=institution)
-    found = [(get(store, row["night_no"]), row["file_no"]) for row in rows]
+    pairs = [(get(store, row["night_no"]), row["file_no"]) for row in rows]
     return [
         (night, file)
-        for night, file_no in found
+        for night, file_no in pairs
         for file in files(store, night)
         if file.file_no == file_no
     ]
@@ -344,10 +344,10 @@ def came_back(store: Store, night: Night) -> NightRefundRow:
     """Return what a night made of refunds."""
     runs = {"after_run_no": night.after_run_no, "to_run_no": night.to_run_no}
     counts = store.rows("night/questions:came_back", **runs)[0]
-    taken = store.rows("night/questions:taken_back", **runs)
+    rows = store.rows("night/questions:taken_back", **runs)
     return NightRefundRow(
         **counts,
-        taken_back={row["currency"]: row["institution_payout_amount"] for row in taken},
+        taken_back={row["currency"]: row["institution_payout_amount"] for row in rows},
     )
 
 
@@ -373,7 +373,7 @@ def newest(store: Store, limit: int, *, up_to: Night | None = None) -> list[Past
         PastNight.of(
             {
                 **row,
-                "findings": [found for step in row["findings"] for found in _findings(step)],
+                "findings": [finding for step in row["findings"] for finding in _findings(step)],
                 "name": night_name(row["as_of"], row["number"]),
             }
         )
@@ -384,11 +384,11 @@ def newest(store: Store, limit: int, *, up_to: Night | None = None) -> list[Past
 def history(store: Store, limit: int, *, up_to: Night | None = None) -> list[NightInHistory]:
     """Return the newest nights, with what each redeemed and settled."""
     money: dict[int, dict[str, NightMoney]] = {}
-    asked = _asked(limit, up_to)
-    for row in store.records(NightMoney, "night/questions:newest_money", **asked):
+    bounds = _asked(limit, up_to)
+    for row in store.records(NightMoney, "night/questions:newest_money", **bounds):
         money.setdefault(row.night_no, {})[row.currency] = row
-    found = newest(store, limit, up_to=up_to)
-    return [NightInHistory(**row, money=money.get(row.night_no, {})) for row in found]
+    nights = newest(store, limit, up_to=up_to)
+    return [NightInHistory(**row, money=money.get(row.night_no, {})) for row in nights]
 
 
 def _asked(limit: int, up_to: Night | None) -> dict[str, int | None]:
@@ -416,7 +416,7 @@ def _run(row: Mapping[str, Any]) -> RunRecord:
 
 
 def _findings(text: str) -> list[NightFinding]:
-    return [NightFinding.of(found) for found in _parsed(text)]
+    return [NightFinding.of(finding) for finding in _parsed(text)]
 
 
 def _parsed(text: str) -> Any:

@@ -33,11 +33,11 @@ def rehearse(job: Job, order: NightOptions) -> NightResult:
     with job.store(read_only=True) as store:
         check_clock(job, order, nights.newest_finished(store)[0])
     picked = picked_up(job, order.drop, dry_run=True)
-    found = look_twice(job, order.drop)
+    selection = look_twice(job, order.drop)
     check_space(job)
     with job.store() as store, store.transaction(keep=False):
-        work = work_of(job, begin(store, job, order, found.files), order, NightObserver())
-        work.remarks = [*remarks, *picked, *found.remarks]
+        work = work_of(job, begin(store, job, order, selection.files), order, NightObserver())
+        work.remarks = [*remarks, *picked, *selection.remarks]
         return _rehearsed(store, work, watched)
 
 
@@ -55,9 +55,9 @@ def rehearse_rest(job: Job, run_id: str | None) -> NightResult:
 
 def _rehearsed(store: Store, work: NightContext, watched: WatchedRun) -> NightResult:
     """Rehearse the steps that are not recorded, in the caller's transaction."""
-    done = {step.name for step in nights.steps(store, work.night)}
+    recorded = {step.name for step in nights.steps(store, work.night)}
     for position, step in enumerate(STEPS, start=1):
-        if step.name not in done:
+        if step.name not in recorded:
             rehearse_step(step, position, work, store)
     result = result_of(store, work.job.path, work.night, status="rehearsed")
     return replace(result, dry_run=True, hooks=watched.would_tell())

@@ -60,7 +60,7 @@ def write_reports(work: NightContext) -> StepResult:
         night_no = work.night.night_no
         store.execute("night/questions:cover", night_no=night_no)  # the first time holds
         work.night = nights.get(store, night_no)
-        institutions = sorted(list_institutions(store), key=lambda each: each.slug)
+        institutions = sorted(list_institutions(store), key=lambda institution: institution.slug)
     folder = reports_folder(work.job.path, work.night.name)
     make_folder(folder)
     clear_drafts(folder)
@@ -68,9 +68,9 @@ def write_reports(work: NightContext) -> StepResult:
     for number, institution in enumerate(institutions):
         slug = institution.slug
         work.onlooker.moves(slug, number, len(institutions))
-        found = _read(work, institution.id)
+        by_report = _read(work, institution.id)
         for report, shape in _SHAPES.items():
-            sheet = Sheet.of(shape, f"{slug}-{report}", found[report])
+            sheet = Sheet.of(shape, f"{slug}-{report}", by_report[report])
             files += _write(folder, sheet, work.job.settings.mode)
     return StepResult(counts={"folder": str(folder), "files": files})
 
@@ -92,8 +92,8 @@ def _read(work: NightContext, institution_id: UUID) -> dict[str, Iterable[Mappin
             for name, report in REPORTS.items()
         }
         counted = count_window(store, institution_id, window)
-    found = {name: _rows(work.job, name, filters, page) for name, page in pages.items()}
-    return {**found, "funnel": list(conversions(counted.data))}
+    by_report = {name: _rows(work.job, name, filters, page) for name, page in pages.items()}
+    return {**by_report, "funnel": list(conversions(counted.data))}
 
 
 def _rows(job: Job, report: str, filters: Filters, page: ReportPage) -> Iterator[Record]:

@@ -86,7 +86,7 @@ def result_of(
         steps=[told(step) for step in steps],
         imports=[_import(file, night) for file in files],
         processed=night.processed_folder,
-        findings=[replace(found, step=step.name) for step in tell for found in step.findings],
+        findings=[replace(finding, step=step.name) for step in tell for finding in step.findings],
         institutions=nights.summary(store, night),
         reports=str(reports_folder(path) / night.name) if "reports" in counts else None,
         security_log_head=counts.get("audits", {}).get("security_log_head"),
@@ -106,7 +106,7 @@ def write_result(path: Path, result: NightResult, *, mode: int) -> None:
 
 def needs_attention(result: NightResult) -> bool:
     """Return whether a finding needs attention."""
-    return any(found.level != WITHOUT_CONSEQUENCE for found in result.findings)
+    return any(finding.level != WITHOUT_CONSEQUENCE for finding in result.findings)
 
 
 def exit_code_of(result: NightResult) -> int:
@@ -117,15 +117,15 @@ def exit_code_of(result: NightResult) -> int:
 
 def _import(file: NightFile, night: Night) -> NightImport:
     report = file.report or {}
-    kept = None
+    path = None
     if file.is_kept:
         folder = ProcessedFolder(Path(night.processed_folder))
-        kept = folder.path(file.institution, KEPT_IN[file.state], file.taken_as)
+        path = folder.path(file.institution, KEPT_IN[file.state], file.taken_as)
     return NightImport(
         file=f"{file.institution}/{file.file_name}",
         institution=file.institution,
         status=file.state,
         taken_as=file.taken_as,
-        kept_as=str(kept) if kept else None,
+        kept_as=str(path) if path else None,
         others={name: value for name, value in report.items() if name not in _SAID},
     )

@@ -101,18 +101,18 @@ def recovered(job: Job, onlooker: NightObserver) -> list[NightFinding]:
     except StoreDamaged as error:
         damage = error
 
-    def agree(found: Recovered) -> None:
-        if found.lost or found.faults:
+    def agree(recovery: Recovered) -> None:
+        if recovery.lost or recovery.faults:
             raise damage
 
     try:
-        done = recover(job, agree=agree)
+        recovery = recover(job, agree=agree)
     except (Refused, StoreDamaged):
         raise damage from None
-    kept = f" The log is kept: {', '.join(done.kept_logs)}." if done.kept_logs else ""
+    suffix = f" The log is kept: {', '.join(recovery.kept_logs)}." if recovery.kept_logs else ""
     message = (
         "The store could not be read: a process was killed while it wrote to it. It was recovered,"
-        f" and nothing is lost: every run of the journal is there.{kept}"
+        f" and nothing is lost: every run of the journal is there.{suffix}"
     )
     onlooker.warn(message)
     return [finding("store_recovered", message, level="warning")]
@@ -123,14 +123,14 @@ def unfinished_night(job: Job, run_id: str | None) -> Night:
     must_exist(job.path)
     with job.store(read_only=True) as store:
         wanted = run_id and whole_id(store, "unfinished_night", run_id)
-        left = [night for night in nights.unfinished(store) if wanted in {None, str(night.run_id)}]
-    if not left:
+        rows = [night for night in nights.unfinished(store) if wanted in {None, str(night.run_id)}]
+    if not rows:
         raise NotFound(
             "There is no nightly run to go on with.",
             code="night_missing",
             hint="`cardoffers run list` shows the nightly runs; all of them may have ended.",
         )
-    return left[0]
+    return rows[0]
 
 
 @dataclass(eq=False, repr=False)
@@ -147,8 +147,8 @@ class _Nights:
     def run(self) -> NightResult:
         """Finish what was left, then run the night of the date, if it has not just been that."""
         with self.job.store(read_only=True) as store:
-            left = nights.unfinished(store)
-        for night in left:
+            unfinished = nights.unfinished(store)
+        for night in unfinished:
             self.onlooker.warn(
                 f"The nightly run of {night.name} did not come to its end, and goes on now:"
                 f" `cardoffers run show {night.run_id}` says how far it was."
@@ -166,9 +166,9 @@ class _Nights:
         work = work_of(self.job, night, self.order, self.onlooker)
         work.remarks = self.remarks
         with work.job.store(read_only=True) as store:
-            done = {step.name for step in nights.steps(store, night)}
+            recorded = {step.name for step in nights.steps(store, night)}
         for position, step in enumerate(STEPS, start=1):
-            if step.name in done:
+            if step.name in recorded:
                 continue
             self.lock.tell(step=step.name)
             self.onlooker.begins(step.name, position, len(STEPS))
@@ -183,12 +183,12 @@ class _Nights:
 
     def _tonight(self) -> NightResult:
         picked = picked_up(self.job, self.order.drop)
-        found = look_twice(self.job, self.order.drop)
+        selection = look_twice(self.job, self.order.drop)
         with self.job.store(read_only=True) as store:
             newest, newest_run_no = nights.newest_finished(store)
             is_of_date = newest is not None and newest.as_of.date() == self.job.now.date()
-            is_told = any(each.level != WITHOUT_CONSEQUENCE for each in picked)
-            is_new = found.files or is_told or not newest or newest.last_run_no != newest_run_no
+            is_told = any(item.level != WITHOUT_CONSEQUENCE for item in picked)
+            is_new = selection.files or is_told or not newest or newest.last_run_no != newest_run_no
             over = None
             if newest and is_of_date and not is_new and not is_file_news(store, self.job.now):
                 over = result_of(store, self.job.path, newest, status=NOTHING_NEW)
@@ -196,9 +196,9 @@ class _Nights:
             return self.watched.ends(over)
         check_clock(self.job, self.order, newest)
         check_space(self.job)
-        self.remarks = [*self.remarks, *picked, *found.remarks]
+        self.remarks = [*self.remarks, *picked, *selection.remarks]
         with self.job.store() as store, store.transaction():
-            night = begin(store, self.job, self.order, found.files)
+            night = begin(store, self.job, self.order, selection.files)
         return self.go_on(night)
 
 

@@ -60,12 +60,12 @@ def _headline(history: Rows) -> str:
         return "There was no nightly run yet."
     bad = [night for night in lately if needing(night["findings"]) or not night["has_ended"]]
     well = len(lately) - len(bad)
-    said = f"{well:,} of the last {counted(len(lately), 'night')} went well"
+    summary = f"{well:,} of the last {counted(len(lately), 'night')} went well"
     named = [day_text(night["as_of"]) for night in bad[:_NAMED]]
     more = f"{len(bad) - _NAMED:,} more" if len(bad) > _NAMED else ""
     which = listed([*named, more] if more else named)
     need = "needs" if len(bad) == 1 else "need"
-    return f"{said}; {len(bad):,} {need} attention: {which}." if bad else f"{said}."
+    return f"{summary}; {len(bad):,} {need} attention: {which}." if bad else f"{summary}."
 
 
 def _facts(history: Rows) -> Iterator[Fact]:
@@ -102,7 +102,7 @@ def _row(night: Row, pages: Collection[str]) -> Mapping[str, Any]:
         "redeemed": redeemed_of(night),
         "payouts": payouts_text(payouts_of(night)),
         "settled_payouts": payouts_text(
-            {c: each["settled_payout_amount"] for c, each in night["money"].items()}
+            {c: sums["settled_payout_amount"] for c, sums in night["money"].items()}
         ),
         "seconds": Decimal(str(night["seconds"])).quantize(Decimal("0.1")),
     }
@@ -116,11 +116,11 @@ def _state(night: Row) -> State:
 
 
 def _lines(rows: Rows) -> Iterator[Any]:
-    shown = rows[:_DRAWN][::-1]
+    drawn = rows[:_DRAWN][::-1]
     for name, title in (
         ("redeemed", "Redemptions"),
         ("received", "Rows"),
         ("invalid", "Rejected rows"),
         ("seconds", "Seconds"),
     ):
-        yield line(f"{title} by nightly run", [row[name] for row in shown], f"{shown[-1][name]:,}")
+        yield line(f"{title} by nightly run", [row[name] for row in drawn], f"{drawn[-1][name]:,}")

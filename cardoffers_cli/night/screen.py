@@ -48,16 +48,16 @@ def night_blocks(result: NightResult) -> Iterator[Block]:
 def findings_lines(findings: Sequence[NightFinding]) -> Iterator[str]:
     """Yield findings, the most urgent first; each with what to do."""
     urgency = {"error": 0, "warning": 1, "note": 2}
-    for found in sorted(findings, key=lambda found: urgency[found.level]):
-        yield f"{found.level}: {found.message}"
-        if found.next:
-            yield f"    -> {found.next}"
+    for finding in sorted(findings, key=lambda finding: urgency[finding.level]):
+        yield f"{finding.level}: {finding.message}"
+        if finding.next:
+            yield f"    -> {finding.next}"
 
 
 def ending_lines(result: NightResult) -> Iterator[str]:
     """Yield what became of a night, for somebody who sees nothing else of it."""
     failed = sum(file.status == "failed" for file in result.imports)
-    urgent = sum(found.level != "note" for found in result.findings)
+    urgent = sum(finding.level != "note" for finding in result.findings)
     counts = [counted(len(result.imports), "file")]
     counts += [f"{failed:,} of them failed"] if failed else []
     needs = "needs" if urgent == 1 else "need"
@@ -89,7 +89,7 @@ def _said(result: NightResult) -> Iterator[str]:
         yield from _hook_lines(result)
     else:
         took = sum(step.seconds for step in result.steps)
-        files = sum(found.status == "imported" for found in result.imports)
+        files = sum(file.status == "imported" for file in result.imports)
         yield f"The nightly run of {result.night}, as of {when}: {result.status}."
         steps = counted(len(result.steps), "step")
         yield f"{counted(files, 'file')} taken, {steps}, {took:.1f} s."

@@ -45,24 +45,24 @@ def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> Select
     seen = {(file.institution, file.file_name, file.stamp) for file in before}
     taken_of = Counter(file.institution for file in before)
     with job.store(read_only=True) as store:
-        known = {each.slug: each for each in list_institutions(store)}
+        owners = {owner.slug: owner for owner in list_institutions(store)}
     quiet_s = job.settings.quiet_s
     first = look(drop)
     if any(not file.is_marked for file in first.files):
         time.sleep(min(LOOK_S, quiet_s))
     second, now_s = look(drop), real_now().replace(tzinfo=UTC).timestamp()
-    by_marker = {slug for slug, each in known.items() if each.require_marker}
-    taken, left = ready(first, second, now_s=now_s, quiet_s=quiet_s, by_marker=by_marker)
-    strangers = {file.institution for file in second.files} - known.keys()
-    mine = [
+    by_marker = {slug for slug, owner in owners.items() if owner.require_marker}
+    ready_files, waiting = ready(first, second, now_s=now_s, quiet_s=quiet_s, by_marker=by_marker)
+    strangers = {file.institution for file in second.files} - owners.keys()
+    own = [
         file
-        for file in taken
-        if file.institution in known and (file.institution, file.name, file.stamp) not in seen
+        for file in ready_files
+        if file.institution in owners and (file.institution, file.name, file.stamp) not in seen
     ]
-    held = held_open(drop, [file for file in mine if not file.is_marked])
-    left += [WaitingFile(file=file, why="open") for file in mine if file in held]
+    open_files = held_open(drop, [file for file in own if not file.is_marked])
+    waiting += [WaitingFile(file=file, why="open") for file in own if file in open_files]
     files, surplus = _at_most(
-        [file for file in mine if file not in held],
+        [file for file in own if file not in open_files],
         job.settings.file_most_per_institution,
         taken_of,
     )
@@ -70,9 +70,9 @@ def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> Select
     return SelectedFiles(
         files=fit,
         remarks=[
-            *(stray(each) for each in second.strays),
+            *(stray(item) for item in second.strays),
             *(stranger(name) for name in sorted(strangers)),
-            *(unready(each.file, each.why) for each in left if each.file.institution in known),
+            *(unready(item.file, item.why) for item in waiting if item.file.institution in owners),
             *surplus,
             *without_room,
         ],

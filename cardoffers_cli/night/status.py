@@ -70,30 +70,30 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
     with reading(job) as source:
         days = redemptions_by_day(source.store, job.now) if by_day else {}
         moment = approval_moment(source.store, job.now)
-        found = StoreStatus(
+        result = StoreStatus(
             store=str(job.path),
             as_of=job.now,
             **overview(source.store, job.now),
             last_night=last_night(source.store, job.path),
             left_nights=left_nights(source.store, job.path),
-            calls_put_aside=[str(kept) for kept in kept_files(usage_path(job.path))],
+            calls_put_aside=[str(path) for path in kept_files(usage_path(job.path))],
             open_findings=open_findings(source.store),
             money_loop=_money_loop(source.store, job.now) or None,
             approvals_pending=len(list_approvals(source.store, moment, state="pending")) or None,
             open_watch_findings=open_watch_findings(source.store) or None,
             arrivals=count_arrivals(source.store, job.now),
         )
-    return found, days
+    return result, days
 
 
 def _money_loop(store: Store, now: datetime) -> list[LoopStatus]:
     paid: dict[tuple[str, str], Amount] = {}
-    found = store.records(LoopTotals, "answers/money_trails:totals")
-    if any(each.stated_amount is not None for each in found):
-        for each in payout_states(store, now):
-            of = each.institution, each.currency
-            paid[of] = paid.get(of, Decimal(0)) + each.paid_amount
+    totals = store.records(LoopTotals, "answers/money_trails:totals")
+    if any(total.stated_amount is not None for total in totals):
+        for state in payout_states(store, now):
+            of = state.institution, state.currency
+            paid[of] = paid.get(of, Decimal(0)) + state.paid_amount
     return [
-        LoopStatus(**each, paid_amount=paid.get((each.institution, each.currency)))
-        for each in found
+        LoopStatus(**total, paid_amount=paid.get((total.institution, total.currency)))
+        for total in totals
     ]

@@ -41,23 +41,23 @@ def status(ctx: typer.Context) -> None:
     from cardoffers_cli.night.status import status as look
 
     context = CommandContext.of(ctx)
-    found, days = look(context.job, by_day=context.format is Format.table)
-    context.show(found, *_blocks(found, days))
+    state, days = look(context.job, by_day=context.format is Format.table)
+    context.show(state, *_blocks(state, days))
 
 
-def _blocks(found: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]:
+def _blocks(state: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]:
     from cardoffers_cli.night.status import LoopStatus
     from cardoffers_cli.storage.overview import InstitutionStatus
 
-    if found.last_night:
-        yield Text(list(_last_night(found, found.last_night)), title="The last nightly run")
+    if state.last_night:
+        yield Text(list(_last_night(state, state.last_night)), title="The last nightly run")
     things = ("merchant", "offer", "cardholder", "link")
-    counts = ", ".join(counted(found[f"{thing}s"], thing) for thing in things)
-    yield Text([f"{found.store} at {format_minute(found.as_of)}: {counts}."])
-    if found.arrivals:
-        yield Text([_expected(found.arrivals)])
-    yield Sheet.of(InstitutionStatus, "institutions", found.institutions, title="What came in")
-    if found.institutions:
+    counts = ", ".join(counted(state[f"{thing}s"], thing) for thing in things)
+    yield Text([f"{state.store} at {format_minute(state.as_of)}: {counts}."])
+    if state.arrivals:
+        yield Text([_expected(state.arrivals)])
+    yield Sheet.of(InstitutionStatus, "institutions", state.institutions, title="What came in")
+    if state.institutions:
         yield Sheet(
             "money",
             columns_of(
@@ -65,35 +65,35 @@ def _blocks(found: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]
                 "institution currency pending pending_payout_amount settled settled_payout_amount"
                 " reversed",
             ),
-            found.institutions,
+            state.institutions,
             title="What it became: redemptions",
         )
-    if found.money_loop:
+    if state.money_loop:
         yield Sheet.of(
-            LoopStatus, "money_loop", found.money_loop, title="What was credited, closed and paid"
+            LoopStatus, "money_loop", state.money_loop, title="What was credited, closed and paid"
         )
     if days:
         yield Sheet("days", DAYS, list(_days(days)), title="Redemptions of the last 30 days")
-    waiting = list(_waiting(found))
+    waiting = list(_waiting(state))
     if waiting:
         yield Sheet("next", NEXT, waiting, title="What waits, and what to do next")
     else:
         yield Text(["Nothing waits."])
 
 
-def _last_night(found: "StoreStatus", night: "LastNight") -> Iterator[str]:
+def _last_night(state: "StoreStatus", night: "LastNight") -> Iterator[str]:
     """Say what became of the last night, and which nights are not finished."""
     counts = [counted(night.files, "file")]
     counts += [f"{night.failed_files:,} of them failed"] if night.failed_files else []
     counts += [f"{counted(night.received, 'row')}, {night.invalid:,} of them rejected"]
     yield f"Nightly run of {night.night}: {night.state}; {'; '.join(counts)}."
-    yield from findings_lines([each for each in night.findings if each.level != "note"])
-    for each in found.left_nights:
-        if each.state == "broken off":
-            yield f"warning: The nightly run of {each.night} was broken off."
+    yield from findings_lines([finding for finding in night.findings if finding.level != "note"])
+    for unfinished in state.left_nights:
+        if unfinished.state == "broken off":
+            yield f"warning: The nightly run of {unfinished.night} was broken off."
             yield f"    -> {RESUME}"
         else:
-            yield f"note: The nightly run of {each.night} is running."
+            yield f"note: The nightly run of {unfinished.night} is running."
     if night.page:
         yield f"Page: {night.page}"
 
@@ -114,92 +114,92 @@ def _days(days: dict[str, list[int]]) -> Iterator[Mapping[str, Any]]:
         yield {"institution": slug, "days": line, "most": most, "redemptions": in_all}
 
 
-def _waiting(found: "StoreStatus") -> Iterator[Mapping[str, Any]]:
-    institutions = found.institutions
+def _waiting(state: "StoreStatus") -> Iterator[Mapping[str, Any]]:
+    institutions = state.institutions
     if not institutions:
         yield {"waits": "the store is empty", "next": "cardoffers catalog import DIR"}
     elif not any(row.imports for row in institutions):
         slug = institutions[0].institution
         yield {"waits": "no transactions yet", "next": f"cardoffers import FILE -i {slug}"}
-    is_left = any(night.state == "broken off" for night in found.left_nights)
-    for count, waits, then in _counts(found):
+    is_left = any(night.state == "broken off" for night in state.left_nights)
+    for count, waits, then in _counts(state):
         if count:
             by_night = is_left and then in BY_A_NIGHT
             yield {"count": count, "waits": waits, "next": RESUME if by_night else then}
 
 
-def _counts(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
+def _counts(state: "StoreStatus") -> Iterator[tuple[int, str, str]]:
     """Yield what waits: how many, of what, and what to type."""
-    on_hold = sum(row.pending for row in found.institutions) - found.due
-    first_due = found.webhooks_due - found.webhooks_failed_due
-    first_later = found.webhooks_later + found.webhooks_failed_due - found.webhooks_failed
+    on_hold = sum(row.pending for row in state.institutions) - state.due
+    first_due = state.webhooks_due - state.webhooks_failed_due
+    first_later = state.webhooks_later + state.webhooks_failed_due - state.webhooks_failed
     send = "cardoffers webhook send"
     yield from (
-        (found.not_matched_yet, "purchases to match", "cardoffers match"),
-        (found.due, "ledger entries due", "cardoffers settle"),
-        (found.open_adjustments, "adjustments to deduct", "cardoffers settle"),
+        (state.not_matched_yet, "purchases to match", "cardoffers match"),
+        (state.due, "ledger entries due", "cardoffers settle"),
+        (state.open_adjustments, "adjustments to deduct", "cardoffers settle"),
         (
-            found.refunds_waiting,
+            state.refunds_waiting,
             "refunds without their purchase",
             "cardoffers refund list --state waiting --all-institutions",
         ),
-        *_open_findings(found),
-        *_watch_findings(found),
+        *_open_findings(state),
+        *_watch_findings(state),
         (
-            found.merchant_unresolved,
+            state.merchant_unresolved,
             "purchases of unknown merchants",
             "cardoffers report unresolved",
         ),
         (
-            found.approvals_pending or 0,
+            state.approvals_pending or 0,
             "requests for an approval",
             "cardoffers approve list --state pending",
         ),
         (first_due, "webhooks to send", send),
         (first_later, "webhooks to send later", send),
-        (found.webhooks_failed, f"webhooks failed{_again(found)}", _FAILED.format("failed")),
+        (state.webhooks_failed, f"webhooks failed{_again(state)}", _FAILED.format("failed")),
         (
-            found.webhooks_unset,
+            state.webhooks_unset,
             "redemptions without a webhook",
             "cardoffers webhook set -i INST --url URL",
         ),
-        (found.webhooks_stopped, "webhooks stopped", _FAILED.format("stopped")),
+        (state.webhooks_stopped, "webhooks stopped", _FAILED.format("stopped")),
         (
-            found.webhooks_exhausted,
-            f"webhooks failed for good{_cause(found.webhooks_exhausted_error)}",
+            state.webhooks_exhausted,
+            f"webhooks failed for good{_cause(state.webhooks_exhausted_error)}",
             _FAILED.format("exhausted"),
         ),
-        (len(found.calls_put_aside), "damaged usage journals put aside", "cardoffers doctor"),
-        (on_hold, f"ledger entries on hold{_until(found)}", "cardoffers settle"),
+        (len(state.calls_put_aside), "damaged usage journals put aside", "cardoffers doctor"),
+        (on_hold, f"ledger entries on hold{_until(state)}", "cardoffers settle"),
     )
 
 
-def _open_findings(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
+def _open_findings(state: "StoreStatus") -> Iterator[tuple[int, str, str]]:
     """Yield the open findings of each verdict of reconciliation, and what they come to."""
-    for each in found.open_findings:
-        amount = money_text(each.amount, each.currency)
-        then = f"cardoffers reconcile list --state open --code {each.code}"
-        yield each.findings, f"findings of {each.code}, {amount} in all", then
+    for row in state.open_findings:
+        amount = money_text(row.amount, row.currency)
+        then = f"cardoffers reconcile list --state open --code {row.code}"
+        yield row.findings, f"findings of {row.code}, {amount} in all", then
 
 
-def _watch_findings(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
+def _watch_findings(state: "StoreStatus") -> Iterator[tuple[int, str, str]]:
     """Yield the open findings of the watch, of each institution and code."""
-    for each in found.open_watch_findings or ():
-        then = f"cardoffers watch list --state open -i {each.institution} --code {each.code}"
-        yield each.findings, f"of {each.institution}: {watch_meaning(each.code).says}", then
+    for row in state.open_watch_findings or ():
+        then = f"cardoffers watch list --state open -i {row.institution} --code {row.code}"
+        yield row.findings, f"of {row.institution}: {watch_meaning(row.code).says}", then
 
 
-def _again(found: "StoreStatus") -> str:
+def _again(state: "StoreStatus") -> str:
     """Say why webhooks failed, and when the next is tried again."""
-    at = found.webhooks_next_attempt_at
-    again = f", tried again from {format_minute(at)}" if at and at > found.as_of else ""
-    return f"{_cause(found.webhooks_failed_error)}{again}"
+    at = state.webhooks_next_attempt_at
+    again = f", tried again from {format_minute(at)}" if at and at > state.as_of else ""
+    return f"{_cause(state.webhooks_failed_error)}{again}"
 
 
 def _cause(error: str | None) -> str:
     return f" ({error})" if error else ""
 
 
-def _until(found: "StoreStatus") -> str:
-    moment = found.next_settles_at
+def _until(state: "StoreStatus") -> str:
+    moment = state.next_settles_at
     return f", the first until {moment:%Y-%m-%d}" if moment else ""

@@ -80,11 +80,11 @@ def do(step: Step, position: int, work: NightContext) -> StepReport:
     began_at = real_now()
     if step.before:
         step.before(work)
-    done = step.alone(work) if step.alone else None
+    result = step.alone(work) if step.alone else None
     with work.job.store() as store, store.transaction():
         if step.in_store:
-            done = step.in_store(work, store)
-        over = _over(step, began_at, done or StepResult(counts={}), work)
+            result = step.in_store(work, store)
+        over = _over(step, began_at, result or StepResult(counts={}), work)
         store.execute(
             "night/questions:record_step",
             **{**over, "counts": dumps(over.counts), "findings": dumps(list(over.findings))},
@@ -107,15 +107,15 @@ def rehearse(step: Step, position: int, work: NightContext, store: Store) -> Non
         )
 
 
-def _over(step: Step, began_at: datetime, done: StepResult, work: NightContext) -> NightStep:
-    findings = [*work.remarks, *done.findings]
+def _over(step: Step, began_at: datetime, result: StepResult, work: NightContext) -> NightStep:
+    findings = [*work.remarks, *result.findings]
     work.remarks.clear()  # the first step that is recorded tells them
     return NightStep(
         name=step.name,
         status="findings" if findings else "done",
         began_at=began_at,
         ended_at=real_now(),
-        counts=done.counts,
+        counts=result.counts,
         findings=findings,
     )
 
@@ -191,31 +191,31 @@ def _settle(work: NightContext, store: Store) -> StepResult:
 
 def _publish(work: NightContext, store: Store) -> StepResult:
     """Prove that every redemption has its event; write one that is missing, and say so."""
-    found = store.rows("night/questions:events", after_run_no=work.night.after_run_no)[0]
-    if not found["missing"]:
-        return StepResult(counts=found)
+    counts = store.rows("night/questions:events", after_run_no=work.night.after_run_no)[0]
+    if not counts["missing"]:
+        return StepResult(counts=counts)
     publish(store, "redemptions", after_run_no=work.night.after_run_no)
-    message = f"{counted(found['missing'], 'redemption')} had no event, and got one."
-    return StepResult(counts=found, findings=[finding("events_missing", message, level="warning")])
+    message = f"{counted(counts['missing'], 'redemption')} had no event, and got one."
+    return StepResult(counts=counts, findings=[finding("events_missing", message, level="warning")])
 
 
 def _look_again(work: NightContext) -> StepResult:
     """Take what was too young when the night began, and look again at what was taken before."""
-    late = take_late_files(work)
-    findings = [*file_findings(work.processed, late)]
-    if late:
+    late_files = take_late_files(work)
+    findings = [*file_findings(work.processed, late_files)]
+    if late_files:
         findings += _process(work)
     with work.job.store(read_only=True) as store:
         files = watched(store)
-    looked = look_at(files)
+    check = look_at(files)
     with work.job.store() as store, store.transaction():
         store.execute("night/questions:files_moved", night_no=work.night.night_no)
-        changes = unanswered(store, looked)
-        keep_looked(store, looked, changes, before_night=work.night.night_no)
+        changes = unanswered(store, check)
+        keep_looked(store, check, changes, before_night=work.night.night_no)
     findings += [changed_later(change) for change in changes]
-    of_late = file_counts(late)
+    of_late = file_counts(late_files)
     counts = {f"late_{name}": of_late[name] for name in ("files", "imported", "failed", "accepted")}
-    counts |= {"taken_files": looked.files, "changed_files": len(changes)}
+    counts |= {"taken_files": check.files, "changed_files": len(changes)}
     return StepResult(counts=counts, findings=findings)
 
 
@@ -223,10 +223,10 @@ def _process(work: NightContext) -> Iterator[NightFinding]:
     """Do with late files what was done with the others; yield findings that ask for somebody."""
     _compute(work)
     with work.job.store() as store, store.transaction():
-        done = [act(work, store) for act in (_match, _refund, _settle, _publish)]
-    done.append(send_webhooks(work))
-    for each in done:
-        yield from (one for one in each.findings if one.level != WITHOUT_CONSEQUENCE)
+        results = [act(work, store) for act in (_match, _refund, _settle, _publish)]
+    results.append(send_webhooks(work))
+    for result in results:
+        yield from (one for one in result.findings if one.level != WITHOUT_CONSEQUENCE)
 
 
 def _reconcile(work: NightContext) -> StepResult:
@@ -247,20 +247,18 @@ def _reconcile_in(work: NightContext, store: Store) -> StepResult:
     if report.run_id is None:
         return StepResult(counts={})
     counts = {**FindingStates.cut(report), **report.control}
-    return StepResult(
-        counts=counts, findings=[_open_finding(each) for each in open_findings(store)]
-    )
+    return StepResult(counts=counts, findings=[_open_finding(row) for row in open_findings(store)])
 
 
-def _open_finding(found: OpenFindings) -> NightFinding:
+def _open_finding(row: OpenFindings) -> NightFinding:
     """Say how many findings of one verdict are open, and what they come to."""
     return finding(
-        found.code,
-        f"Reconciliation: {counted(found.findings, 'open finding')}, "
-        f"{money_text(found.amount, found.currency)} in all: {meaning_of(found.code).says}.",
+        row.code,
+        f"Reconciliation: {counted(row.findings, 'open finding')}, "
+        f"{money_text(row.amount, row.currency)} in all: {meaning_of(row.code).says}.",
         level="warning",
-        then=f"cardoffers reconcile list --state open --code {found.code}",
-        count=found.findings,
+        then=f"cardoffers reconcile list --state open --code {row.code}",
+        count=row.findings,
     )
 
 
@@ -275,10 +273,10 @@ def _audit(work: NightContext) -> StepResult:
     an archive ask about everything.
     """
     but = frozenset({TAKEN_FILES})  # the second look has told of them, each by itself
-    night, total, done = work.night, len(names()) - len(but), count()
+    night, total, numbers = work.night, len(names()) - len(but), count()
 
     def tell(name: str) -> None:
-        work.onlooker.moves(name, next(done), total)
+        work.onlooker.moves(name, next(numbers), total)
 
     with work.job.store() as store:
         catch_up(store, work.job)
@@ -312,8 +310,8 @@ def _fault(audit: Audit) -> NightFinding:
 
 
 def _publish_snapshot(work: NightContext) -> StepResult:
-    made = publish_snapshot(work.job)
-    return StepResult(counts={"size_bytes": made["size_bytes"]})
+    snapshot = publish_snapshot(work.job)
+    return StepResult(counts={"size_bytes": snapshot["size_bytes"]})
 
 
 STEPS: tuple[Step, ...] = (

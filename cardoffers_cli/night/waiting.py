@@ -74,11 +74,11 @@ def webhooks_that_wait(deliveries: Rows) -> Iterator[Section]:
     ]
     sent = sum(row["delivered"] for row in deliveries)
     were = "was" if sent == 1 else "were"
-    said = f"Of the events of the last 30 days, {sent:,} {were} delivered"
+    sentence = f"Of the events of the last 30 days, {sent:,} {were} delivered"
     if deliveries:
         yield Section(
             title="Webhooks that wait",
-            lines=[f"{said}{'; these were not.' if rows else ', and none waits.'}"],
+            lines=[f"{sentence}{'; these were not.' if rows else ', and none waits.'}"],
             sheet=Sheet("deliveries", _DELIVERIES, rows) if rows else None,
         )
 

@@ -156,5 +156,5 @@ def _of_result(event: str, result: NightResult) -> Notice:
         error=None,
         files=len(result.imports),
         failed_files=sum(file.status == "failed" for file in result.imports),
-        findings=Counter(found.code for found in result.findings),
+        findings=Counter(finding.code for finding in result.findings),
     )

@@ -32,7 +32,7 @@ def look_at_all(work: NightContext) -> None:
     """
     look_before(work)
     with work.job.store(read_only=True) as store:
-        watched = [each for each in list_institutions(store) if is_watched(store, each.id)]
+        watched = [owner for owner in list_institutions(store) if is_watched(store, owner.id)]
     work.unwatched = []
     for institution in watched:
 
@@ -55,33 +55,33 @@ def watch(work: NightContext, store: Store) -> StepResult:
     What there is to say of expected files is told first, and once.
     """
     files = tell_of_files(work, store)
-    found = open_watch_findings(store)
-    counts = {"open": sum(each.findings for each in found)} if found else {}
+    rows = open_watch_findings(store)
+    counts = {"open": sum(row.findings for row in rows)} if rows else {}
     now = work.job.now
-    again = [_told(each, now) for each in found if each.code not in TOLD_ONCE]
+    again = [_told(row, now) for row in rows if row.code not in TOLD_ONCE]
     return StepResult(
         counts={**files.counts, **counts}, findings=[*work.unwatched, *files.findings, *again]
     )
 
 
-def _told(found: OpenWatchFindings, now: datetime) -> NightFinding:
+def _told(row: OpenWatchFindings, now: datetime) -> NightFinding:
     """Say how many findings are open, what the newest says, and how to look at them.
 
     One of before is told with its day, so that nobody takes it for another one.
     """
-    is_one = found.findings == 1
-    inst = "" if found.about.startswith(f"{found.institution}/") else f"{found.institution}, "
-    says = f"{watch_meaning(found.code).says} ({figures_text(found.figures)})"
-    many = "" if is_one else f", the newest of {counted(found.findings, 'open finding')}"
-    since = f" Found on {found.found_at:%Y-%m-%d}, and still open." if found.found_at < now else ""
-    asked = f"list --state open -i {found.institution} --code {found.code}"
+    is_one = row.findings == 1
+    inst = "" if row.about.startswith(f"{row.institution}/") else f"{row.institution}, "
+    says = f"{watch_meaning(row.code).says} ({figures_text(row.figures)})"
+    many = "" if is_one else f", the newest of {counted(row.findings, 'open finding')}"
+    since = f" Found on {row.found_at:%Y-%m-%d}, and still open." if row.found_at < now else ""
+    arguments = f"list --state open -i {row.institution} --code {row.code}"
     return finding(
-        found.code,
-        f"{inst}{shortened(found.about)}: {says}{many}.{since}",
+        row.code,
+        f"{inst}{shortened(row.about)}: {says}{many}.{since}",
         level="warning",
-        then=f"cardoffers watch {f'show {found.newest_id}' if is_one else asked}",
-        institution=found.institution,
-        count=found.findings,
+        then=f"cardoffers watch {f'show {row.newest_id}' if is_one else arguments}",
+        institution=row.institution,
+        count=row.findings,
     )
 
 

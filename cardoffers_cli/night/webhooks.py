@@ -98,26 +98,26 @@ class _Outcome:
 def _findings(
     unsent: Sequence[UnsentWebhooks], report: Mapping[str, Any]
 ) -> Iterator[NightFinding]:
-    for each in unsent:
-        state, level, outlook = _FAILURES[each.is_tried_again]
+    for item in unsent:
+        state, level, outlook = _FAILURES[item.is_tried_again]
         yield finding(
             f"webhooks_{state}",
-            f"{counted(each.failures, 'webhook')} of {each.institution} failed ({each.error}) and"
+            f"{counted(item.failures, 'webhook')} of {item.institution} failed ({item.error}) and"
             f" {outlook}.",
             level=level,
-            then=f"cardoffers webhook list --state {state} -i {each.institution}",
-            institution=each.institution,
-            count=each.failures,
+            then=f"cardoffers webhook list --state {state} -i {item.institution}",
+            institution=item.institution,
+            count=item.failures,
         )
-    for held in report["held"]:
+    for row in report["held"]:
         yield finding(
             "webhooks_held",
-            f"{counted(held['events'], 'webhook')} of {held['institution']} cannot be sent "
-            f"({HELD_BECAUSE[held['reason']]}).",
+            f"{counted(row['events'], 'webhook')} of {row['institution']} cannot be sent "
+            f"({HELD_BECAUSE[row['reason']]}).",
             level=WITHOUT_CONSEQUENCE,
-            then=HELD_NEXT[held["reason"]].format(**held),
-            institution=held["institution"],
-            count=held["events"],
+            then=HELD_NEXT[row["reason"]].format(**row),
+            institution=row["institution"],
+            count=row["events"],
         )
     if report["still_due"]:
         at = report["next_attempt_at"]

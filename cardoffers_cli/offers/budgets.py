@@ -89,11 +89,11 @@ def outlook(burn: BudgetUse, now: datetime) -> BudgetForecast:
     """Return what becomes of a budget, seen from a moment."""
     if burn.budget_amount is None:
         return BudgetForecast("no_budget")
-    left = burn.budget_amount - burn.spent_amount
-    if left < burn.next_amount:
+    remaining = burn.budget_amount - burn.spent_amount
+    if remaining < burn.next_amount:
         last = burn.last_redeemed_at
         return BudgetForecast("spent", last.date() if last else None)
-    reached_at = _reached_at(left, burn.recent_amount, rate_length(burn.starts_at, now), now)
+    reached_at = _reached_at(remaining, burn.recent_amount, rate_length(burn.starts_at, now), now)
     if reached_at is None or reached_at >= burn.expires_at:
         return BudgetForecast("not_at_this_rate")
     return BudgetForecast("runs_out", reached_at.date())
@@ -106,11 +106,11 @@ def band(burn: BudgetUse, weeks: Sequence[Decimal], now: datetime) -> DateRange 
     """
     if outlook(burn, now).state != "runs_out" or burn.budget_amount is None:
         return None
-    whole = weeks[: (now - burn.starts_at) // _WEEK]
-    if len(whole) < _FEWEST_WEEKS:
+    full = weeks[: (now - burn.starts_at) // _WEEK]
+    if len(full) < _FEWEST_WEEKS:
         return None
-    left = burn.budget_amount - burn.spent_amount
-    first, last = (_reached_at(left, amount, _WEEK, now) for amount in (max(whole), min(whole)))
+    unspent = burn.budget_amount - burn.spent_amount
+    first, last = (_reached_at(unspent, amount, _WEEK, now) for amount in (max(full), min(full)))
     if first is None or first >= burn.expires_at:
         return None
     return DateRange(first.date(), last.date() if last and last < burn.expires_at else None)
@@ -140,13 +140,13 @@ def spent_share(burn: BudgetUse) -> Decimal | None:
 
 
 def _reached_at(
-    left: Decimal, recent: Decimal, length: timedelta, now: datetime
+    remaining: Decimal, recent: Decimal, length: timedelta, now: datetime
 ) -> datetime | None:
     """Return when cumulated spend reaches the budget, or None if that is beyond the calendar."""
     if recent <= 0:
         return None
-    whole = _EXACT.multiply(left, Decimal(length // _MICROSECOND))
+    product = _EXACT.multiply(remaining, Decimal(length // _MICROSECOND))
     try:
-        return now + timedelta(microseconds=int(_EXACT.divide_int(whole, recent)))
+        return now + timedelta(microseconds=int(_EXACT.divide_int(product, recent)))
     except OverflowError:
         return None

@@ -39,9 +39,9 @@ def list_(ctx: typer.Context, *, institution: Institution) -> None:
     from cardoffers_cli.offers.work import program
 
     context = CommandContext.of(ctx)
-    found = program(institution, context.job)
-    rows = [{**row, "segments": "|".join(row.segments)} for row in found]
-    context.show(found, Sheet.of(ProgramOffer, "offers", rows))
+    offers = program(institution, context.job)
+    rows = [{**row, "segments": "|".join(row.segments)} for row in offers]
+    context.show(offers, Sheet.of(ProgramOffer, "offers", rows))
 
 
 @app.command("show")
@@ -50,8 +50,8 @@ def show_(ctx: typer.Context, offer_id: OfferId) -> None:
     from cardoffers_cli.offers.work import show_offer
 
     context = CommandContext.of(ctx)
-    found = show_offer(offer_id, context.job)
-    context.show(found, *_sheets(found))
+    offer = show_offer(offer_id, context.job)
+    context.show(offer, *_sheets(offer))
 
 
 @app.command()
@@ -169,11 +169,11 @@ def link_list(ctx: typer.Context, *, institution: Institution, cardholder: Cardh
     from cardoffers_cli.offers.work import cardholder_links
 
     context = CommandContext.of(ctx)
-    found = cardholder_links(institution, next(typed(cardholder)), context.job)
-    most = found.max_active_offers
+    result = cardholder_links(institution, next(typed(cardholder)), context.job)
+    most = result.max_active_offers
     limit = "" if most is None else f" of at most {most}"
-    context.note(f"Active offers: {found.active}{limit}.")
-    context.show(found, Sheet.of(LinkRow, "links", found.links))
+    context.note(f"Active offers: {result.active}{limit}.")
+    context.show(result, Sheet.of(LinkRow, "links", result.links))
 
 
 def _said(body: Mapping[str, Any], *, dry_run: bool) -> Mapping[str, Any]:

@@ -63,15 +63,15 @@ class FeedProgram:
 
     def open_to(self, segment: str | None) -> Sequence[int]:
         """Return the offers that are shown to a segment, in the order of the program."""
-        mine = tuple(
-            each
-            for each, (segments, _) in enumerate(self.parts)
+        positions = tuple(
+            position
+            for position, (segments, _) in enumerate(self.parts)
             if segments is None or segment in segments
         )
-        if mine not in self.orders:
-            turns = sorted(chain.from_iterable(self.parts[each][1] for each in mine))
-            self.orders[mine] = [offer_no for _, offer_no in turns]
-        return self.orders[mine]
+        if positions not in self.orders:
+            turns = sorted(chain.from_iterable(self.parts[position][1] for position in positions))
+            self.orders[positions] = [offer_no for _, offer_no in turns]
+        return self.orders[positions]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ STRANGER = Reader()
 def program_of(store: Store, institution_id: UUID, now: datetime) -> FeedProgram:
     """Return the program of an institution as it is now."""
     addresses = ("offers/feed:program", "offers/feed:changes_at")
-    asked = {"institution_id": institution_id, "now": now}
+    of = {"institution_id": institution_id, "now": now}
     key = ("offers/feed:program", institution_id)
 
     def read() -> list[FeedProgram]:
@@ -98,13 +98,13 @@ def program_of(store: Store, institution_id: UUID, now: datetime) -> FeedProgram
                 None if row["segments"] is None else frozenset(row["segments"].split("|")),
                 [*zip(row["turns"], row["offer_nos"], strict=True)],
             )
-            for row in store.rows(addresses[0], **asked)
+            for row in store.rows(addresses[0], **of)
         ]
-        return [FeedProgram(from_at=now, to_at=store.value(addresses[1], **asked), parts=parts)]
+        return [FeedProgram(from_at=now, to_at=store.value(addresses[1], **of), parts=parts)]
 
-    (program,) = known = store.memory.recall(key, addresses, read)
+    (program,) = programs = store.memory.recall(key, addresses, read)
     if now < program.from_at or (program.to_at is not None and now >= program.to_at):
-        (program,) = known[:] = read()
+        (program,) = programs[:] = read()
     return program
 
 
@@ -112,16 +112,16 @@ def readers(
     store: Store, institution_id: UUID, cardholder_nos: Collection[int]
 ) -> Mapping[int, Reader]:
     """Return what some cardholders have to do with offers, by their numbers."""
-    found: defaultdict[int, Reader] = defaultdict(Reader)
+    by_number: defaultdict[int, Reader] = defaultdict(Reader)
     if cardholder_nos:
         for row in store.rows(
             "offers/feed:readers",
             institution_id=institution_id,
             cardholder_nos=list(cardholder_nos),
         ):
-            reader = found[row["cardholder_no"]]
+            reader = by_number[row["cardholder_no"]]
             (reader.spent if row["is_spent"] else reader.added).add(row["offer_no"])
-    return found
+    return by_number
 
 
 def in_program_order(open_offers: Sequence[int], limit: int) -> list[ChosenOffer]:
@@ -163,9 +163,9 @@ def offers_shown(
     store: Store, reader: Reader, chosen: Sequence[ChosenOffer], languages: Sequence[str]
 ) -> list[FeedOffer]:
     """Return the chosen offers as the contract shows them, texts in the first language had."""
-    known = _told(store, [row.offer_no for row in chosen])
+    texts = _told(store, [row.offer_no for row in chosen])
     return [
-        known[row.offer_no].shown(
+        texts[row.offer_no].shown(
             tuple(languages), added=row.offer_no in reader.added, why=row.reason
         )
         for row in chosen
@@ -205,27 +205,27 @@ class _FeedText:
     made: dict[tuple[Any, ...], FeedOffer] = field(default_factory=dict)
 
     def shown(self, languages: tuple[str, ...], *, added: bool, why: str | None) -> FeedOffer:
-        known = (languages, added, why)
-        if known not in self.made:
-            self.made[known] = FeedOffer.part(
+        key = (languages, added, why)
+        if key not in self.made:
+            self.made[key] = FeedOffer.part(
                 self.row,
                 title=first_text(self.texts["title"], languages),
                 description=first_text(self.texts["description"], languages),
                 added=added,
                 reason=why,
             )
-        return self.made[known]
+        return self.made[key]
 
 
 def _told(store: Store, numbers: Sequence[int]) -> Mapping[int, _FeedText]:
     """Return what is told of offers by their numbers, and perhaps of others."""
     addresses = ("offers/feed:offers", "offers/feed:texts")
-    known: dict[int, _FeedText] = store.memory.recall(addresses[0], addresses, dict)
-    if missing := [number for number in numbers if number not in known]:
+    by_number: dict[int, _FeedText] = store.memory.recall(addresses[0], addresses, dict)
+    if missing := [number for number in numbers if number not in by_number]:
         texts: dict[int, Any] = defaultdict(lambda: {"title": {}, "description": {}})
         for row in store.rows(addresses[1], offer_nos=missing):
             for part, in_languages in texts[row["offer_no"]].items():
                 in_languages[row["language"]] = row[part]
         for row in store.rows(addresses[0], offer_nos=missing):
-            known[row["offer_no"]] = _FeedText(row, texts[row["offer_no"]])
-    return known
+            by_number[row["offer_no"]] = _FeedText(row, texts[row["offer_no"]])
+    return by_number

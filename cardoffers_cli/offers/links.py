@@ -64,13 +64,13 @@ def find_link(
     store: Store, institution_id: UUID, cardholder_no: int | None, offer_id: str
 ) -> UUID | None:
     """Return the cardholder_offer_id of a link, or None where there is none."""
-    found: UUID | None = store.value(
+    link_id: UUID | None = store.value(
         "offers/links:find",
         institution_id=institution_id,
         cardholder_no=cardholder_no,
         offer_id=offer_id,
     )
-    return found
+    return link_id
 
 
 def links_of(
@@ -145,29 +145,29 @@ def find_cardholder(store: Store, institution_id: UUID, token: str) -> int | Non
 
 def find_cardholders(store: Store, institution_id: UUID, tokens: Collection[str]) -> dict[str, int]:
     """Return the numbers of those cardholders that are none of them strangers, by their tokens."""
-    known: dict[str, int] = store.memory.recall(
+    cache: dict[str, int] = store.memory.recall(
         (_NUMBERS, institution_id), (_NUMBERS,), dict, grows=True
     )
-    found = {token: known[token] for token in tokens if token in known}
-    if len(found) < len({*tokens}):
-        if len(known) >= _MOST:
-            known.clear()
+    numbers = {token: cache[token] for token in tokens if token in cache}
+    if len(numbers) < len({*tokens}):
+        if len(cache) >= _MOST:
+            cache.clear()
         new = store.rows(
             _NUMBERS,
             institution_id=institution_id,
-            cardholder_tokens=sorted({*tokens} - found.keys()),
+            cardholder_tokens=sorted({*tokens} - numbers.keys()),
         )
         for row in new:
-            known[row["cardholder_token"]] = found[row["cardholder_token"]] = row["cardholder_no"]
-    return found
+            cache[row["cardholder_token"]] = numbers[row["cardholder_token"]] = row["cardholder_no"]
+    return numbers
 
 
 def take_in_cardholders(
     store: Store, institution_id: UUID, tokens: Collection[str]
 ) -> dict[str, int]:
     """Return the numbers of cardholders by their tokens, given now to strangers."""
-    found = find_cardholders(store, institution_id, tokens)
-    if strangers := sorted({*tokens} - found.keys()):
+    numbers = find_cardholders(store, institution_id, tokens)
+    if strangers := sorted({*tokens} - numbers.keys()):
         intern_cardholders(
             store,
             store.define(
@@ -177,8 +177,8 @@ def take_in_cardholders(
                 card_token=None,
             ),
         )
-        found |= find_cardholders(store, institution_id, strangers)
-    return found
+        numbers |= find_cardholders(store, institution_id, strangers)
+    return numbers
 
 
 def take_in_payer(

@@ -127,18 +127,18 @@ def offers_in_program(store: Store, institution_id: UUID, now: datetime) -> list
 
 def show_offer(store: Store, offer_id: str, now: datetime) -> Offer:
     """Return one offer; raise `NotFound` with the nearest ids."""
-    found = store.row("offers/questions:terms", offer_id=offer_id, now=now)
-    if found is None:
-        known = (row["offer_id"] for row in store.rows("offers/questions:ids"))
-        raise offer_not_found(nearest(offer_id, known))
-    number = {"offer_no": found.pop("offer_no")}
-    currency = found["currency"]
+    terms = store.row("offers/questions:terms", offer_id=offer_id, now=now)
+    if terms is None:
+        ids = (row["offer_id"] for row in store.rows("offers/questions:ids"))
+        raise offer_not_found(nearest(offer_id, ids))
+    number = {"offer_no": terms.pop("offer_no")}
+    currency = terms["currency"]
     programs = store.records(OfferUptake, "offers/questions:programs", offer_id=offer_id, **number)
     versions = store.records(OfferVersion, "offers/questions:versions", **number)
     return Offer.of(
         {
-            **found,
-            "segments": _segments(found),
+            **terms,
+            "segments": _segments(terms),
             "texts": store.records(OfferText, "offers/questions:texts", offer_id=offer_id),
             "programs": [replace(row, **_exact(row, currency)) for row in programs],
             "versions": [replace(row, **_exact(row, currency)) for row in versions],
@@ -163,11 +163,11 @@ def standing(
 
 def offer_not_found(near: Sequence[str] = ()) -> NotFound:
     """Build the refusal of an offer id; it does not repeat the id, which may be anything."""
-    shown = "`cardoffers offer list -i INST` shows the offers of a program."
+    advice = "`cardoffers offer list -i INST` shows the offers of a program."
     return NotFound(
         "There is no such offer.",
         code="offer_not_found",
-        hint=did_you_mean(near) or shown,
+        hint=did_you_mean(near) or advice,
     )
 
 

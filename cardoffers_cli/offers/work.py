@@ -101,8 +101,8 @@ def read_feed(
         )
     with job.store(read_only=dry_run) as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
-        (shown,) = show_feeds(store, owner, [request], job, dry_run=dry_run)
-        return shown
+        (result,) = show_feeds(store, owner, [request], job, dry_run=dry_run)
+        return result
 
 
 def show_feeds(
@@ -127,13 +127,13 @@ def show_feeds(
         reader = readers[numbers[token]] if token in numbers else feed.STRANGER
         unspent = program.open_to(request.segment)
         if reader.spent:
-            unspent = [each for each in unspent if each not in reader.spent]
-        asked = _FeedRequest(request=request, cardholder_no=numbers.get(token), unspent=unspent)
-        chosen = _choose(store, owner, asked, job)
+            unspent = [number for number in unspent if number not in reader.spent]
+        query = _FeedRequest(request=request, cardholder_no=numbers.get(token), unspent=unspent)
+        chosen = _choose(store, owner, query, job)
         languages = languages_to_try(request.locale, owner.languages)
-        shown = feed.offers_shown(store, reader, chosen, languages)
+        rows = feed.offers_shown(store, reader, chosen, languages)
         total = len(unspent)
-        feeds.append(FeedResult(offers=shown, total=total, personalized=request.personalize))
+        feeds.append(FeedResult(offers=rows, total=total, personalized=request.personalize))
         seen.append((token, chosen))
     if not dry_run:
         numbers = take_in_cardholders(store, owner.id, tokens)
@@ -163,9 +163,9 @@ def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -
     order: `NotFound` offer_not_found; `Refused` offer_not_available, segment_not_eligible,
     max_active_offers. The tokens must have been checked.
     """
-    known = _link(store, owner, request)
-    if known is not None:
-        return AddedLink(status="already_added", cardholder_offer_id=known)
+    link_id = _link(store, owner, request)
+    if link_id is not None:
+        return AddedLink(status="already_added", cardholder_offer_id=link_id)
     _must_be_open(store, owner, request, job)
     _must_have_room(store, owner, request, job)
     with run_record(store, kind="offer_add", now=job.now, actor=job.actor) as run:
@@ -194,11 +194,11 @@ def cardholder_links(institution: str, cardholder_token: str, job: Job) -> Cardh
     with reading(job) as source:
         owner = find_institution(source.store, institution)
         number = find_cardholder(source.store, owner.id, cardholder_token)
-        held = links.links_of(source.store, owner.id, number, job.now)
+        rows = links.links_of(source.store, owner.id, number, job.now)
     return CardholderLinks(
-        active=sum(link.active for link in held),
+        active=sum(link.active for link in rows),
         max_active_offers=owner.max_active_offers,
-        links=held,
+        links=rows,
     )
 
 
@@ -212,17 +212,17 @@ class _FeedRequest:
 
 
 def _choose(
-    store: Store, owner: Institution, asked: _FeedRequest, job: Job
+    store: Store, owner: Institution, query: _FeedRequest, job: Job
 ) -> list[feed.ChosenOffer]:
-    request = asked.request
+    request = query.request
     limit = min(request.limit or MOST_OFFERS, owner.widget_limit, MOST_OFFERS)
     if not request.personalize:
-        return feed.in_program_order(asked.unspent, limit)
+        return feed.in_program_order(query.unspent, limit)
     return feed.by_affinity(
         store,
         owner.id,
-        asked.cardholder_no,
-        asked.unspent,
+        query.cardholder_no,
+        query.unspent,
         preferred={"merchants": request.prefer_merchants, "categories": request.prefer_categories},
         now=job.now,
         limit=limit,
@@ -253,9 +253,9 @@ def _must_be_open(store: Store, owner: Institution, request: AddRequest, job: Jo
 
 def _must_have_room(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:
     number = find_cardholder(store, owner.id, request.cardholder_token)
-    held = links.links_of(store, owner.id, number, job.now)
+    rows = links.links_of(store, owner.id, number, job.now)
     most = owner.max_active_offers
-    if most is not None and sum(link.active for link in held) >= most:
+    if most is not None and sum(link.active for link in rows) >= most:
         raise Refused(
             f"The cardholder has as many active offers as the program allows: {most}.",
             code="max_active_offers",

@@ -30,14 +30,14 @@ def import_(
 
     context = CommandContext.of(ctx)
     context.writes({}, reads=[file])
-    told = import_bank_file(context.job, file, dry_run=dry_run)
-    errors = [each for each in told.findings if each.level == "error"]
+    result = import_bank_file(context.job, file, dry_run=dry_run)
+    errors = [row for row in result.findings if row.level == "error"]
     if not dry_run:
         context.note("Next: `cardoffers payout list` shows what is paid.")
     why = "\n".join(
-        f"{told.file}: {each.code}, {each.message}: {', '.join(each.places)}" for each in errors
+        f"{result.file}: {row.code}, {row.message}: {', '.join(row.places)}" for row in errors
     )
-    context.show(told, *_taken(told), exit_code=WITH_FINDINGS if errors else 0, why=why)
+    context.show(result, *_taken(result), exit_code=WITH_FINDINGS if errors else 0, why=why)
 
 
 @app.command("list")
@@ -70,14 +70,14 @@ def list_(
         )
 
 
-def _taken(told: "BankImportResult") -> Iterator[Block]:
+def _taken(result: "BankImportResult") -> Iterator[Block]:
     """Say what was taken of a file, and what was left out."""
     from cardoffers_cli.payouts.importing import BankFindings
 
-    fields = {name: value for name, value in told.items() if name not in {"statuses", "findings"}}
-    yield Sheet.of_fields("file", {**fields, **told.statuses})
-    if told.findings:
-        rows = [{**each, "places": ", ".join(each.places)} for each in told.findings]
+    fields = {name: value for name, value in result.items() if name not in {"statuses", "findings"}}
+    yield Sheet.of_fields("file", {**fields, **result.statuses})
+    if result.findings:
+        rows = [{**finding, "places": ", ".join(finding.places)} for finding in result.findings]
         yield Sheet.of(BankFindings, "findings", rows, title="Left out")
-    if told.dry_run:
+    if result.dry_run:
         yield Text(["Nothing was written (--dry-run)."])

@@ -59,14 +59,14 @@ def export(
     context = CommandContext.of(ctx)
     context.writes({"-o": output})
     due_on = date.fromisoformat(due) if due else None
-    done = export_payout(
+    payout = export_payout(
         *(context.job, statement, form, output), due_on=due_on, again=why or None, dry_run=dry_run
     )
-    context.show(done)
-    if done.approval and dry_run:
-        context.note(f"A second person has to approve this: {done.approval}.")
+    context.show(payout)
+    if payout.approval and dry_run:
+        context.note(f"A second person has to approve this: {payout.approval}.")
     if not dry_run:
-        before = ", the same as before" if done.exported_before else ""
+        before = ", the same as before" if payout.exported_before else ""
         context.note(
             f"Wrote {output}{before}. Compare its SHA-256 with what the bank got, then"
             " `cardoffers bank import FILE` with what the bank answers."
@@ -85,12 +85,12 @@ def withdraw(
     from cardoffers_cli.payouts.exporting import withdraw_payout
 
     context = CommandContext.of(ctx)
-    done = withdraw_payout(context.job, number, reason, dry_run=dry_run)
-    context.show(done)
+    payout = withdraw_payout(context.job, number, reason, dry_run=dry_run)
+    context.show(payout)
     if not dry_run:
         context.note(
-            f"Destroy the file with {done.payment_id}, then `cardoffers payout export --statement"
-            f" {number} --form {done.form} -o FILE` pays it by another."
+            f"Destroy the file with {payout.payment_id}, then `cardoffers payout export --statement"
+            f" {number} --form {payout.form} -o FILE` pays it by another."
         )
 
 
@@ -112,14 +112,14 @@ def show_(
     from cardoffers_cli.payouts.reading import ListedBankEntry, ListedPayout, show_payout
 
     context = CommandContext.of(ctx)
-    found = show_payout(context.job, number)
-    fields = {name: value for name, value in found.items() if name not in {"bank", "withdrawn"}}
+    payout = show_payout(context.job, number)
+    fields = {name: value for name, value in payout.items() if name not in {"bank", "withdrawn"}}
     context.show(
-        found,
+        payout,
         Sheet.of_fields("payout", fields),
-        Sheet.of(ListedBankEntry, "bank", found.bank, title="What the bank said"),
+        Sheet.of(ListedBankEntry, "bank", payout.bank, title="What the bank said"),
         *(
-            [Sheet.of(ListedPayout, "withdrawn", found.withdrawn, title="Withdrawn")]
-            * bool(found.withdrawn)
+            [Sheet.of(ListedPayout, "withdrawn", payout.withdrawn, title="Withdrawn")]
+            * bool(payout.withdrawn)
         ),
     )

@@ -96,8 +96,8 @@ def export_payout(
     with approvable(job, dry_run=dry_run) as store:
         statement = payable_statement(store, number)
         owner = institution_of(store, statement.institution_id)
-        known = _known(store, job, statement, again=again)
-        if known is None:
+        earlier = _known(store, job, statement, again=again)
+        if earlier is None:
             with run_record(store, kind="payout_export", now=job.now, actor=job.actor) as run:
                 approval = _make(
                     *(store, job, run, owner, statement),
@@ -107,20 +107,20 @@ def export_payout(
                     dry_run=dry_run,
                 )
                 run.counts["statement"] = number
-        kept = find_payout(store, owner.id, number)
-        if kept is None:  # it was just written
+        payment = find_payout(store, owner.id, number)
+        if payment is None:  # it was just written
             raise LookupError(number)
-        _check_again(kept, form, due_on)
-    content = kept.content.encode()
+        _check_again(payment, form, due_on)
+    content = payment.content.encode()
     if not dry_run:
         with replacing(to, mode=OWNER_ONLY) as out:
             out.write(content)
     return ExportedPayout.part(
-        kept,
+        payment,
         institution=owner.slug,
         file=str(to),
         bytes=len(content),
-        exported_before=known is not None,
+        exported_before=earlier is not None,
         approval=approval,
         dry_run=dry_run,
     )
@@ -154,27 +154,27 @@ def withdraw_payout(
     with approvable(job, dry_run=dry_run) as store:
         statement = payable_statement(store, number)
         owner = institution_of(store, statement.institution_id)
-        known = find_payout(store, owner.id, number)
-        if known is None or known.withdrawn_at or known.entries:
-            raise _not_withdrawn(number, known)
+        payment = find_payout(store, owner.id, number)
+        if payment is None or payment.withdrawn_at or payment.entries:
+            raise _not_withdrawn(number, payment)
         with run_record(store, kind="payout_withdraw", now=job.now, actor=job.actor) as run:
             why = reason.strip()
-            told = {"payment_id": known.payment_id, "sha256": known.sha256, "reason": why}
+            details = {"payment_id": payment.payment_id, "sha256": payment.sha256, "reason": why}
             approval = require_approval(
                 *(store, run, owner),
                 action="payout_withdraw",
                 subject=number,
-                details=told,
-                amount=known.amount,
-                currency=known.currency,
+                details=details,
+                amount=payment.amount,
+                currency=payment.currency,
                 dry_run=dry_run,
             )
             by = {"actor": job.actor, "reason": why, "run_no": run.run_no}
-            withdraw(store, owner.id, known, now=job.now, **by)
-            _log(store, job, owner, "payout_withdrawn", {"statement": number, **told})
+            withdraw(store, owner.id, payment, now=job.now, **by)
+            _log(store, job, owner, "payout_withdrawn", {"statement": number, **details})
             run.counts["statement"] = number
     return WithdrawnPayout.part(
-        known,
+        payment,
         institution=owner.slug,
         withdrawn_at=job.now,
         reason=reason.strip(),
@@ -183,17 +183,17 @@ def withdraw_payout(
     )
 
 
-def _not_withdrawn(number: str, known: StoredPayment | None) -> Refused:
+def _not_withdrawn(number: str, old: StoredPayment | None) -> Refused:
     """Say why a payment cannot be withdrawn."""
-    shown = f"`cardoffers payout show {number}` shows what is known of it."
-    if known is None:
-        said, code = f"The statement {number} was not exported yet.", "payout_not_exported"
-    elif known.withdrawn_at:
-        said, code = f"The payment {known.payment_id} was withdrawn before.", "payout_withdrawn"
+    hint = f"`cardoffers payout show {number}` shows what is known of it."
+    if old is None:
+        text, code = f"The statement {number} was not exported yet.", "payout_not_exported"
+    elif old.withdrawn_at:
+        text, code = f"The payment {old.payment_id} was withdrawn before.", "payout_withdrawn"
     else:
-        said = f"The bank said something of the payment {known.payment_id}: it is not withdrawn."
+        text = f"The bank said something of the payment {old.payment_id}: it is not withdrawn."
         code = "payout_told"
-    return Refused(said, code=code, hint=shown)
+    return Refused(text, code=code, hint=hint)
 
 
 def _known(
@@ -209,52 +209,52 @@ def _known(
             code="payout_not_exported",
             hint="Leave --again and --reason out.",
         )
-    (found,) = payout_states(
+    (state,) = payout_states(
         store, job.now, institution_id=statement.institution_id, number=statement.number
     )
-    shown = f"`cardoffers payout show {statement.number}` shows it."
+    advice = f"`cardoffers payout show {statement.number}` shows it."
     is_withdrawn = newest.withdrawn_at is not None
-    if (is_withdrawn or found.state == "withdrawn_told") and not found.came_back:
-        if found.paid_amount or (is_withdrawn and newest.entries):
+    if (is_withdrawn or state.state == "withdrawn_told") and not state.came_back:
+        if state.paid_amount or (is_withdrawn and newest.entries):
             raise Refused(
                 f"The bank says something of a payment of {statement.number} that was withdrawn, or"
                 " came back: another file would pay twice.",
                 code="payout_withdrawn_told",
-                hint=f"{shown} Ask the bank; `cardoffers bank import FILE` takes in its answer.",
+                hint=f"{advice} Ask the bank; `cardoffers bank import FILE` takes in its answer.",
             )
         if is_withdrawn:
             return None
-    if again is None and found.came_back:
+    if again is None and state.came_back:
         raise Refused(  # whoever uploads it pays into what the bank could not pay into
             f"The payment {newest.payment_id} came back or was rejected: its file is not written"
             " again.",
             code="payout_returned",
-            hint=f"{shown} `cardoffers payout export --statement {statement.number} --form"
+            hint=f"{advice} `cardoffers payout export --statement {statement.number} --form"
             f" {newest.form} -o FILE --again --reason TEXT` pays it once more.",
         )
     if again is None:
         return newest
-    if found.came_back:
+    if state.came_back:
         return None
-    if newest.attempt > 1 and not found.paid_amount:
+    if newest.attempt > 1 and not state.paid_amount:
         return newest
     raise Refused(
-        f"The statement {statement.number} is {found.state}: it is paid again only where the bank"
+        f"The statement {statement.number} is {state.state}: it is paid again only where the bank"
         " returned or rejected its payment.",
         code="payout_not_returned",
-        hint=f"{shown} `cardoffers bank import FILE` takes in what the bank said since.",
+        hint=f"{advice} `cardoffers bank import FILE` takes in what the bank said since.",
     )
 
 
-def _check_again(kept: StoredPayment, form: str, due_on: date | None) -> None:
+def _check_again(old: StoredPayment, form: str, due_on: date | None) -> None:
     """Refuse to write a payment otherwise than it was."""
-    if kept.form == form and due_on in {None, kept.due_on}:
+    if old.form == form and due_on in {None, old.due_on}:
         return
     raise Refused(
-        f"The statement {kept.number} was exported as {kept.form}, due on {kept.due_on}: a second"
+        f"The statement {old.number} was exported as {old.form}, due on {old.due_on}: a second"
         " payment of it would pay twice.",
         code="payout_exported",
-        hint=f"`--form {kept.form}` writes the same file again.",
+        hint=f"`--form {old.form}` writes the same file again.",
     )
 
 
@@ -276,9 +276,9 @@ def _make(
     attempt = newest.attempt + 1 if newest else 1
     made_again = {"attempt": attempt, "reason": again} if newest else {}
     of = {"action": "payout_export", "subject": statement.number}
-    asked = asked_before(store, run, owner, **of)
-    if due_on is None and asked and date.fromisoformat(asked.details["due_on"]) >= job.now.date():
-        due_on = date.fromisoformat(asked.details["due_on"])  # what is approved is that day
+    prior = asked_before(store, run, owner, **of)
+    if due_on is None and prior and date.fromisoformat(prior.details["due_on"]) >= job.now.date():
+        due_on = date.fromisoformat(prior.details["due_on"])  # what is approved is that day
     payment = _payment(
         *(store, job, owner, statement), due_on=due_on, payout_no=payout_no, attempt=attempt
     )
@@ -324,19 +324,19 @@ def _make(
         run_no=run.run_no,
         actor=job.actor,
     )
-    told = {"statement": statement.number, "form": form, "sha256": digest, **made_again}
-    _log(store, job, owner, "payout_exported", told)
+    details = {"statement": statement.number, "form": form, "sha256": digest, **made_again}
+    _log(store, job, owner, "payout_exported", details)
     return approval
 
 
-def _log(store: Store, job: Job, owner: Institution, event: str, told: Mapping[str, Any]) -> None:
+def _log(store: Store, job: Job, owner: Institution, event: str, data: Mapping[str, Any]) -> None:
     """Append what became of a payment of a statement to the security log."""
     security_log.append(
         store,
         event,
         event_id=uuid4(),
         institution_id=owner.id,
-        details=told,
+        details=data,
         now=job.now,
         actor=job.actor,
     )

@@ -82,7 +82,7 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImpo
         taking = _Taking(store, number)
         taking.take(file)
         publish(store, "returned_payouts", run_no=run.run_no)
-        told = BankImportResult(
+        result = BankImportResult(
             run_id=run.run_id,
             file=file.name,
             form=file.form,
@@ -95,8 +95,8 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImpo
             findings=taking.findings(),
             dry_run=dry_run,
         )
-        run.counts.update({"file": file.name, "entries": told.entries, "new": told.new})
-    return told
+        run.counts.update({"file": file.name, "entries": result.entries, "new": result.new})
+    return result
 
 
 class _Taking:
@@ -114,15 +114,15 @@ class _Taking:
 
     def take(self, file: BankFile) -> None:
         """Take in all that a file says, page by page."""
-        for each in file.said:
-            if isinstance(each, BankFinding):
-                self._findings[each.code] += 1
-                places = self._places.setdefault(each.code, [])
-                places += [each.place] if len(places) < _PLACES else []
+        for entry in file.said:
+            if isinstance(entry, BankFinding):
+                self._findings[entry.code] += 1
+                places = self._places.setdefault(entry.code, [])
+                places += [entry.place] if len(places) < _PLACES else []
                 continue
             self.entries += 1
-            self.statuses[each.status] += 1
-            self._page.append(_row(each, self._id(each)))
+            self.statuses[entry.status] += 1
+            self._page.append(_row(entry, self._id(entry)))
             if len(self._page) == _PAGE:
                 self._keep()
         self._keep()
@@ -152,13 +152,13 @@ class _Taking:
             *(entry.direction, entry.amount, entry.currency, entry.code),
             entry.booked_at and entry.booked_at.date(),
         ]
-        alike = uuid5(_IDS, "\x1f".join("" if each is None else str(each) for each in says))
+        alike = uuid5(_IDS, "\x1f".join("" if value is None else str(value) for value in says))
         self._alike[alike] += 1
         return uuid5(alike, str(self._alike[alike]))
 
 
 def _row(entry: BankEntry, entry_id: UUID) -> Mapping[str, Any]:
     """Return what an entry says as text, by the columns of the table."""
-    said = vars(entry).items()
-    texts = {name: None if value is None else str(value) for name, value in said}
+    values = vars(entry).items()
+    texts = {name: None if value is None else str(value) for name, value in values}
     return {"entry_id": str(entry_id), **texts}

@@ -82,14 +82,14 @@ class PayoutState(Record):
 
 def payable_statement(store: Store, number: str) -> PayableStatement:
     """Return a statement by its number; raise `NotFound`."""
-    found = store.record(PayableStatement, "payouts/questions:payable", number=number)
-    if found is None:
+    statement = store.record(PayableStatement, "payouts/questions:payable", number=number)
+    if statement is None:
         raise NotFound(
             f"There is no statement {number}.",
             code="statement_not_found",
             hint="`cardoffers statement list` shows them with their numbers.",
         )
-    return found
+    return statement
 
 
 def find_payout(store: Store, institution_id: UUID, number: str) -> StoredPayment | None:
@@ -168,9 +168,9 @@ def keep_file(store: Store, **values: Any) -> int:
     return number
 
 
-def keep_entries(store: Store, bank_file_no: int, said: Sequence[Mapping[str, Any]]) -> int:
+def keep_entries(store: Store, bank_file_no: int, entries: Sequence[Mapping[str, Any]]) -> int:
     """Write entries but those that are there; return how many are new."""
-    return store.execute("payouts/bank:keep_entries", bank_file_no=bank_file_no, said=said)
+    return store.execute("payouts/bank:keep_entries", bank_file_no=bank_file_no, said=entries)
 
 
 def list_entries(

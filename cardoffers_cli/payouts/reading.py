@@ -58,8 +58,8 @@ def payouts(job: Job, institution: str | None, *, limit: int | None = None) -> l
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution).id if institution else None
-        found = payout_states(store, job.now, institution_id=owner, withdrawn=True, limit=limit)
-    return [_listed(each) for each in found]
+        states = payout_states(store, job.now, institution_id=owner, withdrawn=True, limit=limit)
+    return [_listed(state) for state in states]
 
 
 def show_payout(job: Job, number: str) -> PayoutDetails:
@@ -67,18 +67,18 @@ def show_payout(job: Job, number: str) -> PayoutDetails:
     with reading(job) as source:
         statement = payable_statement(source.store, number)
         owner = statement.institution_id
-        found = payout_states(
+        states = payout_states(
             source.store, job.now, institution_id=owner, number=number, withdrawn=True
         )
-        said = list_entries(source.store, institution_id=owner, number=number)
-    if not found:
+        entries = list_entries(source.store, institution_id=owner, number=number)
+    if not states:
         raise Refused(
             f"The statement {number} pays nothing.",
             code="nothing_payable",
             hint=f"`cardoffers statement show {number}` shows what it says.",
         )
-    first, *withdrawn = map(_listed, found)
-    return PayoutDetails(**first, bank=[_entry(each) for each in said], withdrawn=withdrawn)
+    first, *withdrawn = map(_listed, states)
+    return PayoutDetails(**first, bank=[_entry(entry) for entry in entries], withdrawn=withdrawn)
 
 
 def bank_entries(
@@ -93,15 +93,15 @@ def bank_entries(
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution).id if institution else None
-        found = list_entries(
+        entries = list_entries(
             store, institution_id=owner, number=number, unknown=unknown, limit=limit
         )
-    return [_entry(each) for each in found]
+    return [_entry(entry) for entry in entries]
 
 
-def _listed(found: PayoutState) -> ListedPayout:
-    return ListedPayout(**found, meaning=meaning_of(found.bank_code))
+def _listed(state: PayoutState) -> ListedPayout:
+    return ListedPayout(**state, meaning=meaning_of(state.bank_code))
 
 
-def _entry(found: BankEntryRow) -> ListedBankEntry:
-    return ListedBankEntry(**found, meaning=meaning_of(found.code))
+def _entry(entry: BankEntryRow) -> ListedBankEntry:
+    return ListedBankEntry(**entry, meaning=meaning_of(entry.code))

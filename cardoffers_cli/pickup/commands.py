@@ -33,25 +33,25 @@ def pickup(
     context = CommandContext.of(ctx)
     wait_s = context.options.lock_wait or 0
     with context.progress("Fetching files"):
-        told = pick_up(context.job, drop, institution, wait_s=wait_s, dry_run=dry_run)
-    exit_code = WITH_FINDINGS if needs_attention(told.findings) else 0
+        result = pick_up(context.job, drop, institution, wait_s=wait_s, dry_run=dry_run)
+    exit_code = WITH_FINDINGS if needs_attention(result.findings) else 0
     if not (context.is_terminal and context.format is Format.table):
-        for found in told.findings:
-            exits.tell(f"{found.message}\n    -> {found.next}" if found.next else found.message)
-    context.show(told, *_shown(told), exit_code=exit_code, why="")
+        for row in result.findings:
+            exits.tell(f"{row.message}\n    -> {row.next}" if row.next else row.message)
+    context.show(result, *_shown(result), exit_code=exit_code, why="")
 
 
-def _shown(told: "PickupResult") -> Iterator[Block]:
+def _shown(result: "PickupResult") -> Iterator[Block]:
     from cardoffers_cli.pickup.result import PickupFinding, PickupRow
 
-    yield Sheet.of(PickupRow, "files", told.files)
-    if told.findings:
-        yield Sheet.of(PickupFinding, "findings", told.findings, title="What to know")
-    if told.dry_run:
-        new = sum(file.state == "new" for file in told.files)
+    yield Sheet.of(PickupRow, "files", result.files)
+    if result.findings:
+        yield Sheet.of(PickupFinding, "findings", result.findings, title="What to know")
+    if result.dry_run:
+        new = sum(file.state == "new" for file in result.files)
         yield Text([f"{counted(new, 'file')} would be fetched. Nothing was written (--dry-run)."])
     else:
-        lines = [f"{counted(told.fetched, 'file')} fetched into {told.drop}."]
-        if told.fetched:
-            lines.append(f"    -> cardoffers nightly {told.drop}")
+        lines = [f"{counted(result.fetched, 'file')} fetched into {result.drop}."]
+        if result.fetched:
+            lines.append(f"    -> cardoffers nightly {result.drop}")
         yield Text(lines)

@@ -52,8 +52,8 @@ class PickupJob:
 
     def id_of(self, name: str, stamp: str) -> str:
         """Return the id of a file in the pool; it begins with the institution's."""
-        told = f"{self.place.shown}\0{name}\0{stamp}".encode()
-        return f"{self.owner.id}-{hashlib.sha256(told).hexdigest()[:32]}"
+        text = f"{self.place.shown}\0{name}\0{stamp}".encode()
+        return f"{self.owner.id}-{hashlib.sha256(text).hexdigest()[:32]}"
 
     @property
     def keys(self) -> Keys | None:
@@ -146,9 +146,9 @@ def _read(raw: BinaryIO, remote: Remote, file: RemoteFile) -> str:
     if after is None or after.stamp != file.stamp:
         raise FileUnusable("It was written to meanwhile.", code="pickup_changed")
     if size != file.size_bytes:
-        told = "more" if size > file.size_bytes else f"{size:,}"
+        received = "more" if size > file.size_bytes else f"{size:,}"
         raise FileUnusable(
-            f"The server listed {file.size_bytes:,} bytes of it, and sent {told}.",
+            f"The server listed {file.size_bytes:,} bytes of it, and sent {received}.",
             code="pickup_size",
             hint="Ask the sender for the file again.",
         )
@@ -166,10 +166,10 @@ def _date_back(draft: BinaryIO, file: RemoteFile) -> None:
 
 def _manifest(remote: Remote, listing: Listing, name: str) -> Manifest | None:
     """Return the manifest that lies beside a file at its place, if one does."""
-    for each in manifest_names(name, listing.files):
-        found = listing.files[each]
-        if found.size_bytes <= MANIFEST_BYTES:
-            return parse_manifest(b"".join(remote.read(found)), "The manifest beside it")
+    for manifest_name in manifest_names(name, listing.files):
+        file = listing.files[manifest_name]
+        if file.size_bytes <= MANIFEST_BYTES:
+            return parse_manifest(b"".join(remote.read(file)), "The manifest beside it")
         raise unusable("manifest_invalid", "The manifest beside it is too large to be one.")
     return None
 
@@ -177,7 +177,7 @@ def _manifest(remote: Remote, listing: Listing, name: str) -> Manifest | None:
 def manifest_names(name: str, names: Iterable[str]) -> list[str]:
     """Return which of these names are manifests of a file."""
     there = set(names)
-    return [each for each in marker_names(name) if each.endswith(MANIFEST) and each in there]
+    return [mark for mark in marker_names(name) if mark.endswith(MANIFEST) and mark in there]
 
 
 def _digest(draft: BinaryIO) -> str:

@@ -106,10 +106,10 @@ class ObjectFolder:
     def list(self) -> Listing:
         """Return what is there now; folders are left out."""
         listing = Listing()
-        for found in self._within(self._listed):
-            name = str(found["name"]).removeprefix(f"{self._path}/")
-            if found["type"] != "directory" and name.rstrip("/"):
-                listing.add(name, _file(name, found), "no plain file")
+        for entry in self._within(self._listed):
+            name = str(entry["name"]).removeprefix(f"{self._path}/")
+            if entry["type"] != "directory" and name.rstrip("/"):
+                listing.add(name, _file(name, entry), "no plain file")
         return listing
 
     def look(self, name: str) -> RemoteFile | None:
@@ -122,11 +122,11 @@ class ObjectFolder:
 
     def read(self, file: RemoteFile) -> Iterator[bytes]:
         """Yield the bytes of a file, and one more than it was listed with if there is."""
-        left, path = file.size_bytes + 1, f"{self._path}/{file.name}"
+        size, path = file.size_bytes + 1, f"{self._path}/{file.name}"
         opened = self._within(lambda: self._files.open(path, "rb", cache_type="none"))
         try:
-            while left and (block := self._within(partial(opened.read, min(left, _BLOCK)))):
-                left -= len(block)
+            while size and (block := self._within(partial(opened.read, min(size, _BLOCK)))):
+                size -= len(block)
                 yield block
         finally:
             self._within(opened.close)
@@ -140,8 +140,8 @@ class ObjectFolder:
         target = f"{self._path}/{folder.strip('/')}"
         self._within(lambda: self._files.makedirs(target, exist_ok=True))
         self._files.invalidate_cache()
-        paths = (f"{target}/{each}" for each in names)
-        free = next(each for each in paths if not self._is_there(each))
+        paths = (f"{target}/{candidate}" for candidate in names)
+        free = next(candidate for candidate in paths if not self._is_there(candidate))
         self._within(lambda: self._files.mv(f"{self._path}/{name}", free))
 
     def _listed(self) -> Any:
@@ -155,14 +155,14 @@ class ObjectFolder:
         return within(self._deadline, call)
 
 
-def _file(name: str, found: Any) -> RemoteFile | None:
-    size = found.get("size")
-    if found["type"] != _FILE or found.get("islink") or not isinstance(size, int):
+def _file(name: str, entry: Any) -> RemoteFile | None:
+    size = entry.get("size")
+    if entry["type"] != _FILE or entry.get("islink") or not isinstance(size, int):
         return None
-    moment = next((found[each] for each in _MOMENTS if found.get(each) is not None), None)
+    moment = next((entry[key] for key in _MOMENTS if entry.get(key) is not None), None)
     modified = moment.timestamp() if isinstance(moment, datetime) else moment
     seconds = int(modified) if isinstance(modified, int | float) else None  # a list has no more
-    mark = next((found[each] for each in _MARKS if found.get(each) is not None), "")
+    mark = next((entry[key] for key in _MARKS if entry.get(key) is not None), "")
     return RemoteFile(
         name=name,
         size_bytes=size,

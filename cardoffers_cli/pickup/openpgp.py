@@ -56,15 +56,15 @@ class Keys:
 
     def check(self) -> None:
         """Raise `ConfigurationError` where the home folder is none, or is not for us alone."""
-        found = self.home.stat() if self.home.is_dir() else None
-        if found is None:
+        info = self.home.stat() if self.home.is_dir() else None
+        if info is None:
             raise ConfigurationError(
                 f"There is no folder {self.home}, which is to hold the keys of gpg.",
                 code="gpg_home_missing",
                 hint=f"Make it with `mkdir -m 700 {self.home}`, and import the keys into it with"
                 f" `gpg --homedir {self.home} --import FILE`.",
             )
-        if stat.S_IMODE(found.st_mode) & _OTHERS or found.st_uid not in {0, os.geteuid()}:
+        if stat.S_IMODE(info.st_mode) & _OTHERS or info.st_uid not in {0, os.geteuid()}:
             raise ConfigurationError(
                 f"Others may use the folder {self.home}, which holds the keys of gpg.",
                 code="gpg_home_open",
@@ -86,7 +86,7 @@ def open_message(
 
     What was written before that is to be thrown away. Raises `Slow` too.
     """
-    said, says = os.pipe()
+    status_fd, says = os.pipe()
     words = [*_WORDS, "--homedir", str(keys.home), "--status-fd", str(says)]
     words += ["--output", "-", "--decrypt"]
     try:
@@ -98,34 +98,34 @@ def open_message(
             pass_fds=(says,),
         )
     except BaseException:
-        os.close(said)
+        os.close(status_fd)
         raise
     finally:
         os.close(says)
     try:
-        status = _copied(process, said, out, deadline, most_bytes)
+        status = _copied(process, status_fd, out, deadline, most_bytes)
         process.wait(deadline.left())
         _judge(status, keys, is_well=process.returncode == 0)
     except subprocess.TimeoutExpired:
         deadline.left()
         raise
     finally:
-        os.close(said)
+        os.close(status_fd)
         end(process)
 
 
 def _copied(
-    process: subprocess.Popen[bytes], said: int, out: BinaryIO, deadline: Deadline, most: int
+    process: subprocess.Popen[bytes], status_fd: int, out: BinaryIO, deadline: Deadline, most: int
 ) -> str:
     """Copy what `gpg` writes, within bounds; return its status lines."""
     plain = process.stdout.fileno() if process.stdout else -1
-    status, size, reading = b"", 0, [plain, said]
+    status, size, reading = b"", 0, [plain, status_fd]
     while reading:
-        for each in select.select(reading, [], [], deadline.left())[0]:
-            block = os.read(each, _BLOCK)
+        for descriptor in select.select(reading, [], [], deadline.left())[0]:
+            block = os.read(descriptor, _BLOCK)
             if not block:
-                reading.remove(each)
-            elif each == said:
+                reading.remove(descriptor)
+            elif descriptor == status_fd:
                 status += block
             else:
                 size += len(block)
@@ -142,33 +142,33 @@ def _copied(
 
 def _judge(status: str, keys: Keys, *, is_well: bool) -> None:
     """Raise `FileUnusable` unless the status lines say all that must be, and nothing else."""
-    lines = [found.groups() for line in status.splitlines() if (found := _STATUS.match(line))]
-    told = [keyword for keyword, _ in lines]
-    if "PLAINTEXT" not in told and not {"BEGIN_DECRYPTION", "NEWSIG"} & {*told}:
+    lines = [match.groups() for line in status.splitlines() if (match := _STATUS.match(line))]
+    keywords = [keyword for keyword, _ in lines]
+    if "PLAINTEXT" not in keywords and not {"BEGIN_DECRYPTION", "NEWSIG"} & {*keywords}:
         raise refused("it is no message of OpenPGP")
     if keys.decrypt_with:
         used = _fingerprints(lines, "DECRYPTION_KEY")
-        if "DECRYPTION_OKAY" not in told or told.count("BEGIN_DECRYPTION") != 1:
+        if "DECRYPTION_OKAY" not in keywords or keywords.count("BEGIN_DECRYPTION") != 1:
             raise refused("it is not encrypted, is damaged, or is for a key that is not there")
         if keys.decrypt_with not in used:
             raise refused("it is encrypted to another key than the pinned one")
-    elif "BEGIN_DECRYPTION" in told:
+    elif "BEGIN_DECRYPTION" in keywords:
         raise refused("it is encrypted, and decrypt_with is not set")
     if keys.signed_by:
-        _judge_signature(lines, told, keys.signed_by)
-    if told.count("PLAINTEXT") != 1 or (keys.signed_by and not is_well) or "BADSIG" in told:
+        _judge_signature(lines, keywords, keys.signed_by)
+    if keywords.count("PLAINTEXT") != 1 or (keys.signed_by and not is_well) or "BADSIG" in keywords:
         raise refused("gpg does not vouch for it")
 
 
-def _judge_signature(lines: Sequence[tuple[str, ...]], told: list[str], signed_by: str) -> None:
-    if "NEWSIG" not in told:
+def _judge_signature(lines: Sequence[tuple[str, ...]], keywords: list[str], signed_by: str) -> None:
+    if "NEWSIG" not in keywords:
         raise refused("it is not signed")
-    if told.count("NEWSIG") != 1:
+    if keywords.count("NEWSIG") != 1:
         raise refused("it has several signatures")
     for keyword, what in _BAD.items():
-        if keyword in told:
+        if keyword in keywords:
             raise refused(what)
-    if told.count("GOODSIG") != 1 or told.count("VALIDSIG") != 1:
+    if keywords.count("GOODSIG") != 1 or keywords.count("VALIDSIG") != 1:
         raise refused("its signature is not good")
     if signed_by not in _fingerprints(lines, "VALIDSIG"):
         raise refused("it is signed with another key than the pinned one")
@@ -176,7 +176,7 @@ def _judge_signature(lines: Sequence[tuple[str, ...]], told: list[str], signed_b
 
 def _fingerprints(lines: Sequence[tuple[str, ...]], keyword: str) -> set[str]:
     """Return every word of the lines of a keyword; the key and its primary key are among them."""
-    return {word for each, rest in lines if each == keyword for word in rest.split()}
+    return {word for kind, text in lines if kind == keyword for word in text.split()}
 
 
 def refused(what: str) -> FileUnusable:
@@ -190,5 +190,5 @@ def refused(what: str) -> FileUnusable:
 
 def plain_name(name: str) -> str:
     """Return the name of what a message of that name holds."""
-    ends = [each for each in SUFFIXES if name.lower().endswith(each)]
+    ends = [ending for ending in SUFFIXES if name.lower().endswith(ending)]
     return name[: -len(ends[0])] or name if ends else name

@@ -67,8 +67,8 @@ class Piped:
         self._process = start(words, stdin=pipe, stdout=pipe, stderr=pipe)
         streams = (self._process.stdin, self._process.stdout, self._process.stderr)
         self._in, self._out, self._err = (stream.fileno() for stream in streams if stream)
-        for each in (self._in, self._out, self._err):
-            os.set_blocking(each, False)
+        for descriptor in (self._in, self._out, self._err):
+            os.set_blocking(descriptor, False)
         self._deadline = deadline
         self._read = bytearray()
         self._said = b""
@@ -80,11 +80,11 @@ class Piped:
 
     def send(self, data: bytes) -> None:
         """Send all of it; raise `Slow`, or `ProgramEnded`."""
-        left = memoryview(data)
-        while left:
+        view = memoryview(data)
+        while view:
             self._wait([self._in], [])
             try:
-                left = left[os.write(self._in, left) :]
+                view = view[os.write(self._in, view) :]
             except BlockingIOError:
                 continue
             except BrokenPipeError:
@@ -98,9 +98,9 @@ class Piped:
                 if block == b"":
                     raise self._ended()
                 self._read += block or b""
-        found = bytes(self._read[:size])
+        content = bytes(self._read[:size])
         del self._read[:size]
-        return found
+        return content
 
     def _wait(self, writing: list[int], reading: list[int]) -> list[int]:
         """Wait until one of these can be used, and hear what is said meanwhile."""

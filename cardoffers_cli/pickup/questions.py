@@ -51,8 +51,8 @@ class FetchedFileRow(Fetched):
 
 def known(store: Store, institution_id: UUID, place: str) -> list[FetchedFileRow]:
     """Return what was fetched from a place, the oldest first."""
-    asked = {"institution_id": institution_id, "place": place}
-    return store.records(FetchedFileRow, "pickup/questions:known", **asked)
+    filters = {"institution_id": institution_id, "place": place}
+    return store.records(FetchedFileRow, "pickup/questions:known", **filters)
 
 
 def record(store: Store, file: FetchedFile) -> None:

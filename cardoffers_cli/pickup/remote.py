@@ -59,14 +59,14 @@ class Deadline:
 
     def left(self) -> float:
         """Return the seconds that are left; raise `Slow` when there are none."""
-        left = self._ends - monotonic()
-        if left <= 0:
+        seconds = self._ends - monotonic()
+        if seconds <= 0:
             raise Slow(
                 f"It took over {self.seconds:g} seconds.",
                 hint="Run it again: it goes on with what is left. most_seconds in [pickup.INST]"
                 " is the limit.",
             )
-        return left
+        return seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +104,8 @@ class Listing:
             return
         wrong = wrong_name(name) or (what if file is None else None)
         if file is None or wrong or text in self.files:
-            said = wrong or "listed twice"
-            self.strays.append(RemoteStray(name=visible(text)[:NAME_BYTES], what=said))
+            reason = wrong or "listed twice"
+            self.strays.append(RemoteStray(name=visible(text)[:NAME_BYTES], what=reason))
         else:
             self.files[text] = file
         if len(self.files) + len(self.strays) > MOST_NAMES:

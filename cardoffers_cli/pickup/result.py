@@ -78,19 +78,19 @@ def left(institution: str, name: str, error: CardoffersError) -> PickupFinding:
     )
 
 
-def strays(institution: str, found: Sequence[RemoteStray]) -> list[PickupFinding]:
+def strays(institution: str, entries: Sequence[RemoteStray]) -> list[PickupFinding]:
     """Say what is listed at a place and never fetched: each of some, and how many more."""
     named = [
         PickupFinding(
             code="pickup_stray",
             level="warning",
-            message=f"{institution}/{shortened(each.name)} was left at its place: {each.what}.",
+            message=f"{institution}/{shortened(entry.name)} was left at its place: {entry.what}.",
             next="ask the sender for a plain file with a plain name",
             institution=institution,
         )
-        for each in found[:_MOST_STRAYS]
+        for entry in entries[:_MOST_STRAYS]
     ]
-    if (more := len(found) - _MOST_STRAYS) > 0:
+    if (more := len(entries) - _MOST_STRAYS) > 0:
         message = f"{more:,} more names at the place of {institution} are no files to fetch."
         named.append(
             PickupFinding(

@@ -51,57 +51,57 @@ class PickupSession:
     @property
     def is_to_finish(self) -> bool:
         """Whether an imported file may still lie at its place."""
-        return any(each.outcome is None and each.is_imported for each in self.known)
+        return any(row.outcome is None and row.is_imported for row in self.known)
 
     def settle_pool(self) -> None:
         """Put what a killed process recorded and did not place where it belongs."""
-        waiting = {self._id(each): each for each in self.known if each.outcome is None}
+        waiting = {self._id(row): row for row in self.known if row.outcome is None}
         self.pickup_job.pool.clear(str(self.pickup_job.owner.id), waiting)
-        for file_id, each in waiting.items():
+        for file_id, row in waiting.items():
             if self.pickup_job.pool.has(file_id):
-                self._place(each, self._free(each))
+                self._place(row, self._free(row))
 
     def finish(self, remote: Remote, listing: Listing) -> None:
         """Do with imported files at their place what the configuration says."""
-        for each in self.known:
-            if each.outcome is None and each.is_imported:
+        for row in self.known:
+            if row.outcome is None and row.is_imported:
                 try:
-                    outcome = self._finished(remote, listing, each)
+                    outcome = self._finished(remote, listing, row)
                 except RemoteRefusal as error:
-                    self.findings.append(told.left_there(self.slug, each.remote_name, error))
+                    self.findings.append(told.left_there(self.slug, row.remote_name, error))
                     outcome = "imported"
-                self._tell(each.remote_name, each.size_bytes, outcome, each.drop_name)
+                self._tell(row.remote_name, row.size_bytes, outcome, row.drop_name)
 
-    def _finished(self, remote: Remote, listing: Listing, each: FetchedFileRow) -> str:
+    def _finished(self, remote: Remote, listing: Listing, row: FetchedFileRow) -> str:
         after, outcome = self.pickup_job.place.after, "kept"
-        found = listing.files.get(each.remote_name)
-        if found is None:
+        entry = listing.files.get(row.remote_name)
+        if entry is None:
             outcome = "gone"
-        elif found.stamp != each.stamp:
+        elif entry.stamp != row.stamp:
             outcome = "replaced"
         elif self.dry_run:
             return "imported"
         elif after != KEEP:
-            outcome = self._put_away(remote, listing, each)
+            outcome = self._put_away(remote, listing, row)
         if not self.dry_run:
             with self.pickup_job.job.store() as store, store.transaction():
                 owner = self.pickup_job.owner.id
                 store.execute(
                     "pickup/questions:finish",
                     institution_id=owner,
-                    picked_no=each.picked_no,
+                    picked_no=row.picked_no,
                     outcome=outcome,
                     ended_at=real_now(),
                 )
         return outcome
 
-    def _put_away(self, remote: Remote, listing: Listing, each: FetchedFileRow) -> str:
+    def _put_away(self, remote: Remote, listing: Listing, row: FetchedFileRow) -> str:
         """Remove or move a file at its place, its markers first: one left behind marks the next."""
-        now = remote.look(each.remote_name)
-        if now is None or now.stamp != each.stamp:
+        now = remote.look(row.remote_name)
+        if now is None or now.stamp != row.stamp:
             return "gone" if now is None else "replaced"
         folder = self.pickup_job.place.folder_to_move_to
-        for name in (*self._markers(listing, each.remote_name), each.remote_name):
+        for name in (*self._markers(listing, row.remote_name), row.remote_name):
             if folder is None:
                 remote.remove(name)
             else:
@@ -110,10 +110,10 @@ class PickupSession:
 
     def _markers(self, listing: Listing, name: str) -> list[str]:
         """Return the markers of a file and of no other."""
-        inputs = [each for each in listing.files if not each.endswith(_NO_INPUT) and each != name]
-        others = {marker for each in inputs for marker in marker_names(each)}
-        mine = (each for each in marker_names(name) if each in listing.files)
-        return [each for each in mine if each not in others]
+        inputs = [file for file in listing.files if not file.endswith(_NO_INPUT) and file != name]
+        others = {marker for file in inputs for marker in marker_names(file)}
+        own = (marker for marker in marker_names(name) if marker in listing.files)
+        return [marker for marker in own if marker not in others]
 
     def fetch(self, remote: Remote, listing: Listing) -> None:
         """Fetch what is new and ready, so many at once; say what is not to be fetched."""
@@ -133,15 +133,15 @@ class PickupSession:
             self.findings.append(told.too_many(self.slug, len(new) - most, most))
 
     def _new(self, listing: Listing) -> list[RemoteFile]:
-        recorded = {(each.remote_name, each.stamp): each for each in self.known}
+        recorded = {(row.remote_name, row.stamp): row for row in self.known}
         new = []
         for name, file in sorted(listing.files.items()):
             if not self._is_input(name):
                 continue
-            known = recorded.get((name, file.stamp))
-            if known and (state := self._state(known)) is not None:
-                if known.outcome is None and not known.is_imported:
-                    self._tell(name, file.size_bytes, state, known.drop_name)
+            fetched_row = recorded.get((name, file.stamp))
+            if fetched_row and (state := self._state(fetched_row)) is not None:
+                if fetched_row.outcome is None and not fetched_row.is_imported:
+                    self._tell(name, file.size_bytes, state, fetched_row.drop_name)
             elif self._is_ready(listing, file):
                 new.append(file)
         return new
@@ -152,21 +152,21 @@ class PickupSession:
         is_input = not name.endswith(_NO_INPUT) and not inside.endswith(_NO_INPUT)
         return is_input and fnmatchcase(name, self.pickup_job.place.pattern)
 
-    def _state(self, known: FetchedFileRow) -> str | None:
+    def _state(self, row: FetchedFileRow) -> str | None:
         """Say how far a file is that was fetched; None where it has to be fetched again."""
-        if known.outcome is not None:
-            return "kept" if known.outcome == "kept" else None
-        if known.is_imported:
+        if row.outcome is not None:
+            return "kept" if row.outcome == "kept" else None
+        if row.is_imported:
             return "imported"
-        if known.is_refused:
+        if row.is_refused:
             return "refused"
-        pool, name = self.pickup_job.pool, known.drop_name
-        lies = pool.lies(self.slug, name) or pool.has(self._id(known))
-        return "waiting" if lies or known.is_in_hand else None
+        pool, name = self.pickup_job.pool, row.drop_name
+        lies = pool.lies(self.slug, name) or pool.has(self._id(row))
+        return "waiting" if lies or row.is_in_hand else None
 
     def _is_ready(self, listing: Listing, file: RemoteFile) -> bool:
         """Whether it is marked, or nobody wrote to it for a while, by the clock of its server."""
-        if any(each in listing.files for each in marker_names(file.name)):
+        if any(marker in listing.files for marker in marker_names(file.name)):
             return True
         if self.pickup_job.owner.require_marker:
             self.findings.append(told.unmarked(self.slug, file.name))
@@ -181,13 +181,13 @@ class PickupSession:
 
     def _fetch(self, remote: Remote, listing: Listing, file: RemoteFile) -> None:
         fetched = fetch(self.pickup_job, remote, listing, file)
-        before = [each for each in self.known if each.remote_name == file.name]
+        before = [row for row in self.known if row.remote_name == file.name]
         same = [
-            each
-            for each in before
-            if each.sha256 == fetched.sha256
-            and each.stamp != file.stamp
-            and self._state(each) in {"waiting", "imported"}
+            row
+            for row in before
+            if row.sha256 == fetched.sha256
+            and row.stamp != file.stamp
+            and self._state(row) in {"waiting", "imported"}
         ]
         if same:  # it was touched, and no more
             record(self.pickup_job, FetchedFile(**{**fetched, "drop_name": same[-1].drop_name}))
@@ -201,9 +201,9 @@ class PickupSession:
             is_usual = before[-1].outcome in _TAKEN_AWAY
             self.findings.append(told.came_again(self.slug, file.name, is_usual=is_usual))
 
-    def _free(self, each: FetchedFileRow) -> str:
+    def _free(self, row: FetchedFileRow) -> str:
         """Return the name that a recorded file gets, which is its own unless that is in use."""
-        pool, name = self.pickup_job.pool, each.drop_name
+        pool, name = self.pickup_job.pool, row.drop_name
         if not pool.lies(self.slug, name):
             return name
         free = pool.free_name(self.slug, name)
@@ -211,17 +211,17 @@ class PickupSession:
             store.execute(
                 "pickup/questions:placed_as",
                 institution_id=self.pickup_job.owner.id,
-                picked_no=each.picked_no,
+                picked_no=row.picked_no,
                 drop_name=free,
             )
         return free
 
-    def _place(self, each: FetchedFileRow, drop_name: str) -> None:
-        place(self.pickup_job, each.remote_name, each.stamp, drop_name)
-        self._tell(each.remote_name, each.size_bytes, "fetched", drop_name)
+    def _place(self, row: FetchedFileRow, drop_name: str) -> None:
+        place(self.pickup_job, row.remote_name, row.stamp, drop_name)
+        self._tell(row.remote_name, row.size_bytes, "fetched", drop_name)
 
-    def _id(self, each: FetchedFileRow) -> str:
-        return self.pickup_job.id_of(each.remote_name, each.stamp)
+    def _id(self, row: FetchedFileRow) -> str:
+        return self.pickup_job.id_of(row.remote_name, row.stamp)
 
     def _tell(self, name: str, size: int, state: str, drop_name: str | None = None) -> None:
         self.files.append(

@@ -62,11 +62,11 @@ class _Packet:
         self._data, self._at = data, 0
 
     def take(self, size: int) -> bytes:
-        found = self._data[self._at : self._at + size]
+        part = self._data[self._at : self._at + size]
         self._at += size
-        if len(found) < size:
+        if len(part) < size:
             raise OddAnswer("a message of it ends too early")
-        return found
+        return part
 
     def number(self, form: str = "I") -> int:
         return int(struct.unpack(f">{form}", self.take(struct.calcsize(f">{form}")))[0])
@@ -135,12 +135,12 @@ class Sftp:
     def read(self, path: bytes, size: int) -> Iterator[bytes]:
         """Yield a file, up to so many bytes."""
         handle = self._handle(_OPEN, _string(path) + struct.pack(">II", _TO_READ, 0))
-        waiting, asked = deque[tuple[int, int, int]](), 0
+        waiting, requested = deque[tuple[int, int, int]](), 0
         while True:
-            while asked < size and len(waiting) < _AT_ONCE:
-                part = min(_CHUNK, size - asked)
-                waiting.append((self._ask_part(handle, asked, part), asked, part))
-                asked += part
+            while requested < size and len(waiting) < _AT_ONCE:
+                part = min(_CHUNK, size - requested)
+                waiting.append((self._ask_part(handle, requested, part), requested, part))
+                requested += part
             if not waiting:
                 break
             number, at, part = waiting.popleft()
@@ -152,8 +152,8 @@ class Sftp:
                 raise OddAnswer("it does not send what it was asked for")
             yield data
             if len(data) < part:
-                rest, left = at + len(data), part - len(data)
-                waiting.appendleft((self._ask_part(handle, rest, left), rest, left))
+                start, more = at + len(data), part - len(data)
+                waiting.appendleft((self._ask_part(handle, start, more), start, more))
         for number, _, _ in waiting:
             self._answer(number)
         self._done(_CLOSE, _string(handle))
@@ -200,14 +200,14 @@ class Sftp:
 
     def _answer(self, number: int) -> tuple[int, _Packet]:
         """Return the answer to a request; those of others, which may come before, are kept."""
-        while (found := self._open[number]) is None:
+        while (answer := self._open[number]) is None:
             kind, packet = self._receive()
             other = packet.number()
             if self._open.get(other, packet) is not None:
                 raise OddAnswer("it answers what it was not asked")
             self._open[other] = (kind, packet)
         del self._open[number]
-        return found
+        return answer
 
     def _send(self, kind: int, body: bytes) -> None:
         self._pipe.send(struct.pack(">IB", len(body) + 1, kind) + body)
@@ -222,9 +222,9 @@ class Sftp:
 
 def _refusal(packet: _Packet) -> RemoteRefusal:
     status = packet.number()
-    said = _SAID.get(status, "it failed")
+    reason = _SAID.get(status, "it failed")
     return RemoteRefusal(
-        f"The server refused: {said}.",
+        f"The server refused: {reason}.",
         hint="Look at the folder there, and at the rights of the user.",
         status=status,
     )

@@ -86,10 +86,10 @@ def sftp_folder(place: PickupPlace, deadline: Deadline) -> Iterator[SftpFolder]:
     """
     _check_key_file(Path(place.key_file or ""))
     with tempfile.TemporaryDirectory(prefix="pickup-") as own:
-        known = Path(own) / "known_hosts"
+        hosts_file = Path(own) / "known_hosts"
         kind, key = (place.host_key or "").split()[:2]
-        known.write_text(f"{_ALIAS} {kind} {key}\n")
-        with Piped(words_of(place, known), deadline) as pipe:
+        hosts_file.write_text(f"{_ALIAS} {kind} {key}\n")
+        with Piped(words_of(place, hosts_file), deadline) as pipe:
             try:
                 yield SftpFolder(Sftp(pipe), place.sftp_folder)
             except ProgramEnded:
@@ -114,16 +114,16 @@ def _literal(path: Path) -> str:
 def _check_key_file(path: Path) -> None:
     """Raise `ConfigurationError` where there is no such file, or others may read it."""
     try:
-        found = path.stat()
+        file_stat = path.stat()
     except OSError:
-        found = None
-    if found is None or not stat.S_ISREG(found.st_mode) or not os.access(path, os.R_OK):
+        file_stat = None
+    if file_stat is None or not stat.S_ISREG(file_stat.st_mode) or not os.access(path, os.R_OK):
         raise ConfigurationError(
             f"There is no key file {path} that can be read.",
             code="key_file_missing",
             hint='Make one with `ssh-keygen -t ed25519 -N "" -f FILE`, and set key_file.',
         )
-    if found.st_mode & _OTHERS:
+    if file_stat.st_mode & _OTHERS:
         raise ConfigurationError(
             f"Others may read the key file {path}.",
             code="key_file_open",
@@ -131,9 +131,9 @@ def _check_key_file(path: Path) -> None:
         )
 
 
-def _failure(said: str) -> NetworkFailure:
+def _failure(output: str) -> NetworkFailure:
     for form, code, message, hint in _FAILURES:
-        if form.search(said):
+        if form.search(output):
             return NetworkFailure(f"{message}.", code=code, hint=hint)
     return NetworkFailure(
         "The server cannot be reached, or closed the connection.",
@@ -152,17 +152,17 @@ class SftpFolder:
     def list(self) -> Listing:
         """Return what is there now; folders are left out."""
         listing = Listing()
-        for name, found in self._sftp.names(self._folder.encode()):
-            if found.what == "a folder":
+        for name, attributes in self._sftp.names(self._folder.encode()):
+            if attributes.what == "a folder":
                 continue
-            shown = name.decode("utf-8", "backslashreplace")
-            listing.add(name, _file(shown, found), found.what)
+            text = name.decode("utf-8", "backslashreplace")
+            listing.add(name, _file(text, attributes), attributes.what)
         return listing
 
     def look(self, name: str) -> RemoteFile | None:
         """Return a file as it is now; None where it is gone, or is no plain file."""
-        found = self._sftp.look(self._path(name))
-        return _file(name, found) if found else None
+        attributes = self._sftp.look(self._path(name))
+        return _file(name, attributes) if attributes else None
 
     def read(self, file: RemoteFile) -> Iterator[bytes]:
         """Yield the bytes of a file, and one more than it was listed with if there is."""
@@ -183,16 +183,16 @@ class SftpFolder:
                     f"The folder {folder} is not there, and cannot be made.",
                     hint="Ask the operator of the server to make it, or set another `after`.",
                 ) from refused
-        paths = (f"{target}/{each}".encode() for each in names)
-        free = next(each for each in paths if self._sftp.look(each) is None)
+        paths = (f"{target}/{candidate}".encode() for candidate in names)
+        free = next(candidate for candidate in paths if self._sftp.look(candidate) is None)
         self._sftp.rename(self._path(name), free)
 
     def _path(self, name: str) -> bytes:
         return f"{self._folder}/{name}".encode()
 
 
-def _file(name: str, found: Attributes) -> RemoteFile | None:
-    if not found.is_plain or found.size is None:
+def _file(name: str, info: Attributes) -> RemoteFile | None:
+    if not info.is_plain or info.size is None:
         return None
-    stamp = f"{found.size}:{found.modified_s}"
-    return RemoteFile(name=name, size_bytes=found.size, stamp=stamp, modified_s=found.modified_s)
+    stamp = f"{info.size}:{info.modified_s}"
+    return RemoteFile(name=name, size_bytes=info.size, stamp=stamp, modified_s=info.modified_s)

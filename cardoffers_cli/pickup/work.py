@@ -106,8 +106,8 @@ def visit_all(
         if owner is None:
             findings += [_unknown(slug)] if fetches else []
             continue
-        more, said = _visited(job, drop, owner, fetches=fetches, dry_run=dry_run)
-        files, findings, places = [*files, *more], [*findings, *said], places + 1
+        more, more_findings = _visited(job, drop, owner, fetches=fetches, dry_run=dry_run)
+        files, findings, places = [*files, *more], [*findings, *more_findings], places + 1
     return PickupResult(
         drop=str(drop),
         places=places,
@@ -120,13 +120,13 @@ def visit_all(
 
 def needs_attention(findings: Sequence[PickupFinding]) -> bool:
     """Return whether a finding needs attention."""
-    return any(each.level != NOTE for each in findings)
+    return any(finding.level != NOTE for finding in findings)
 
 
 def _owners(job: Job) -> Iterator[tuple[str, Institution | None]]:
     with job.store(read_only=True) as store:
-        known = {each.slug: each for each in list_institutions(store)}
-    yield from ((slug, known.get(slug)) for slug in sorted(job.settings.pickup))
+        institutions = {institution.slug: institution for institution in list_institutions(store)}
+    yield from ((slug, institutions.get(slug)) for slug in sorted(job.settings.pickup))
 
 
 def _unknown(slug: str) -> PickupFinding:
@@ -145,7 +145,7 @@ def _visited(
     """Visit a place; what ends that early is a finding behind those that were made before."""
     place = job.settings.pickup[owner.slug]
     with job.store(read_only=True) as store:
-        known = pickups.known(store, owner.id, place.shown)
+        rows = pickups.known(store, owner.id, place.shown)
     files, findings = list[PickupRow](), list[PickupFinding]()
     try:
         with PickupPool.open(drop, make=not dry_run) as pool:
@@ -158,7 +158,7 @@ def _visited(
                 deadline=Deadline(place.most_seconds),
             )
             session = PickupSession(
-                pickup_job=pickup_job, known=known, dry_run=dry_run, files=files, findings=findings
+                pickup_job=pickup_job, known=rows, dry_run=dry_run, files=files, findings=findings
             )
             _run_session(session, fetches=fetches)
     except _OF_A_PLACE as error:

@@ -57,24 +57,24 @@ def mask_card_numbers(job: Job, *, dry_run: bool = False) -> MaskedNumbers:
     hold them until it is compacted.
     """
     with job.store(read_only=dry_run) as store:
-        found = find_card_numbers(store)
+        numbers = find_card_numbers(store)
         masked = Counter[str]()
-        for each in found:
-            masked[each.place.column] += each.rows
-        left, all_of_them = 0, masked.total()
-        if found and not dry_run:
+        for number in numbers:
+            masked[number.place.column] += number.rows
+        remaining, all_of_them = 0, masked.total()
+        if numbers and not dry_run:
             key = _key_of(job.path)
             with store.transaction():
                 with run_record(store, kind="mask", now=job.now, actor=job.actor) as run:
-                    mask(store, (_mask_of(key, each) for each in found))
-                    left = sum(each.rows for each in find_card_numbers(store))
-                    run.counts.update(masked=all_of_them - left, left=left)
+                    mask(store, (_mask_of(key, number) for number in numbers))
+                    remaining = sum(number.rows for number in find_card_numbers(store))
+                    run.counts.update(masked=all_of_them - remaining, left=remaining)
                 withdraw(job.path)  # before the commit: no copy may hold them longer than the store
     return MaskedNumbers(
         card_numbers=all_of_them,
         places=[{"place": place, "rows": rows} for place, rows in sorted(masked.items())],
-        masked=0 if dry_run else all_of_them - left,
-        left=left,
+        masked=0 if dry_run else all_of_them - remaining,
+        left=remaining,
         dry_run=dry_run,
     )
 
@@ -87,7 +87,7 @@ def recognised(
     if not path.exists():
         return {}
     key = read_private_file(path).strip()
-    return {each: masked_text(key, institution_id, each) for each in references()}
+    return {reference: masked_text(key, institution_id, reference) for reference in references()}
 
 
 def masked_text(key: str, institution_id: UUID | None, text: str) -> str:
@@ -105,15 +105,15 @@ def _key_of(store: Path) -> str:
     return read_private_file(path).strip()
 
 
-def _mask_of(key: str, found: CardNumberRow) -> Mask:
-    place = found.place
+def _mask_of(key: str, row: CardNumberRow) -> Mask:
+    place = row.place
     if place.is_whole:
-        masked = masked_text(key, place.institution_id, found.text)
+        masked = masked_text(key, place.institution_id, row.text)
     else:
-        masked = without_card_numbers(found.text, instead=MASK, joined=True)
+        masked = without_card_numbers(row.text, instead=MASK, joined=True)
     return Mask(
         place=place.column,
         institution_id=place.institution_id,
-        text=found.text,
+        text=row.text,
         masked=masked,
     )

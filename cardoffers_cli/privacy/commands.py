@@ -51,8 +51,8 @@ def export(
     context = CommandContext.of(ctx)
     context.writes({"--to": folder})
     token = _token(cardholder)
-    done = export_cardholder(context.job, institution, token, folder, dry_run=dry_run)
-    context.show(done, Sheet.of(ExportedTable, "tables", done.tables))
+    result = export_cardholder(context.job, institution, token, folder, dry_run=dry_run)
+    context.show(result, Sheet.of(ExportedTable, "tables", result.tables))
 
 
 @app.command()
@@ -70,12 +70,12 @@ def hold(
 
     context = CommandContext.of(ctx)
     token = _token(cardholder)
-    done = hold_cardholder(
+    result = hold_cardholder(
         context.job, institution, token, reason, release=release, dry_run=dry_run
     )
-    if not done.changed:
+    if not result.changed:
         context.note("Nothing changes.")
-    context.show(done)
+    context.show(result)
 
 
 question(
@@ -104,19 +104,19 @@ def erase(
     token = _token(cardholder)
     if not dry_run:
         context.ask(f"Erase this cardholder of {institution}, for good?", yes=yes)
-    done = erase_cardholder(context.job, institution, token, reason, dry_run=dry_run)
+    result = erase_cardholder(context.job, institution, token, reason, dry_run=dry_run)
     if not dry_run:
         compact(context.job)
-        if done.was_erased:
+        if result.was_erased:
             context.note("This cardholder was erased before; the store was written anew once more.")
-    if done.approval and dry_run:
-        context.note(f"A second person has to approve this: {done.approval}.")
+    if result.approval and dry_run:
+        context.note(f"A second person has to approve this: {result.approval}.")
     why = [
         f"The token stands still in {counted(place.rows, 'row')} of {place.place}."
-        for place in done.places
+        for place in result.places
     ]
-    why += [f"{WHY[file.why]}: {file.file}" for file in done.files]
-    context.show(done, *_erased(done), exit_code=3 if why else 0, why="\n".join(why))
+    why += [f"{WHY[file.why]}: {file.file}" for file in result.files]
+    context.show(result, *_erased(result), exit_code=3 if why else 0, why="\n".join(why))
 
 
 @app.command()
@@ -137,38 +137,38 @@ def reapply(
     context = CommandContext.of(ctx)
     if none_since and not dry_run:
         context.confirm("Is nobody missing in the list of erasures?", yes=yes)
-    done = again(context.job, erasures, none_since=none_since, dry_run=dry_run)
-    if done.erasures and not dry_run:
+    row = again(context.job, erasures, none_since=none_since, dry_run=dry_run)
+    if row.erasures and not dry_run:
         compact(context.job)
     why = ""
-    if done.erasures_unknown_since:
+    if row.erasures_unknown_since:
         why = (
-            f"Who was erased after {format_minute(done.erasures_unknown_since)} may be back: name "
+            f"Who was erased after {format_minute(row.erasures_unknown_since)} may be back: name "
             "a newer list with --erasures FILE, or say --none-since."
         )
-    context.show(done, exit_code=3 if why else 0, why=why)
+    context.show(row, exit_code=3 if why else 0, why=why)
 
 
-def _token(given: str) -> str:
+def _token(text: str) -> str:
     """Return the token of standard input; one that was typed is refused, as shells keep it."""
-    if given != "-":
+    if text != "-":
         raise UsageError(
             "A token is not typed into a command line, where others see it and a shell keeps it.",
             code="token_typed",
             hint="Write `--cardholder -`, and send the token as a line of standard input.",
         )
-    return next(typed(given))
+    return next(typed(text))
 
 
-def _erased(done: "Erased") -> Iterator[Block]:
+def _erased(result: "Erased") -> Iterator[Block]:
     from cardoffers_cli.privacy.traces import Trace
 
-    fields = {name: value for name, value in done.items() if name not in LISTS}
+    fields = {name: value for name, value in result.items() if name not in LISTS}
     yield Sheet.of_fields("erased", fields)
-    if done.places:
-        yield Sheet("places", PLACES, done.places, title="The token stands still in texts of")
-    if done.files:
-        yield Sheet.of(Trace, "files", done.files, title="Files that hold the token, or may")
+    if result.places:
+        yield Sheet("places", PLACES, result.places, title="The token stands still in texts of")
+    if result.files:
+        yield Sheet.of(Trace, "files", result.files, title="Files that hold the token, or may")
 
 
 # `cardoffers retention`: how long things are kept, and the end of what is old enough.
@@ -183,10 +183,10 @@ def show(ctx: typer.Context) -> None:
     from cardoffers_cli.privacy.retention import RetainedKind, show_retention
 
     context = CommandContext.of(ctx)
-    found = show_retention(context.job)
-    if all(each.days is None for each in found):
+    kinds = show_retention(context.job)
+    if all(kind.days is None for kind in kinds):
         context.note("Everything is kept for ever: no age is set in [retention].")
-    context.show(found, Sheet.of(RetainedKind, "kinds", found))
+    context.show(kinds, Sheet.of(RetainedKind, "kinds", kinds))
 
 
 @retention_app.command()
@@ -200,5 +200,5 @@ def run(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> Non
         if planned.deleted:
             items = counted(planned.deleted, "item")
             context.ask(f"Delete {items}, {planned.bytes_deleted:,} bytes, for good?", yes=yes)
-    done = run_retention(context.job, dry_run=dry_run)
-    context.show(done, Sheet.of(RetainedKind, "kinds", done.kinds))
+    result = run_retention(context.job, dry_run=dry_run)
+    context.show(result, Sheet.of(RetainedKind, "kinds", result.kinds))

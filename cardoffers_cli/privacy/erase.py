@@ -133,15 +133,15 @@ def erase_cardholder(
         named = _named(store, job, owner, token, reason, key=key or _NO_KEY)
         number = find_cardholder(store, owner.id, token)
         if number is None:
-            known = store.record(
+            earlier = store.record(
                 Erasure,
                 "privacy/erasures:latest",
                 institution_id=owner.id,
                 token_hash=named.token_hash,
             )
-            erased = _earlier(owner, named, known, dry_run=dry_run)
+            erased = _earlier(owner, named, earlier, dry_run=dry_run)
             tokens = [token] if len(token) > TOLD_APART else []
-            before_run_no = known.run_no if known else None
+            before_run_no = earlier.run_no if earlier else None
         else:
             _may_go(store, owner, number)
             erased, tokens = _erase(
@@ -157,22 +157,22 @@ def erase_cardholder(
 
 
 def reapply(
-    job: Job, given: Path | None = None, *, none_since: bool = False, dry_run: bool = False
+    job: Job, file: Path | None = None, *, none_since: bool = False, dry_run: bool = False
 ) -> ErasedAgain:
     """Do the erasures of the list that the store does not know, as after a loss of commits.
 
-    `given` is a newer list, which is joined to the one beside the store; with `none_since` somebody
+    `file` is a newer list, which is joined to the one beside the store; with `none_since` somebody
     says that there is none. Either answers for a restored store whose list may not be whole.
     """
     with job.store(read_only=dry_run) as store:
         own = own_list(job.path)
-        listed = own.joined(read_list(given)) if given else own
-        if given or none_since:
+        listed = own.joined(read_list(file)) if file else own
+        if file or none_since:
             listed = replace(listed, unknown_since=None)
         count = len(missing_erasures(store, listed))
         if not dry_run:
             if own.unknown_since and not listed.unknown_since:
-                _log_answer(store, job, given, own.unknown_since)
+                _log_answer(store, job, file, own.unknown_since)
             keep(job.path, listed)
             if count:
                 mark(job.path)
@@ -182,14 +182,14 @@ def reapply(
     return ErasedAgain(erasures=count, erasures_unknown_since=listed.unknown_since, dry_run=dry_run)
 
 
-def _log_answer(store: Store, job: Job, given: Path | None, since: datetime) -> None:
+def _log_answer(store: Store, job: Job, file: Path | None, since: datetime) -> None:
     """Keep in the security log by what the list is known to be whole."""
     with store.transaction():
         security_log.append(
             store,
             "erasures_known",
             event_id=uuid4(),
-            details={"since": format_moment(since), "list": str(given) if given else None},
+            details={"since": format_moment(since), "list": str(file) if file else None},
             now=job.now,
             actor=job.actor,
         )
@@ -267,17 +267,17 @@ def _erase(
 
 
 def _earlier(
-    owner: Institution, named: ListedErasure, known: Erasure | None, *, dry_run: bool
+    owner: Institution, named: ListedErasure, erasure: Erasure | None, *, dry_run: bool
 ) -> Erased:
     """Return what is said of somebody who was erased before; raise `NotFound` of a stranger."""
-    if known is None:
+    if erasure is None:
         raise CardholderUnknown(owner.slug)
-    earlier = replace(named, erased_at=known.erased_at)
+    earlier = replace(named, erased_at=erasure.erased_at)
     return _report(
         owner,
         earlier,
         _NONE,
-        cardholder_no=known.cardholder_no,
+        cardholder_no=erasure.cardholder_no,
         was_erased=True,
         dry_run=dry_run,
     )

@@ -69,8 +69,8 @@ class Erasure(Record):
 
 def unknown_to(store: Store, erasures: Iterable[ListedErasure]) -> list[ListedErasure]:
     """Return those of a list that a store does not know."""
-    known = {row["erasure_id"] for row in store.rows("privacy/erasures:known_ids")}
-    return [each for each in erasures if each.erasure_id not in known]
+    ids = {row["erasure_id"] for row in store.rows("privacy/erasures:known_ids")}
+    return [erasure for erasure in erasures if erasure.erasure_id not in ids]
 
 
 def erase(
@@ -81,17 +81,17 @@ def erase(
     The tokens that are gone are returned too, those that can be told apart. Done again it changes
     nothing. The old tokens stay in freed blocks of the file until it is written anew.
     """
-    given = [dict(each) for each in erasures]
-    erasing = store.make("privacy/erasures:erasing", erasures=given, **pads_of(key))
-    found = store.records(ErasedCounts, "privacy/erasures:counts", erasing)[0]
+    rows = [dict(erasure) for erasure in erasures]
+    erasing = store.make("privacy/erasures:erasing", erasures=rows, **pads_of(key))
+    counts = store.records(ErasedCounts, "privacy/erasures:counts", erasing)[0]
     erased = store.rows("privacy/erasures:erased_tokens", erasing, longer=TOLD_APART)
     for row in erased:
-        for part in ("reasons_sent", *(f"text_{each}" for each in TEXTS)):
+        for part in ("reasons_sent", *(f"text_{name}" for name in TEXTS)):
             store.execute(f"privacy/erasures:erase_{part}", **row)
     for part in _PARTS:
         store.execute(f"privacy/erasures:erase_{part}", erasing)
     store.execute("privacy/erasures:keep", erasing, run_no=run_no)
-    return found, [row["token"] for row in erased]
+    return counts, [row["token"] for row in erased]
 
 
 def shared_instruments(store: Store, institution_id: UUID, cardholder_no: int) -> int:
@@ -131,11 +131,11 @@ def erase_again(store: Store, job: Job, listed: ErasureList) -> int:
         return 0
     with store.transaction():
         with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
-            found, _ = erase(store, missing, listed.key, run_no=run.run_no)
-            run.counts.update(found, again=len(missing))
-        for each in missing:
-            log_erasure(store, each, job, is_again=True)
-    return found.cardholders
+            counts, _ = erase(store, missing, listed.key, run_no=run.run_no)
+            run.counts.update(counts, again=len(missing))
+        for erasure in missing:
+            log_erasure(store, erasure, job, is_again=True)
+    return counts.cardholders
 
 
 def log_erasure(store: Store, erasure: ListedErasure, job: Job, *, is_again: bool = False) -> None:

@@ -148,13 +148,13 @@ def run_retention(job: Job, *, dry_run: bool = False) -> RetentionRun:
         items = [*_items(store, job)]
         kinds = [_told(job, kind, items) for kind in AGING]
         going = [item for item in items if _may_go(job, item)]
-        size = sum(each.bytes_may_go for each in kinds)
+        size = sum(kind.bytes_may_go for kind in kinds)
         if going and not dry_run:
             with (
                 store.transaction(),
                 run_record(store, kind="retention", now=job.now, actor=job.actor) as run,
             ):
-                run.counts.update({each.kind: each.may_go for each in kinds}, bytes=size)
+                run.counts.update({kind.kind: kind.may_go for kind in kinds}, bytes=size)
             for item in going:
                 _delete(item)
     return RetentionRun(kinds=kinds, deleted=len(going), bytes_deleted=size, dry_run=dry_run)
@@ -165,8 +165,8 @@ def _told(job: Job, name: str, items: Sequence[_Item]) -> RetainedKind:
     days = _days(job, name)
     own = [item for item in items if item.kind == name]
     going = [item for item in own if _may_go(job, item)]
-    kept = [item for item in own if _is_old(job, item) and item.kept_by]
-    reasons = ", ".join(sorted({item.kept_by for item in kept if item.kept_by}))
+    protected = [item for item in own if _is_old(job, item) and item.kept_by]
+    reasons = ", ".join(sorted({item.kept_by for item in protected if item.kept_by}))
     return RetainedKind(
         kind=name,
         what=kind.what,
@@ -175,7 +175,7 @@ def _told(job: Job, name: str, items: Sequence[_Item]) -> RetainedKind:
         oldest_at=min((item.since_at for item in own), default=None),
         may_go=len(going),
         bytes_may_go=sum(_size(path) for item in going for path in item.paths),
-        kept=len(kept),
+        kept=len(protected),
         because=reasons or kind.kept_by,
     )
 
@@ -198,16 +198,16 @@ def _may_go(job: Job, item: _Item) -> bool:
 def _items(store: Store, job: Job) -> Iterator[_Item]:
     """Yield everything that may age away, with what keeps it."""
     holds = standing_holds(store)
-    held = {hold.institution_id for hold in holds}
+    on_hold = {hold.institution_id for hold in holds}
     since = [
-        (each.institution_id, each.since_at, each.why)
-        for each in store.records(StillOpen, "privacy/retention:open_since")
+        (row.institution_id, row.since_at, row.why)
+        for row in store.records(StillOpen, "privacy/retention:open_since")
     ]
     for file in watched(store):
         open_ = sorted(
             why for owner, at, why in since if owner == file.institution_id and at <= file.as_of
         )
-        by = "legal_hold" if file.institution_id in held else next(iter(open_), None)
+        by = "legal_hold" if file.institution_id in on_hold else next(iter(open_), None)
         yield from _taken(job, file, by)
     any_hold = "legal_hold" if holds else None
     for run in store.records(EndedRun, "privacy/retention:runs"):
@@ -228,7 +228,7 @@ def _taken(job: Job, file: ProcessedFile, kept_by: str | None) -> Iterator[_Item
     if not path.is_file():
         return
     beside = (path.with_name(path.name + ending) for ending in _BESIDE)
-    paths = (path, *(each for each in beside if each.is_file()))
+    paths = (path, *(other for other in beside if other.is_file()))
     item = _Item(kind=kind, paths=paths, since_at=file.as_of, kept_by=kept_by)
     may_go = _may_go(job, item)
     later = look_later(path, file.taken_bytes, file.taken_sha256) if may_go else None
@@ -238,7 +238,7 @@ def _taken(job: Job, file: ProcessedFile, kept_by: str | None) -> Iterator[_Item
 
 def _size(path: Path) -> int:
     files = path.rglob("*") if path.is_dir() else (path,)
-    return sum(each.lstat().st_size for each in files if each.is_file())
+    return sum(file.lstat().st_size for file in files if file.is_file())
 
 
 def _delete(item: _Item) -> None:

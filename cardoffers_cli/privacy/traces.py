@@ -128,15 +128,15 @@ def traces(
     Looked at are the folder of the store, its runs and reports, and the folders in which files of
     the institution are kept. The store's own file is not: compacting it is what cleans it.
     """
-    found = sorted({path for path in _looked_at(store, job, institution) if path.is_file()})
-    holding = [path for path in found if holds_any(path, tokens)]
+    files = sorted({path for path in _looked_at(store, job, institution) if path.is_file()})
+    holding = [path for path in files if holds_any(path, tokens)]
     before = [
         *(path for path, run_no in backups(job.path) if run_no < (before_run_no or run_no + 1)),
         *kept_files(job.path),
         *kept_files(snapshot_path(job.path)),
         *kept_files(log_path(job.path)),
     ]
-    folders = [each for each in backup_places.known(job.path) if not each.is_dir()]
+    folders = [folder for folder in backup_places.known(job.path) if not folder.is_dir()]
     named = {"holds_token": holding, "copy_of_before": sorted(before), "folder_missing": folders}
     return [Trace(file=str(path), why=why) for why, paths in named.items() for path in paths]
 
@@ -154,22 +154,22 @@ def put_beside_backups(path: Path) -> list[Trace]:
 
 def backups(path: Path) -> Iterator[tuple[Path, int]]:
     """Yield the backups of a store in the folders that are known, and their newest runs."""
-    ids = {str(each) for each in journal.all_ids(path)}
+    ids = {str(run_id) for run_id in journal.all_ids(path)}
     for folder in backup_places.known(path):
         for checksum in sorted(folder.glob(f"*{_BACKUP}")):
             with suppress(OSError, ValueError, TypeError, KeyError):
-                told, file = json.loads(checksum.read_bytes()), checksum.with_suffix("")
-                if file.exists() and str(told["run_id"]) in ids:
-                    yield file, int(told["run_no"])
+                document, file = json.loads(checksum.read_bytes()), checksum.with_suffix("")
+                if file.exists() and str(document["run_id"]) in ids:
+                    yield file, int(document["run_no"])
 
 
 def _looked_at(store: Store, job: Job, institution: str) -> Iterator[Path]:
     yield from _own(job.path)
     for folder in (runs_folder(job.path), reports_folder(job.path)):
         yield from folder.rglob("*")
-    for kept in store.rows("drop/processed_files:kept_folders"):
+    for processed in store.rows("drop/processed_files:kept_folders"):
         for kind in ("", TAKEN, *KEPT_IN.values()):
-            yield from (Path(kept["folder"]) / institution / kind).glob("*")
+            yield from (Path(processed["folder"]) / institution / kind).glob("*")
 
 
 def _own(path: Path) -> Iterable[Path]:
@@ -178,5 +178,5 @@ def _own(path: Path) -> Iterable[Path]:
     left_out = {folder / name for name in LOCKS} | {snapshot_path(path)}
     archive = Path(history_root(path))
     return (
-        each for each in folder.rglob("*") if each not in left_out and archive not in each.parents
+        file for file in folder.rglob("*") if file not in left_out and archive not in file.parents
     )

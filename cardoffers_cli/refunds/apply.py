@@ -91,9 +91,9 @@ def find_candidates(store: Store, refunds: OpenRefunds, *, by_policy: bool = Fal
     return store.make("refunds/apply:candidates", refunds.rows, by_policy=by_policy)
 
 
-def find_said(store: Store, refunds: OpenRefunds, said: Sequence[Mapping[str, Any]]) -> Claims:
+def find_said(store: Store, refunds: OpenRefunds, links: Sequence[Mapping[str, Any]]) -> Claims:
     """Take what a person says: rows of refund_no, purchase_no and reason."""
-    rows = store.make("refunds/apply:by_person", refunds.rows, said=list(said))
+    rows = store.make("refunds/apply:by_person", refunds.rows, said=list(links))
     return Claims(rows=rows, how="person")
 
 
@@ -114,9 +114,9 @@ def take_back(
     return ReversalTables(effects=effects, reversals=reversals)
 
 
-def refusals(store: Store, taken: ReversalTables) -> dict[int, str]:
+def refusals(store: Store, tables: ReversalTables) -> dict[int, str]:
     """Return why claims were not linked, by the number of the refund."""
-    rows = store.rows("refunds/apply:refusals", taken.effects)
+    rows = store.rows("refunds/apply:refusals", tables.effects)
     return {row["refund_no"]: row["outcome"] for row in rows}
 
 
@@ -163,7 +163,7 @@ def apply_in(store: Store, job: Job, *, dry_run: bool = False) -> RefundsApplied
         settle_claims(store, Claims(rows=chosen, how="policy"), run)
         counts = counted(store, refunds, run_no=run.run_no)
         back = amounts_back(store, run)
-        told = RefundsApplied(
+        result = RefundsApplied(
             run_id=run.run_id,
             **counts,
             merchant_funded_amount=back["merchant_funded_amount"],
@@ -171,24 +171,23 @@ def apply_in(store: Store, job: Job, *, dry_run: bool = False) -> RefundsApplied
             institution_payout_amount=back["institution_payout_amount"],
             dry_run=dry_run,
         )
-        run.counts.update(told)
+        run.counts.update(result)
     if not dry_run:
         keep_counts(store)
-    return told
+    return result
 
 
 def settle_claims(store: Store, claims: Claims, run: Run) -> ReversalTables:
     """Link the refunds of claims, and reverse the redemptions that these take back."""
-    taken = take_back(store, claims, **run.by)
-    reverse_all(store, taken.reversals, reason=REFUNDED, **run.by)
+    tables = take_back(store, claims, **run.by)
+    reverse_all(store, tables.reversals, reason=REFUNDED, **run.by)
     publish(store, "reversals", run_no=run.run_no)
-    return taken
+    return tables
 
 
 def amounts_back(store: Store, run: Run) -> dict[str, dict[str, Decimal]]:
     """Return what a run took back, by the name of the amount and by currency."""
     back = given_back(store, run_no=run.run_no)
     return {
-        name: {each.currency: quantize(each[name], each.currency) for each in back}
-        for name in AMOUNTS
+        name: {row.currency: quantize(row[name], row.currency) for row in back} for name in AMOUNTS
     }

@@ -49,8 +49,8 @@ def apply(ctx: typer.Context, *, dry_run: options.DryRun = False) -> None:
     from cardoffers_cli.refunds.apply import apply_refunds
 
     context = CommandContext.of(ctx)
-    told = apply_refunds(context.job, dry_run=dry_run)
-    context.show(told, *applied(told))
+    result = apply_refunds(context.job, dry_run=dry_run)
+    context.show(result, *applied(result))
 
 
 @app.command("list")
@@ -94,13 +94,13 @@ def refunds(
     context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     span: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}  # which are times by now
-    rows, found = refund_rows(
+    rows, total = refund_rows(
         context.job, institution, state=state, limit=most, everywhere=True, **span
     )
     context.show(
         {"data": rows}, Sheet.of(ListedRefund, "refunds", rows, totals_by=("currency",)), raw=raw
     )
-    if found > len(rows):
+    if total > len(rows):
         context.note("There is more: --all for every row.")
 
 
@@ -112,8 +112,8 @@ def show_(
     from cardoffers_cli.refunds.reading import show_refund
 
     context = CommandContext.of(ctx)
-    found = show_refund(context.job, institution, refund_ref)
-    context.show(found, *_shown(found))
+    refund = show_refund(context.job, institution, refund_ref)
+    context.show(refund, *_shown(refund))
 
 
 @app.command()
@@ -161,20 +161,20 @@ def link(
             raise UsageError(
                 "--from has references and reasons of its own.", hint="Leave them out."
             )
-        told = link_refunds(context.job, institution, _reviewed(source), dry_run=dry_run)
-        failed = sum(not each.is_linked for each in told)
-        why = f"Not linked: {failed:,} of {counted(len(told), 'refund')}." if failed else ""
+        rows = link_refunds(context.job, institution, _reviewed(source), dry_run=dry_run)
+        failed = sum(not row.is_linked for row in rows)
+        why = f"Not linked: {failed:,} of {counted(len(rows), 'refund')}." if failed else ""
         exit_code = WITH_FINDINGS if failed else 0
-        context.show(told, Sheet.of(LinkedRefund, "links", told), exit_code=exit_code, why=why)
+        context.show(rows, Sheet.of(LinkedRefund, "links", rows), exit_code=exit_code, why=why)
         return
     if not refund_ref or not transaction_ref or not reason:
         raise UsageError(
             "Name a refund, its purchase and a reason, or a file.",
             hint='Write `cardoffers refund link REFUND_REF TRANSACTION_REF --reason "…" -i INST`.',
         )
-    said = RefundLink(refund_ref=refund_ref, transaction_ref=transaction_ref, reason=reason)
-    done = link_refund(context.job, institution, said, dry_run=dry_run)
-    context.show(done, Sheet.of(LinkedRefund, "links", [done]))
+    request = RefundLink(refund_ref=refund_ref, transaction_ref=transaction_ref, reason=reason)
+    result = link_refund(context.job, institution, request, dry_run=dry_run)
+    context.show(result, Sheet.of(LinkedRefund, "links", [result]))
 
 
 @app.command()
@@ -193,20 +193,20 @@ def dismiss(
     context.show(dismiss_refund(context.job, institution, refund_ref, reason, dry_run=dry_run))
 
 
-def applied(told: Mapping[str, Any]) -> Iterator[Block]:
+def applied(result: Mapping[str, Any]) -> Iterator[Block]:
     """Say what an application of refunds came to, and what it took back."""
-    yield from outcomes(told, "found", "refunds", _MEANINGS, "Taken back")
-    if told["dry_run"]:
+    yield from outcomes(result, "found", "refunds", _MEANINGS, "Taken back")
+    if result["dry_run"]:
         yield Text(["Nothing was written (--dry-run)."])
 
 
-def _shown(found: "RefundDetails") -> Iterator[Block]:
+def _shown(refund: "RefundDetails") -> Iterator[Block]:
     from cardoffers_cli.refunds.reading import Candidate
 
-    fields = {name: value for name, value in found.items() if name != "may_be_of"}
+    fields = {name: value for name, value in refund.items() if name != "may_be_of"}
     yield Sheet.of_fields("refund", fields)
-    if found.may_be_of:
-        yield Sheet.of(Candidate, "candidates", found.may_be_of, title="It may be of")
+    if refund.may_be_of:
+        yield Sheet.of(Candidate, "candidates", refund.may_be_of, title="It may be of")
 
 
 def _reviewed(source: Path) -> "list[RefundLink]":
@@ -221,13 +221,13 @@ def _reviewed(source: Path) -> "list[RefundLink]":
             code="header_column_missing",
             hint="`cardoffers refund suggest -i INST -o review.csv` writes one to fill in.",
         )
-    said = [
+    entries = [
         RefundLink(**{name: (row[name] or "").strip() for name in RefundLink.__annotations__})
         for row in rows
     ]
-    found = [each for each in said if each.reason]
-    if not found:
+    with_reason = [entry for entry in entries if entry.reason]
+    if not with_reason:
         raise UsageError(
             "No row of the list has a reason.", hint="Write one beside each link that is right."
         )
-    return found
+    return with_reason

@@ -84,34 +84,34 @@ class DismissedRefund(Record):
 
 
 def link_refund(
-    job: Job, institution: str, said: RefundLink, *, dry_run: bool = False
+    job: Job, institution: str, request: RefundLink, *, dry_run: bool = False
 ) -> LinkedRefund:
     """Link one refund; raise `NotFound` or `Refused` where it cannot be, and write nothing then."""
-    (told,) = link_refunds(job, institution, [said], dry_run=True)
-    if told.code in {"refund_not_found", "purchase_not_received"}:
-        raise NotFound(told.message or "", code=told.code, hint=_HINT)
-    if told.code:
-        raise Refused(told.message or "", code=told.code, hint=_HINT)
-    return told if dry_run else link_refunds(job, institution, [said])[0]
+    (result,) = link_refunds(job, institution, [request], dry_run=True)
+    if result.code in {"refund_not_found", "purchase_not_received"}:
+        raise NotFound(result.message or "", code=result.code, hint=_HINT)
+    if result.code:
+        raise Refused(result.message or "", code=result.code, hint=_HINT)
+    return result if dry_run else link_refunds(job, institution, [request])[0]
 
 
 def link_refunds(
-    job: Job, institution: str, said: Sequence[RefundLink], *, dry_run: bool = False
+    job: Job, institution: str, requests: Sequence[RefundLink], *, dry_run: bool = False
 ) -> list[LinkedRefund]:
     """Link refunds in one transaction, those that can be; return what became of each."""
-    if any(not each.reason.strip() for each in said):
+    if any(not request.reason.strip() for request in requests):
         raise UsageError("A link needs a reason.", hint='Say why: --reason "same till receipt".')
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
         with run_record(store, kind="refund_link", now=job.now, actor=job.actor) as run:
-            named = name_refunds(store, owner.id, said)
+            named = name_refunds(store, owner.id, requests)
             against = _against(named)
             _link(store, named, against, run)
-            told = _told(store, owner, named, against, dry_run=dry_run)
-            run.counts["linked"] = sum(each.is_linked for each in told)
+            results = _told(store, owner, named, against, dry_run=dry_run)
+            run.counts["linked"] = sum(result.is_linked for result in results)
         if not dry_run:
             keep_counts(store)
-    return told
+    return results
 
 
 def dismiss_refund(
@@ -125,10 +125,10 @@ def dismiss_refund(
         raise UsageError("A dismissal needs a reason.", hint='Say why: --reason "sent twice".')
     with approvable(job, dry_run=dry_run) as store:
         (owner,) = asked_institutions(store, institution)
-        found = find_refund(store, owner.id, refund_ref)
-        if found.state != "waiting":
+        refund = find_refund(store, owner.id, refund_ref)
+        if refund.state != "waiting":
             code = "refund_not_waiting"
-            raise Refused(MESSAGES[code], code=code, hint=f"It is {found.state}.")
+            raise Refused(MESSAGES[code], code=code, hint=f"It is {refund.state}.")
         with run_record(store, kind="refund_dismiss", now=job.now, actor=job.actor) as run:
             approval = require_approval(
                 store,
@@ -137,12 +137,12 @@ def dismiss_refund(
                 action="refund_dismiss",
                 subject=refund_ref,
                 details={"reason": reason.strip()},
-                amount=found.amount,
-                currency=found.currency,
+                amount=refund.amount,
+                currency=refund.currency,
                 dry_run=dry_run,
             )
             by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
-            dismiss(store, found, owner.id, now=job.now, **by)
+            dismiss(store, refund, owner.id, now=job.now, **by)
             run.counts["refund_ref"] = refund_ref
         after = find_refund(store, owner.id, refund_ref)
     return DismissedRefund.part(after, reason=reason.strip(), approval=approval, dry_run=dry_run)
@@ -153,33 +153,31 @@ _HINT = "`cardoffers refund show REFUND_REF -i INST` tells what is known of it."
 
 def _link(store: Store, named: Sequence[NamedRefund], against: dict[int, str], run: Run) -> None:
     """Link what nothing is against, and add what then was against the others."""
-    fitting = {
-        each.refund_no: each for each in named if each.line not in against and each.refund_no
-    }
+    fitting = {row.refund_no: row for row in named if row.line not in against and row.refund_no}
     open_refunds = find_open(store, refund_nos=list(fitting))
     rows = [
-        {"refund_no": number, "purchase_no": each.purchase_no, "reason": each.reason.strip()}
-        for number, each in fitting.items()
+        {"refund_no": number, "purchase_no": row.purchase_no, "reason": row.reason.strip()}
+        for number, row in fitting.items()
     ]
-    taken = settle_claims(store, find_said(store, open_refunds, rows), run)
-    for number, code in refusals(store, taken).items():
+    tables = settle_claims(store, find_said(store, open_refunds, rows), run)
+    for number, code in refusals(store, tables).items():
         against[fitting[number].line] = code
 
 
 def _against(named: Sequence[NamedRefund]) -> dict[int, str]:
     """Return what is against rows before the purchase is looked at, by their lines."""
-    times = Counter(each.refund_ref for each in named)
-    found = {}
-    for each in named:
-        if each.refund_no is None:
-            found[each.line] = "refund_not_found"
-        elif times[each.refund_ref] > 1:
-            found[each.line] = "refund_named_twice"
-        elif each.state != "waiting":
-            found[each.line] = "refund_not_waiting"
-        elif each.purchase_no is None:
-            found[each.line] = "purchase_not_received"
-    return found
+    times = Counter(refund.refund_ref for refund in named)
+    codes = {}
+    for refund in named:
+        if refund.refund_no is None:
+            codes[refund.line] = "refund_not_found"
+        elif times[refund.refund_ref] > 1:
+            codes[refund.line] = "refund_named_twice"
+        elif refund.state != "waiting":
+            codes[refund.line] = "refund_not_waiting"
+        elif refund.purchase_no is None:
+            codes[refund.line] = "purchase_not_received"
+    return codes
 
 
 def _told(
@@ -190,31 +188,31 @@ def _told(
     *,
     dry_run: bool,
 ) -> list[LinkedRefund]:
-    refs = [each.refund_ref for each in named]
+    refs = [refund.refund_ref for refund in named]
     now = {
-        each.refund_ref: each
-        for each in list_refunds(store, owner.id, refund_refs=refs, limit=len(refs))
+        row.refund_ref: row
+        for row in list_refunds(store, owner.id, refund_refs=refs, limit=len(refs))
     }
-    told = []
-    for each in named:
-        found = now.get(each.refund_ref)
-        is_linked = each.line not in against and found is not None and found.state == "linked"
-        code = None if is_linked else against.get(each.line, "reversal_too_early")
-        known = found if is_linked else None
-        told.append(
+    results = []
+    for refund in named:
+        current = now.get(refund.refund_ref)
+        is_linked = refund.line not in against and current is not None and current.state == "linked"
+        code = None if is_linked else against.get(refund.line, "reversal_too_early")
+        linked = current if is_linked else None
+        results.append(
             LinkedRefund(
-                refund_ref=each.refund_ref,
-                transaction_ref=each.transaction_ref,
+                refund_ref=refund.refund_ref,
+                transaction_ref=refund.transaction_ref,
                 is_linked=is_linked,
                 code=code,
                 message=MESSAGES[code] if code else None,
-                outcome=known.outcome if known else None,
-                amount=known.amount if known else None,
-                net_after=known.net_after if known else None,
-                currency=known.currency if known else None,
-                redemption_id=known.redemption_id if known else None,
-                reason=each.reason,
+                outcome=linked.outcome if linked else None,
+                amount=linked.amount if linked else None,
+                net_after=linked.net_after if linked else None,
+                currency=linked.currency if linked else None,
+                redemption_id=linked.redemption_id if linked else None,
+                reason=refund.reason,
                 dry_run=dry_run,
             )
         )
-    return told
+    return results

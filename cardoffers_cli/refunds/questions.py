@@ -128,14 +128,14 @@ def list_refunds(
 
 def find_refund(store: Store, institution_id: UUID, refund_ref: str) -> RefundRow:
     """Return one refund by its reference; raise `NotFound`."""
-    found = list_refunds(store, institution_id, refund_refs=[refund_ref], limit=1)
-    if not found:
+    refunds = list_refunds(store, institution_id, refund_refs=[refund_ref], limit=1)
+    if not refunds:
         raise NotFound(
             "There is no refund with this reference.",
             code="refund_not_found",
             hint="`cardoffers refund list -i INST --all` lists them with their references.",
         )
-    return found[0]
+    return refunds[0]
 
 
 def received(store: Store, institution_id: UUID, refund_ref: str) -> ReceivedRefund:
@@ -145,10 +145,10 @@ def received(store: Store, institution_id: UUID, refund_ref: str) -> ReceivedRef
 
 
 def name_refunds(
-    store: Store, institution_id: UUID, said: Sequence[Mapping[str, Any]]
+    store: Store, institution_id: UUID, entries: Sequence[Mapping[str, Any]]
 ) -> list[NamedRefund]:
     """Find what rows of refund_ref, transaction_ref and reason are about, in their order."""
-    rows = [{"line": line, **row} for line, row in enumerate(said)]
+    rows = [{"line": line, **row} for line, row in enumerate(entries)]
     table = store.make("refunds/questions:said", said=rows)
     return store.records(
         NamedRefund, "refunds/questions:named", table, institution_id=institution_id
@@ -181,8 +181,8 @@ def change_settings(
     of = {"institution_id": institution_id}
     if changes:
         store.execute("refunds/questions:policy", **of, **{**before, **values})
-    for each in changes:
-        store.execute("institutions/changes:keep_setting", **of, **by, **each, slug=slug)
+    for change in changes:
+        store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=slug)
     return changes
 
 

@@ -73,24 +73,24 @@ def refund_rows(
     refunds = 0
     with reading(job) as source:
         for owner in asked_institutions(source.store, institution, everywhere=everywhere):
-            found = list_refunds(
+            rows = list_refunds(
                 source.store, owner.id, state=state, limit=limit, from_at=from_at, to_at=to_at
             )
-            listed += _listed(source.store, owner.slug, found)
-            refunds += found[0].refunds if found else 0
-    return [without_cards(each) for each in listed[:limit]], refunds
+            listed += _listed(source.store, owner.slug, rows)
+            refunds += rows[0].refunds if rows else 0
+    return [without_cards(row) for row in listed[:limit]], refunds
 
 
 def show_refund(job: Job, institution: str | None, refund_ref: str) -> RefundDetails:
     """Return one refund with all that is known of it; raise `NotFound`."""
     with reading(job) as source:
         (owner,) = asked_institutions(source.store, institution)
-        found = find_refund(source.store, owner.id, refund_ref)
-        (listed,) = _listed(source.store, owner.slug, [found])
+        refund = find_refund(source.store, owner.id, refund_ref)
+        (listed,) = _listed(source.store, owner.slug, [refund])
         more = received(source.store, owner.id, refund_ref)
-        may_be_of = _candidates(source.store, [found.refund_no])
-    shown: RefundDetails = without_cards(RefundDetails(**{**listed, **more}, may_be_of=may_be_of))
-    return shown
+        may_be_of = _candidates(source.store, [refund.refund_no])
+    details: RefundDetails = without_cards(RefundDetails(**{**listed, **more}, may_be_of=may_be_of))
+    return details
 
 
 def suggestions(job: Job, institution: str | None) -> list[Candidate]:
@@ -100,26 +100,26 @@ def suggestions(job: Job, institution: str | None) -> list[Candidate]:
         return _candidates(source.store, None, owner.id)
 
 
-def _listed(store: Store, slug: str, found: Sequence[RefundRow]) -> list[ListedRefund]:
+def _listed(store: Store, slug: str, rows: Sequence[RefundRow]) -> list[ListedRefund]:
     waiting = [
-        each.refund_no
-        for each in found
-        if each.state == "waiting" and each.original_transaction_ref is None
+        row.refund_no
+        for row in rows
+        if row.state == "waiting" and row.original_transaction_ref is None
     ]
     times: Counter[str] = Counter()
     exact: Counter[str] = Counter()
-    for each in _found(store, waiting) if waiting else []:
-        times[each.refund_ref] += 1
-        exact[each.refund_ref] += each.equal_amount
+    for candidate in _found(store, waiting) if waiting else []:
+        times[candidate.refund_ref] += 1
+        exact[candidate.refund_ref] += candidate.equal_amount
     counted = set(waiting)
     return [
         ListedRefund.part(
-            each,
+            row,
             institution=slug,
-            candidates=times[each.refund_ref] if each.refund_no in counted else None,
-            exact_candidates=exact[each.refund_ref] if each.refund_no in counted else None,
+            candidates=times[row.refund_ref] if row.refund_no in counted else None,
+            exact_candidates=exact[row.refund_ref] if row.refund_no in counted else None,
         )
-        for each in found
+        for row in rows
     ]
 
 
@@ -127,12 +127,12 @@ def _found(
     store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
 ) -> list[RefundCandidate]:
     refunds = find_open(store, institution_id, refund_nos)
-    found = find_candidates(store, refunds)
-    return store.records(RefundCandidate, "refunds/questions:candidates", found)
+    candidates = find_candidates(store, refunds)
+    return store.records(RefundCandidate, "refunds/questions:candidates", candidates)
 
 
 def _candidates(
     store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
 ) -> list[Candidate]:
-    found = _found(store, refund_nos, institution_id)
-    return [without_cards(Candidate.part(each, reason=None)) for each in found]
+    candidates = _found(store, refund_nos, institution_id)
+    return [without_cards(Candidate.part(candidate, reason=None)) for candidate in candidates]

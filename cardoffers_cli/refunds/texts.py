@@ -49,16 +49,16 @@ def refund_sentence(refund: Row) -> str:
         )
     least = _money(refund["min_spend"], currency)
     rule = f"that is less than the {least} of the offer"
-    said = _OUTCOMES[refund["outcome"]].format(
+    outcome = _OUTCOMES[refund["outcome"]].format(
         rule="nothing is left of the purchase" if refund["net_after"] == 0 else rule,
         payout=_money(refund["institution_payout_amount"], currency),
         least=least,
     )
     if refund["purchase_amount"] is None:
-        return f"{begins} names {refund['original_transaction_ref']}: {said}."
-    whole, left = (_money(refund[name], currency) for name in ("purchase_amount", "net_after"))
-    of = f"is of {refund['transaction_ref']}, {whole}, of which {left} is left"
-    return f"{begins} {of}: {said}."
+        return f"{begins} names {refund['original_transaction_ref']}: {outcome}."
+    total, remainder = (_money(refund[name], currency) for name in ("purchase_amount", "net_after"))
+    of = f"is of {refund['transaction_ref']}, {total}, of which {remainder} is left"
+    return f"{begins} {of}: {outcome}."
 
 
 def _money(amount: Decimal | None, currency: str) -> str:
@@ -67,7 +67,7 @@ def _money(amount: Decimal | None, currency: str) -> str:
 
 def with_refunds(headline: str, refunds: Sequence[Row] | None) -> str:
     """Add to the sentence about a purchase the ones about its refunds."""
-    return " ".join([headline, *(refund_sentence(each) for each in refunds or ())])
+    return " ".join([headline, *(refund_sentence(refund) for refund in refunds or ())])
 
 
 def refund_answer(
@@ -90,10 +90,10 @@ def refund_answer(
         "least": "min_spend",
         "payout": "institution_payout_amount",
     }
-    told = {
+    values = {
         name: "" if refund[column] is None else money(refund[column], refund["currency"], locale)
         for name, column in amounts.items()
     }
     texts = texts_in(locale)["refunds"]
     text: str = texts.get(kind) or texts.get(refund["state"]) or texts["linked"]
-    return text.format(**told, day=day(refund["refunded_at"], locale))
+    return text.format(**values, day=day(refund["refunded_at"], locale))

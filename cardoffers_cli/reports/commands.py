@@ -101,20 +101,20 @@ def _show_sums(
     extent.refuse_cursor("--by")
     if filters.pop("status"):
         raise UsageError("--by and --status exclude each other.", hint="Leave one out.")
-    found = settlement_rows(context.job, by, limit=extent.most + 1, **filters)
+    fetched = settlement_rows(context.job, by, limit=extent.most + 1, **filters)
     shape = Settlement if by == "settlement" else SettlementDue
-    rows = found[: extent.most]
+    rows = fetched[: extent.most]
     sheet = Sheet.of(shape, f"by {by}", rows, totals_by=("currency",))
     context.show({"by": by, "data": rows}, sheet, raw=extent.raw)
-    if len(found) > len(rows):
+    if len(fetched) > len(rows):
         context.note("There is more: --all for every row.")
 
 
-def _unresolved_page(context: CommandContext, **asked: Any) -> None:
+def _unresolved_page(context: CommandContext, **filters: Any) -> None:
     from cardoffers_cli.reports import page_commands as report_pages
 
-    extent = options.Extent(limit=asked.pop("limit"), all_rows=asked.pop("all_rows"))
-    report_pages.show_unresolved(context, asked, extent)
+    extent = options.Extent(limit=filters.pop("limit"), all_rows=filters.pop("all_rows"))
+    report_pages.show_unresolved(context, filters, extent)
 
 
 question(
@@ -144,8 +144,8 @@ def _show_pages(
 
         report_pages.PAGES[report](context, filters, extent)
     elif extent.all_rows:
-        whole = whole_report(report, context.job, **filters)
-        context.show({"data": whole.rows}, _filled(report, whole), raw=extent.raw)
+        full = whole_report(report, context.job, **filters)
+        context.show({"data": full.rows}, _filled(report, full), raw=extent.raw)
     else:
         limit = extent.limit
         page = report_page(report, context.job, limit=limit, cursor=extent.cursor, **filters)
@@ -184,15 +184,15 @@ def show_counts(
     from cardoffers_cli.reports.work import redemption_counts
 
     extent.refuse_cursor("--by")
-    found = redemption_counts(context.job, by, limit=extent.most + 1, **filters)
-    rows = found[: extent.most]
+    fetched = redemption_counts(context.job, by, limit=extent.most + 1, **filters)
+    rows = fetched[: extent.most]
     if context.format is Format.html:
         from cardoffers_cli.reports import page_commands as report_pages
 
-        report_pages.show_counts(context, by, filters, rows, is_all=rows == found)
+        report_pages.show_counts(context, by, filters, rows, is_all=rows == fetched)
         return
     context.show({"by": by, "data": rows}, _sheet(by, rows, context.format), raw=extent.raw)
-    if len(found) > len(rows):
+    if len(fetched) > len(rows):
         context.note("There is more: --all for every row.")
 
 
@@ -209,6 +209,6 @@ def _sheet(by: options.By, rows: "Sequence[RedemptionCount]", form: Format) -> S
     most = max((row.redemptions for row in rows), default=0)
     drawn = [{**row, "bar": bar(row.redemptions, most, BAR_WIDTH)} for row in rows]
     title = "Redemptions by day: decided, and purchased" if is_of_days else f"Redemptions by {by}"
-    at = [each.name for each in sheet.columns].index("redemptions")
-    shown = (*sheet.columns[:at], _BAR, *sheet.columns[at:])
-    return Sheet(name, shown, drawn, title=title, first=sheet.first[:1], quiet=quiet)
+    at = [column.name for column in sheet.columns].index("redemptions")
+    columns = (*sheet.columns[:at], _BAR, *sheet.columns[at:])
+    return Sheet(name, columns, drawn, title=title, first=sheet.first[:1], quiet=quiet)

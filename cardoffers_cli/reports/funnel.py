@@ -193,11 +193,11 @@ PEOPLE = {
 _FOUR_DECIMALS = Decimal("0.0001")
 
 
-def share(part: int, whole: int) -> Decimal | None:
+def share(part: int, total: int) -> Decimal | None:
     """Return the part as a share of the whole; of nothing there is none."""
-    if not whole:
+    if not total:
         return None
-    return (Decimal(part) / whole).quantize(_FOUR_DECIMALS, ROUND_HALF_UP)
+    return (Decimal(part) / total).quantize(_FOUR_DECIMALS, ROUND_HALF_UP)
 
 
 class FunnelStep(Record):

@@ -30,45 +30,45 @@ _BY_DAY = (
 _FIRST = ("title", "merchant_name", "redemptions", "offer_add_successes", "offer_impressions")
 
 
-def funnel_page(found: Found, asked: ReportScope) -> Page:
-    """Return the page; `found` is the document of `reports/funnel_work.py`."""
+def funnel_page(funnel: Found, scope: ReportScope) -> Page:
+    """Return the page; `funnel` is the document of `reports/funnel_work.py`."""
     return Page(
-        title=asked.titled("Funnel"),
-        headline=headline(found, asked),
-        as_of=asked.as_of,
-        about=list(asked.said("What happened")),
-        facts=list(_facts(found)),
+        title=scope.titled("Funnel"),
+        headline=headline(funnel, scope),
+        as_of=scope.as_of,
+        about=list(scope.said("What happened")),
+        facts=list(_facts(funnel)),
         sections=[
-            *people_sections(found),
-            *([_by_day(found, asked)] if found["days"] else []),
-            *(_by(by, found[f"{by}s"], asked) for by in ("offer", "merchant") if found[f"{by}s"]),
+            *people_sections(funnel),
+            *([_by_day(funnel, scope)] if funnel["days"] else []),
+            *(_by(by, funnel[f"{by}s"], scope) for by in ("offer", "merchant") if funnel[f"{by}s"]),
         ],
     )
 
 
-def headline(found: Found, asked: ReportScope) -> str:
+def headline(funnel: Found, scope: ReportScope) -> str:
     """Return how many of those who saw offers added and redeemed, in a sentence."""
-    people, others = found["people"], _others(found)
+    people, others = funnel["people"], _others(funnel)
     if not people["saw"]:
-        said = f"Nobody saw an offer{asked.ending}"
-        return f"{said}; {counted(others, 'cardholder')} redeemed." if others else f"{said}."
+        text = f"Nobody saw an offer{scope.ending}"
+        return f"{text}; {counted(others, 'cardholder')} redeemed." if others else f"{text}."
     redeemed = share(people["redeemed"], people["saw"])
-    said = (
-        f"{counted(people['saw'], 'cardholder')} saw offers{asked.ending};"
+    text = (
+        f"{counted(people['saw'], 'cardholder')} saw offers{scope.ending};"
         f" {people['added']:,} of them had added one, and {people['redeemed']:,} redeemed,"
         f" {percent(redeemed)} of those who saw"
     )
-    before = found["previous"]["people"]
+    before = funnel["previous"]["people"]
     earlier = share(before["redeemed"], before["saw"])
-    return f"{said} ({percent(earlier)} in the time before)." if before["saw"] else f"{said}."
+    return f"{text} ({percent(earlier)} in the time before)." if before["saw"] else f"{text}."
 
 
-def _others(found: Found) -> int:
-    return int(found["people"]["all_who_redeemed"] - found["people"]["redeemed"])
+def _others(funnel: Found) -> int:
+    return int(funnel["people"]["all_who_redeemed"] - funnel["people"]["redeemed"])
 
 
-def _facts(found: Found) -> Iterator[Fact]:
-    for row in volumes(found["data"], found["previous"]["data"]):
+def _facts(funnel: Found) -> Iterator[Fact]:
+    for row in volumes(funnel["data"], funnel["previous"]["data"]):
         words = compared(row["count"], row["previous"], fewer="fewer")
         yield Fact.of(
             row["label"].lower(),
@@ -77,15 +77,15 @@ def _facts(found: Found) -> Iterator[Fact]:
         )
 
 
-def people_sections(found: Found) -> Iterator[Section]:
+def people_sections(funnel: Found) -> Iterator[Section]:
     """Show the cardholders, each a part of the one before, and what happened beside them."""
-    rows = list(people_compared(found["people"], found["previous"]["people"]))
-    others = _others(found)
+    rows = list(people_compared(funnel["people"], funnel["previous"]["people"]))
+    others = _others(funnel)
     lines = ["Each line counts cardholders who are among those of the line above it."]
     if others:
         who = f"{counted(others, 'more cardholder')} redeemed"
         lines.append(f"{who} who saw no offer in this time, or had added none.")
-    if found["people"]["saw"]:
+    if funnel["people"]["saw"]:
         yield Section(
             title="Cardholders",
             lines=lines,
@@ -94,11 +94,11 @@ def people_sections(found: Found) -> Iterator[Section]:
         )
     happened = [
         row
-        for row in volumes(found["data"], found["previous"]["data"])
+        for row in volumes(funnel["data"], funnel["previous"]["data"])
         if row["count"] or row["previous"]
     ]
     if happened:
-        window = found["previous"]["window"]
+        window = funnel["previous"]["window"]
         first, last = date_text(window["from"]), date_text(window["to"])
         before = f"Before means the time of the same length before this one: {first} to {last}."
         yield Section(
@@ -117,13 +117,13 @@ def _steps(rows: Rows) -> Any:
         (row["step"], f"{row['count']:,}{share}", row["count"])
         for row, share in zip(rows, shares, strict=True)
     ]
-    said = "Cardholders, and their share of the step before."
-    return beside("From offers seen to offers redeemed", drawn, subtitle=said)
+    subtitle = "Cardholders, and their share of the step before."
+    return beside("From offers seen to offers redeemed", drawn, subtitle=subtitle)
 
 
-def _by_day(found: Found, asked: ReportScope) -> Section:
-    unit, rows = periods(found["days"])
-    before = found["data"]["redemptions"] - sum(row["purchase_day_redemptions"] for row in rows)
+def _by_day(funnel: Found, scope: ReportScope) -> Section:
+    unit, rows = periods(funnel["days"])
+    before = funnel["data"]["redemptions"] - sum(row["purchase_day_redemptions"] for row in rows)
     lines = ["Views and adds on their own day, redemptions on the day of their purchase."]
     if before:
         lines.append(f"{counted(before, 'redemption')} of purchases before this time are left out.")
@@ -133,11 +133,11 @@ def _by_day(found: Found, asked: ReportScope) -> Section:
         lines=lines,
         pictures=[drawn],
         sheet=Sheet("days", _BY_DAY, rows[::-1], quiet="label", unit=unit),
-        more=asked.command("funnel", "--by day", file="days.csv", every=""),
+        more=scope.command("funnel", "--by day", file="days.csv", every=""),
     )
 
 
-def _by(by: str, counted_by: Rows, asked: ReportScope) -> Section:
+def _by(by: str, counted_by: Rows, scope: ReportScope) -> Section:
     def first(name: str) -> Rows:
         ordered = sorted(
             counted_by, key=lambda row: (-row[name], -row["redemptions"], str(row[f"{by}_id"]))
@@ -154,5 +154,5 @@ def _by(by: str, counted_by: Rows, asked: ReportScope) -> Section:
             "most shown": first("offer_impressions"),
         },
         in_all=len(counted_by),
-        more=asked.command("funnel", f"--by {by}", file=f"{by}s.csv", every=""),
+        more=scope.command("funnel", f"--by {by}", file=f"{by}s.csv", every=""),
     )

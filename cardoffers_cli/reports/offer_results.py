@@ -135,7 +135,7 @@ def _result(row: MeasuredOffer, now: datetime) -> OfferResult:
     weeks = [row.week_1_amount, row.week_2_amount, row.week_3_amount, row.week_4_amount]
     limits = band(burn, weeks, now) if row.is_running else None
     share = row.institution_payout_amount / row.spend_amount if row.spend_amount else None
-    found = {
+    values = {
         **row,
         "cashback_share": share and share.quantize(_FOUR_DECIMALS, ROUND_HALF_UP),
         "spent_share": spent_share(burn),
@@ -146,7 +146,7 @@ def _result(row: MeasuredOffer, now: datetime) -> OfferResult:
         "ends_from": limits and limits.first,
         "ends_until": limits and limits.last,
     }
-    return OfferResult.of({each.name: found[each.name] for each in fields(OfferResult)})
+    return OfferResult.of({field.name: values[field.name] for field in fields(OfferResult)})
 
 
 # What merchants funded.
@@ -217,5 +217,5 @@ def merchant_results(
 
 
 def _average(row: MerchantSums) -> Decimal | None:
-    kept = row.redemptions - row.reversed
-    return row.spend_amount / kept if kept else None
+    count = row.redemptions - row.reversed
+    return row.spend_amount / count if count else None

@@ -57,31 +57,31 @@ _MEANS = (
 )
 
 
-def offers_page(found: Mapping[str, Rows], asked: ReportScope) -> Page:
-    """Return the page; `found` has the rows of `reports/offer_results.py` in each order."""
+def offers_page(data: Mapping[str, Rows], scope: ReportScope) -> Page:
+    """Return the page; `data` has the rows of `reports/offer_results.py` in each order."""
     return Page(
-        title=asked.titled("Offers"),
-        headline=headline(found, asked),
-        as_of=asked.as_of,
-        about=list(asked.said("Redemptions decided")),
-        facts=list(_facts(found, asked)) if found["spend"] else [],
-        sections=list(offer_sections(found, asked)),
+        title=scope.titled("Offers"),
+        headline=headline(data, scope),
+        as_of=scope.as_of,
+        about=list(scope.said("Redemptions decided")),
+        facts=list(_facts(data, scope)) if data["spend"] else [],
+        sections=list(offer_sections(data, scope)),
         notes=_MEANS,
     )
 
 
-def headline(found: Mapping[str, Rows], asked: ReportScope) -> str:
+def headline(data: Mapping[str, Rows], scope: ReportScope) -> str:
     """Return how many offers were redeemed, which one sold most, and which budgets end."""
-    rows = found["spend"]
+    rows = data["spend"]
     if not rows:
         return "No offer is running, and none was redeemed."
     of_each = firsts(rows)
     offers = sum(row["offers"] for row in of_each)
     redeemed = sum(row["redeemed"] for row in of_each)
-    ending = ending_soon(found["ends"], asked.as_of)
+    ending = ending_soon(data["ends"], scope.as_of)
     ends = "ends" if len(ending) == 1 else "end"
     soon = f"{counted(len(ending), 'budget') if ending else 'no budgets'} {ends} within 14 days"
-    return f"{redeemed:,} of {counted(offers, 'offer')} redeemed{asked.ending}; {soon}."
+    return f"{redeemed:,} of {counted(offers, 'offer')} redeemed{scope.ending}; {soon}."
 
 
 def ending_soon(rows: Rows, now: datetime) -> list[Row]:
@@ -90,9 +90,9 @@ def ending_soon(rows: Rows, now: datetime) -> list[Row]:
     return [row for row in rows if row["state"] == "runs_out" and row["ends_on"] <= last]
 
 
-def _facts(found: Mapping[str, Rows], asked: ReportScope) -> Iterator[Fact]:
-    of_each = firsts(found["spend"])
-    earlier = {row["currency"]: row["spend_in_all"] for row in found.get("before", ())}
+def _facts(data: Mapping[str, Rows], scope: ReportScope) -> Iterator[Fact]:
+    of_each = firsts(data["spend"])
+    earlier = {row["currency"]: row["spend_in_all"] for row in data.get("before", ())}
     for row in of_each[:_LISTED]:
         spend = row["spend_in_all"]
         words = compared(spend, earlier.get(row["currency"]))
@@ -113,7 +113,7 @@ def _facts(found: Mapping[str, Rows], asked: ReportScope) -> Iterator[Fact]:
                 amount_text(row["spend_amount"], row["currency"]),
                 shortened(row["title"] or row["offer_id"], 60),
             )
-    ending = ending_soon(found["ends"], asked.as_of)
+    ending = ending_soon(data["ends"], scope.as_of)
     spent = sum(row["spent_offers"] for row in of_each)
     yield Fact.of(
         "budgets that end within 14 days",
@@ -122,24 +122,24 @@ def _facts(found: Mapping[str, Rows], asked: ReportScope) -> Iterator[Fact]:
     )
 
 
-def offer_sections(found: Mapping[str, Rows], asked: ReportScope) -> Iterator[Section]:
+def offer_sections(data: Mapping[str, Rows], scope: ReportScope) -> Iterator[Section]:
     """Show the offers of each currency, in each of the orders that were found."""
-    more = asked.command("offers", file="offers.csv")
-    for first in firsts(found["spend"]):
+    more = scope.command("offers", file="offers.csv")
+    for first in firsts(data["spend"]):
         currency = first["currency"]
         orders = {
             order: [
-                _shown(row, asked.as_of)
+                _shown(row, scope.as_of)
                 for row in rows
                 if row["currency"] == currency and (row["redemptions"] or order == "ends")
             ]
-            for order, rows in found.items()
+            for order, rows in data.items()
             if order in _ORDERS
         }
-        shown = {_ORDERS[order]: rows[:MOST_ROWS] for order, rows in orders.items() if rows}
-        if not shown:
+        filled = {_ORDERS[order]: rows[:MOST_ROWS] for order, rows in orders.items() if rows}
+        if not filled:
             continue
-        (order, rows), *others = shown.items()
+        (order, rows), *others = filled.items()
         yield Section(
             title=f"Offers in {currency}",
             lines=[_idle(first["offers"] - first["redeemed"], first["offers"])],
@@ -213,10 +213,10 @@ def _pictures(orders: Mapping[str, Rows], currency: str) -> list[Picture]:
 
 
 def _budget(row: Row) -> Bar:
-    said = row["ends"].text if isinstance(row["ends"], State) else row["ends"]
+    text = row["ends"].text if isinstance(row["ends"], State) else row["ends"]
     return Bar(
         row["title"],
-        f"{percent(row['spent_share'])} · {said}",
+        f"{percent(row['spent_share'])} · {text}",
         [(min(row["spent_share"], Decimal(1)), "accent")],
         mark=row["planned_share"],
     )
@@ -229,24 +229,24 @@ _MERCHANTS_LISTED = 3
 _MERCHANTS_ORDERS = {"redemptions": "most redeemed"}
 
 
-def merchants_page(found: Mapping[str, Rows], asked: ReportScope) -> Page:
-    """Return the page; `found` has the rows of `reports/offer_results.py` in each order."""
+def merchants_page(data: Mapping[str, Rows], scope: ReportScope) -> Page:
+    """Return the page; `data` has the rows of `reports/offer_results.py` in each order."""
     return Page(
-        title=asked.titled("Merchants"),
-        headline=merchant_headline(found["funded"], asked),
-        as_of=asked.as_of,
-        about=list(asked.said("Redemptions decided")),
-        facts=list(_merchants_facts(found)),
-        sections=list(merchant_sections(found, asked)),
+        title=scope.titled("Merchants"),
+        headline=merchant_headline(data["funded"], scope),
+        as_of=scope.as_of,
+        about=list(scope.said("Redemptions decided")),
+        facts=list(_merchants_facts(data)),
+        sections=list(merchant_sections(data, scope)),
         notes=["Money is without what was reversed since, which stands beside it."],
     )
 
 
-def merchant_headline(rows: Rows, asked: ReportScope) -> str:
+def merchant_headline(rows: Rows, scope: ReportScope) -> str:
     """Return what merchants funded, and who the most."""
     of_each = firsts(rows)
     if not of_each:
-        return f"No merchant funded anything{asked.ending}."
+        return f"No merchant funded anything{scope.ending}."
     merchants = sum(row["merchants"] for row in of_each)
     sums = {row["currency"]: row["funded_in_all"] for row in of_each}
     most = [
@@ -256,13 +256,13 @@ def merchant_headline(rows: Rows, asked: ReportScope) -> str:
         for row in of_each[:_MERCHANTS_LISTED]
         if row["merchant_funded_amount"]
     ]
-    said = f"{counted(merchants, 'merchant')} funded {amounts_text(sums)}{asked.ending}"
-    return f"{said}; the most {listed(most)}." if most else f"{said}."
+    sentence = f"{counted(merchants, 'merchant')} funded {amounts_text(sums)}{scope.ending}"
+    return f"{sentence}; the most {listed(most)}." if most else f"{sentence}."
 
 
-def _merchants_facts(found: Mapping[str, Rows]) -> Iterator[Fact]:
-    of_each = firsts(found["funded"])
-    earlier = {row["currency"]: row["funded_in_all"] for row in found.get("before", ())}
+def _merchants_facts(data: Mapping[str, Rows]) -> Iterator[Fact]:
+    of_each = firsts(data["funded"])
+    earlier = {row["currency"]: row["funded_in_all"] for row in data.get("before", ())}
     for row in of_each[:_MERCHANTS_LISTED]:
         words = compared(row["funded_in_all"], earlier.get(row["currency"]))
         beside = f", {words} that of the time before" if words else ""
@@ -283,13 +283,13 @@ def _merchants_facts(found: Mapping[str, Rows]) -> Iterator[Fact]:
         )
 
 
-def merchant_sections(found: Mapping[str, Rows], asked: ReportScope) -> Iterator[Section]:
+def merchant_sections(data: Mapping[str, Rows], scope: ReportScope) -> Iterator[Section]:
     """Show the merchants of each currency, in each of the orders that were found."""
-    for first in firsts(found["funded"]):
+    for first in firsts(data["funded"]):
         currency = first["currency"]
         orders = {
             order: [row for row in rows if row["currency"] == currency]
-            for order, rows in found.items()
+            for order, rows in data.items()
             if order == "funded" or order in _MERCHANTS_ORDERS
         }
         yield Section(
@@ -297,11 +297,9 @@ def merchant_sections(found: Mapping[str, Rows], asked: ReportScope) -> Iterator
             pictures=_merchants_pictures(orders["funded"], currency),
             sheet=Sheet.of_rows("merchants", orders["funded"]),
             order="most funded",
-            orders={
-                name: orders[each] for each, name in _MERCHANTS_ORDERS.items() if each in orders
-            },
+            orders={name: orders[key] for key, name in _MERCHANTS_ORDERS.items() if key in orders},
             in_all=first["merchants"],
-            more=asked.command("merchants", file="merchants.csv"),
+            more=scope.command("merchants", file="merchants.csv"),
         )
 
 

@@ -21,8 +21,8 @@ def show_redemptions(context: CommandContext, filters: Filters, extent: Extent) 
     from cardoffers_cli.reports.pages import redemptions_page
 
     most = MOST_ROWS if extent.all_rows else extent.limit
-    found = report_pages.redemptions_page(context.job, limit=most, cursor=extent.cursor, **filters)
-    context.show_page(redemptions_page(found, _asked(context, filters)))
+    data = report_pages.redemptions_page(context.job, limit=most, cursor=extent.cursor, **filters)
+    context.show_page(redemptions_page(data, _asked(context, filters)))
 
 
 def show_counts(
@@ -31,9 +31,9 @@ def show_counts(
     """Show redemptions by day, offer or merchant."""
     from cardoffers_cli.reports.pages import counts_page
 
-    asked = _asked(context, filters)
-    more = asked.command("redemptions", f"--by {by}", file=f"{by}.csv")
-    context.show_page(counts_page(by, rows, asked, is_all=is_all, more=more))
+    scope = _asked(context, filters)
+    more = scope.command("redemptions", f"--by {by}", file=f"{by}.csv")
+    context.show_page(counts_page(by, rows, scope, is_all=is_all, more=more))
 
 
 def show_settlements(context: CommandContext, filters: Filters, extent: Extent) -> None:
@@ -42,8 +42,8 @@ def show_settlements(context: CommandContext, filters: Filters, extent: Extent) 
     from cardoffers_cli.reports.pages import settlements_page
 
     most = MOST_ROWS if extent.all_rows else extent.limit
-    found = report_pages.settlements_page(context.job, limit=most, cursor=extent.cursor, **filters)
-    context.show_page(settlements_page(found, _asked(context, filters)))
+    data = report_pages.settlements_page(context.job, limit=most, cursor=extent.cursor, **filters)
+    context.show_page(settlements_page(data, _asked(context, filters)))
 
 
 PAGES = {"redemptions": show_redemptions, "settlements": show_settlements}
@@ -56,8 +56,8 @@ def show_unresolved(context: CommandContext, filters: Filters, extent: Extent) -
     from cardoffers_cli.reports import page_work as report_pages
 
     most = MOST_ROWS if extent.all_rows else min(extent.limit, report_pages.MOST_ROWS)
-    found = report_pages.unresolved_page(context.job, limit=most, **filters)
-    context.show_page(unknown_page(found, _asked(context, filters)))
+    data = report_pages.unresolved_page(context.job, limit=most, **filters)
+    context.show_page(unknown_page(data, _asked(context, filters)))
 
 
 def show_funnel(
@@ -68,16 +68,16 @@ def show_funnel(
     from cardoffers_cli.reports.funnel_page import funnel_page
 
     merchants = by == "merchant"
-    found = report_pages.funnel_page(context.job, institution, merchants=merchants, **window)
+    funnel = report_pages.funnel_page(context.job, institution, merchants=merchants, **window)
     is_usual = not any(window.values())
-    asked = ReportScope(
+    scope = ReportScope(
         as_of=context.now,
         institution=institution,
-        from_at=found.window["from"],
+        from_at=funnel.window["from"],
         to_at=window["to_at"],
         is_usual=is_usual,
     )
-    context.show_page(funnel_page(found, asked))
+    context.show_page(funnel_page(funnel, scope))
 
 
 def show_offers(context: CommandContext, filters: Filters, *, is_usual: bool) -> None:
@@ -85,8 +85,8 @@ def show_offers(context: CommandContext, filters: Filters, *, is_usual: bool) ->
     from cardoffers_cli.reports import page_work as report_pages
     from cardoffers_cli.reports.page import offers_page
 
-    found = report_pages.offers_page(context.job, **filters)
-    context.show_page(offers_page(found, _asked(context, filters, is_usual=is_usual)))
+    data = report_pages.offers_page(context.job, **filters)
+    context.show_page(offers_page(data, _asked(context, filters, is_usual=is_usual)))
 
 
 def show_merchants(context: CommandContext, filters: Filters, *, is_usual: bool) -> None:
@@ -94,8 +94,8 @@ def show_merchants(context: CommandContext, filters: Filters, *, is_usual: bool)
     from cardoffers_cli.reports import page_work as report_pages
     from cardoffers_cli.reports.page import merchants_page
 
-    found = report_pages.merchants_page(context.job, **filters)
-    context.show_page(merchants_page(found, _asked(context, filters, is_usual=is_usual)))
+    data = report_pages.merchants_page(context.job, **filters)
+    context.show_page(merchants_page(data, _asked(context, filters, is_usual=is_usual)))
 
 
 def _asked(context: CommandContext, filters: Filters, *, is_usual: bool = False) -> ReportScope:

@@ -155,8 +155,8 @@ def unknown(
         total.currency: {order: [] for order in of} for total in totals
     }
     for order in of if totals else ():
-        found = reports.unresolved(store, chosen, limit=limit, order=order, each_currency=True)
-        for row in without_cards(found):
+        unresolved = reports.unresolved(store, chosen, limit=limit, order=order, each_currency=True)
+        for row in without_cards(unresolved):
             rows[row.currency][order].append(row)
     return UnknownMerchants(totals=totals, rows=rows)
 
@@ -224,15 +224,15 @@ def funnel_page(
     job: Job, institution: str, *, merchants: bool = False, **window: Any
 ) -> FunnelPage:
     """Return a funnel with its days and offers; `merchants` adds those too."""
-    asked = window_of(job.now, **window)
+    span = window_of(job.now, **window)
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution).id
         return FunnelPage(
-            **funnel_beside(store, owner, asked),
-            days=funnel.count_by(store, owner, asked, "day"),
-            offers=funnel.count_by(store, owner, asked, "offer"),
-            merchants=funnel.count_by(store, owner, asked, "merchant") if merchants else [],
+            **funnel_beside(store, owner, span),
+            days=funnel.count_by(store, owner, span, "day"),
+            offers=funnel.count_by(store, owner, span, "offer"),
+            merchants=funnel.count_by(store, owner, span, "merchant") if merchants else [],
         )
 
 

@@ -59,69 +59,69 @@ _BY_DAY = (
 )
 
 
-def redemptions_page(found: Mapping[str, Any], asked: ReportScope) -> Page:
-    """Return the page; `found` has the rows, and what they are counted by."""
-    days, rows = found["days"], found["rows"]
+def redemptions_page(data: Mapping[str, Any], scope: ReportScope) -> Page:
+    """Return the page; `data` has the rows, and what they are counted by."""
+    days, rows = data["days"], data["rows"]
     in_all = sum(row["redemptions"] for row in days)
-    sections = [days_section(days, asked)] if days else []
-    if merchants := found["merchants"]:
+    sections = [days_section(days, scope)] if days else []
+    if merchants := data["merchants"]:
         sections.append(counts_section("merchant", merchants, title="Most redeemed merchants"))
     if rows:
-        told = (each for each in _CREDITED if any(each in row for row in rows))
-        columns = columns_of(type(rows[0]), " ".join([*_NEWEST, *told]), status="state")
+        credited = (column for column in _CREDITED if any(column in row for row in rows))
+        columns = columns_of(type(rows[0]), " ".join([*_NEWEST, *credited]), status="state")
         sheet = Sheet("redemptions", tuple(on_days(columns)), rows)
-        more = asked.command("redemptions", file="redemptions.csv")
+        more = scope.command("redemptions", file="redemptions.csv")
         sections.append(
             Section(title="Redemptions, newest first", sheet=sheet, in_all=in_all, more=more)
         )
-    return _page("Redemptions", days, asked, sections)
+    return _page("Redemptions", days, scope, sections)
 
 
-def counts_page(by: str, rows: Rows, asked: ReportScope, *, is_all: bool, more: str) -> Page:
+def counts_page(by: str, rows: Rows, scope: ReportScope, *, is_all: bool, more: str) -> Page:
     """Return the page of redemptions by day, offer or merchant; of the first of them, or of all."""
     title = f"Redemptions by {by}"
     if not rows:
-        return _page(title, rows, asked, [])
+        return _page(title, rows, scope, [])
     part = (
-        days_section(rows, asked)
+        days_section(rows, scope)
         if by == "day"
         else counts_section(by, rows, title=title, more=more)
     )
     if is_all:
-        return _page(title, rows, asked, [part])
+        return _page(title, rows, scope, [part])
     first = replace(part, lines=["There is more: --all shows every row.", *part.lines])
-    shown = len({row["day"] for row in rows}) if by == "day" else len(rows)
-    one, several = _FIRST[by]
+    count = len({row["day"] for row in rows}) if by == "day" else len(rows)
+    one, plural = _FIRST[by]
     redeemed = counted(sum(row["redemptions"] for row in rows), "redemption")
-    which = f"The {one} has" if shown == 1 else f"The {shown:,} {several} have"
+    which = f"The {one} has" if count == 1 else f"The {count:,} {plural} have"
     return Page(
-        title=asked.titled(title),
-        headline=f"{which} {redeemed}{asked.ending}.",
-        as_of=asked.as_of,
+        title=scope.titled(title),
+        headline=f"{which} {redeemed}{scope.ending}.",
+        as_of=scope.as_of,
         sections=[first],
     )
 
 
-def _page(title: str, rows: Rows, asked: ReportScope, sections: Sequence[Section]) -> Page:
+def _page(title: str, rows: Rows, scope: ReportScope, sections: Sequence[Section]) -> Page:
     return Page(
-        title=asked.titled(title),
-        headline=headline(rows, asked),
-        as_of=asked.as_of,
-        about=list(asked.said("Decided")),
+        title=scope.titled(title),
+        headline=headline(rows, scope),
+        as_of=scope.as_of,
+        about=list(scope.said("Decided")),
         facts=list(_facts(rows)),
         sections=sections,
         notes=["What was reversed since counts in full, and is told beside it."],
     )
 
 
-def headline(rows: Rows, asked: ReportScope) -> str:
+def headline(rows: Rows, scope: ReportScope) -> str:
     """Return how many redemptions there were and what they come to."""
     count = sum(row["redemptions"] for row in rows)
     if not count:
-        return f"There were no redemptions{asked.ending}."
+        return f"There were no redemptions{scope.ending}."
     sums = amounts_text(summed(rows, "institution_payout_amount"))
     come = "comes" if count == 1 else "come"
-    return f"{counted(count, 'redemption')}{asked.ending} {come} to {sums}."
+    return f"{counted(count, 'redemption')}{scope.ending} {come} to {sums}."
 
 
 def _facts(rows: Rows) -> Iterator[Fact]:
@@ -132,24 +132,24 @@ def _facts(rows: Rows) -> Iterator[Fact]:
         yield Fact.of("reversed since", sum(row["reversed"] for row in rows))
 
 
-def days_section(rows: Rows, asked: ReportScope) -> Section:
+def days_section(rows: Rows, scope: ReportScope) -> Section:
     """Show redemptions by the day of their purchase, and by the day they were decided."""
-    unit, found = periods(rows)
-    drawn = [drawn_by_day(f"Redemptions by {unit} of purchase", found, "purchase_day_redemptions")]
+    unit, spans = periods(rows)
+    drawn = [drawn_by_day(f"Redemptions by {unit} of purchase", spans, "purchase_day_redemptions")]
     drawn += (
         drawn_by_day(
             f"Payout in {currency} by {unit} of purchase",
-            [row for row in found if row["currency"] == currency],
+            [row for row in spans if row["currency"] == currency],
             "purchase_day_payout_amount",
         )
-        for currency in sorted({row["currency"] for row in found})[:_PICTURED]
+        for currency in sorted({row["currency"] for row in spans})[:_PICTURED]
     )
     return Section(
         title=f"Redemptions by {unit}",
         lines=[_TWICE],
         pictures=drawn,
-        sheet=Sheet("days", _BY_DAY, found[::-1], quiet="label", unit=unit),
-        more=asked.command("redemptions", "--by day", file="days.csv"),
+        sheet=Sheet("days", _BY_DAY, spans[::-1], quiet="label", unit=unit),
+        more=scope.command("redemptions", "--by day", file="days.csv"),
     )
 
 
@@ -183,15 +183,15 @@ _ENTRIES = (
 )
 
 
-def settlements_page(found: Mapping[str, Any], asked: ReportScope) -> Page:
-    """Return the page; `found` has the rows of `river/settlements.py`, and entries."""
+def settlements_page(data: Mapping[str, Any], scope: ReportScope) -> Page:
+    """Return the page; `data` has the rows of `river/settlements.py`, and entries."""
     return Page(
-        title=asked.titled("Settlements"),
-        headline=settlement_headline(found["owed"], asked),
-        as_of=asked.as_of,
-        about=list(asked.said("Settled")),
-        facts=list(facts(found["owed"])),
-        sections=list(_sections(found, asked)),
+        title=scope.titled("Settlements"),
+        headline=settlement_headline(data["owed"], scope),
+        as_of=scope.as_of,
+        about=list(scope.said("Settled")),
+        facts=list(facts(data["owed"])),
+        sections=list(_sections(data, scope)),
         notes=[
             "A settlement says what is owed; whether it was paid is not known here.",
             "Its amounts are net of adjustments: of what was reversed after it was settled.",
@@ -200,27 +200,27 @@ def settlements_page(found: Mapping[str, Any], asked: ReportScope) -> Page:
     )
 
 
-def settlement_headline(owed: Rows, asked: ReportScope) -> str:
+def settlement_headline(owed: Rows, scope: ReportScope) -> str:
     """Return what is owed in a sentence."""
     settled = summed(owed, "institution_payout_amount")
     pending = summed(owed, "pending_payout_amount")
     count = sum(row["settlements"] for row in owed)
     days = [row["last_settles_at"] for row in owed if row["last_settles_at"]]
     until = f", the last of it until {date_text(max(days))}" if days else ""
-    later = f"{amounts_text(pending)} more {_be(pending)} on hold{until}"
+    extra = f"{amounts_text(pending)} more {_be(pending)} on hold{until}"
     if not count:
         return (
-            f"{later}; nothing was settled{asked.ending}."
+            f"{extra}; nothing was settled{scope.ending}."
             if any(pending.values())
-            else f"Nothing is owed: nothing was settled{asked.ending}, and nothing is on hold."
+            else f"Nothing is owed: nothing was settled{scope.ending}, and nothing is on hold."
         )
     names = sorted({row["institution"] for row in owed if row["settlements"]})
     whom = listed(names) if len(names) <= _FEW else counted(len(names), "institution")
-    said = (
+    text = (
         f"{amounts_text(settled)} {_be(settled)} owed to {whom}"
-        f" by {counted(count, 'settlement')}{asked.ending}"
+        f" by {counted(count, 'settlement')}{scope.ending}"
     )
-    return f"{said}; {later}." if any(pending.values()) else f"{said}; nothing more is on hold."
+    return f"{text}; {extra}." if any(pending.values()) else f"{text}; nothing more is on hold."
 
 
 def _be(amounts: Mapping[str, Decimal]) -> str:
@@ -240,8 +240,8 @@ def facts(owed: Rows) -> Iterator[Fact]:
     yield Fact.of_money("to be deducted", summed(owed, "open_adjustment_amount"), of)
 
 
-def _sections(found: Mapping[str, Any], asked: ReportScope) -> Iterator[Section]:
-    owed, settlements, due = found["owed"], found["settlements"], found["due"]
+def _sections(data: Mapping[str, Any], scope: ReportScope) -> Iterator[Section]:
+    owed, settlements, due = data["owed"], data["settlements"], data["due"]
     if owed:
         yield owed_section(owed)
     if settlements:
@@ -250,14 +250,14 @@ def _sections(found: Mapping[str, Any], asked: ReportScope) -> Iterator[Section]
             title="Settlements",
             sheet=Sheet.of_rows("settlements", settlements),
             order="newest first",
-            orders={"largest first": found["largest"]},
+            orders={"largest first": data["largest"]},
             in_all=settlements[0]["settlements"],
-            more=asked.command("settlements", by, file=file, by_status=False),
+            more=scope.command("settlements", by, file=file, by_status=False),
         )
     if due:
         sheet = Sheet.of_rows("due", due)
         yield Section(title="On hold, by the day it is due", sheet=sheet, in_all=due[0]["rows"])
-    yield from entries_sections(found, asked)
+    yield from entries_sections(data, scope)
 
 
 def owed_section(owed: Rows) -> Section:
@@ -275,9 +275,9 @@ def owed_section(owed: Rows) -> Section:
     return Section(title="Owed, by institution", pictures=pictured(*pictures), sheet=sheet)
 
 
-def entries_sections(found: Mapping[str, Any], asked: ReportScope) -> Iterator[Section]:
+def entries_sections(data: Mapping[str, Any], scope: ReportScope) -> Iterator[Section]:
     """Show what ledger entries come to, and the newest of them."""
-    totals, rows = found["totals"], found["rows"]
+    totals, rows = data["totals"], data["rows"]
     if not totals:
         return
     columns = columns_of(type(rows[0]), _ENTRIES, status="state") if rows else ()
@@ -287,7 +287,7 @@ def entries_sections(found: Mapping[str, Any], asked: ReportScope) -> Iterator[S
         lines=["The entries of one settlement: report settlements --settlement and its id."],
         sheet=Sheet("entries", tuple(on_days(columns)), rows, title="Ledger entries"),
         in_all=sum(row["entries"] for row in totals),
-        more=asked.command("settlements", file="entries.csv"),
+        more=scope.command("settlements", file="entries.csv"),
     )
 
 
@@ -316,7 +316,7 @@ def night_text(name: str) -> str:
 
 def needing(findings: Rows) -> int:
     """Return how many findings ask for somebody."""
-    return sum(found["level"] != "note" for found in findings)
+    return sum(finding["level"] != "note" for finding in findings)
 
 
 def redeemed_of(night: Row) -> int:
@@ -343,8 +343,8 @@ def payouts_text(amounts: Mapping[str, Decimal], most: int = 3) -> str:
 
 def against(history: Rows) -> Iterator[Section]:
     """Show the redemptions of the newest night beside those of the nights before it."""
-    shown = history[: NIGHTS + 1]
-    rows = [_of_night(history, place) for place in range(len(shown))]
+    recent = history[: NIGHTS + 1]
+    rows = [_of_night(history, place) for place in range(len(recent))]
     if len(rows) == 1 or not any(row["redeemed"] or row["accepted"] for row in rows):
         return
     usual = mean(before(history))
@@ -365,13 +365,13 @@ def against(history: Rows) -> Iterator[Section]:
         usual=usual,
     )
     title = f"Against the {counted(len(rows) - 1, 'night')} before"
-    kept = [row for row in rows if row["redeemed"] or row["accepted"] or row is rows[0]]
-    quiet = len(rows) - len(kept)
+    active = [row for row in rows if row["redeemed"] or row["accepted"] or row is rows[0]]
+    quiet = len(rows) - len(active)
     yield Section(
         title=title,
         lines=[_UNUSUAL, f"No activity in {counted(quiet, 'night')}." if quiet else ""],
         pictures=[drawn],
-        sheet=Sheet("nights", _NIGHTS, kept, title="Nightly runs, newest first"),
+        sheet=Sheet("nights", _NIGHTS, active, title="Nightly runs, newest first"),
     )
 
 
@@ -397,22 +397,22 @@ MOST_ROWS = 10
 
 
 def institution_page(
-    night: str, found: Mapping[str, Any], lately: ReportScope, reports: Sequence[str]
+    night: str, data: Mapping[str, Any], lately: ReportScope, reports: Sequence[str]
 ) -> Page:
-    """Return the page; `found` has the rows of each section, `lately` is what they are of."""
+    """Return the page; `data` has the rows of each section, `lately` is what they are of."""
     always = ReportScope(as_of=lately.as_of, institution=lately.institution)
     return Page(
         title=f"{lately.institution}, nightly run of {night_text(night)}",
-        headline=f"{_tonight(found['tonight'])} {settlement_headline(found['owed'], always)}",
+        headline=f"{_tonight(data['tonight'])} {settlement_headline(data['owed'], always)}",
         as_of=lately.as_of,
         about=[f"What cardholders, offers and merchants did, {lately.time}."],
-        facts=list(facts(found["owed"])),
+        facts=list(facts(data["owed"])),
         sections=[
-            *_money(found, always),
-            *people_sections(found["funnel"]),
-            *offer_sections(found["offers"], lately),
-            *merchant_sections(found["merchants"], lately),
-            *unknown_sections(found["unknown"], lately),
+            *_money(data, always),
+            *people_sections(data["funnel"]),
+            *offer_sections(data["offers"], lately),
+            *merchant_sections(data["merchants"], lately),
+            *unknown_sections(data["unknown"], lately),
             Section(title="Its files", links=[Link(name, name) for name in reports]),
         ],
         notes=["What is owed is what was settled; whether it was paid is not known here."],
@@ -429,16 +429,16 @@ def _tonight(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{counted(redeemed, 'redemption')} of this nightly run {come} to {sums}."
 
 
-def _money(found: Mapping[str, Any], asked: ReportScope) -> Iterator[Section]:
-    settlements = found["settlements"]
-    if len(found["owed"]) > 1:
-        yield owed_section(found["owed"])
+def _money(data: Mapping[str, Any], scope: ReportScope) -> Iterator[Section]:
+    settlements = data["settlements"]
+    if len(data["owed"]) > 1:
+        yield owed_section(data["owed"])
     if settlements:
         sheet = Sheet.of_rows("settlements", settlements, first=("settled_at",))
-        columns = tuple(each for each in sheet.columns if each.name != "institution")
+        columns = tuple(column for column in sheet.columns if column.name != "institution")
         yield Section(
             title="Settlements, newest first",
             sheet=replace(sheet, columns=columns),
             in_all=settlements[0]["settlements"],
-            more=asked.command("settlements", "--by settlement", file="settlements.csv"),
+            more=scope.command("settlements", "--by settlement", file="settlements.csv"),
         )

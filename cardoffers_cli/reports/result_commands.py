@@ -47,8 +47,8 @@ def offers(
 
         show_offers(context, filters, is_usual=is_usual)
         return
-    found = offer_rows(context.job, order=order, limit=extent.most, **filters)
-    _show(context, "offers", OfferResult, found, extent)
+    rows = offer_rows(context.job, order=order, limit=extent.most, **filters)
+    _show(context, "offers", OfferResult, rows, extent)
 
 
 def merchants(
@@ -76,8 +76,8 @@ def merchants(
 
         show_merchants(context, filters, is_usual=is_usual)
         return
-    found = merchant_rows(context.job, order=order, limit=extent.most, **filters)
-    _show(context, "merchants", MerchantResult, found, extent)
+    rows = merchant_rows(context.job, order=order, limit=extent.most, **filters)
+    _show(context, "merchants", MerchantResult, rows, extent)
 
 
 def _window(
@@ -95,15 +95,15 @@ def _show(
     context: CommandContext,
     name: str,
     shape: type[Record],
-    found: Sequence[Record],
+    records: Sequence[Record],
     extent: options.Extent,
 ) -> None:
     """Show what the columns have of the rows, and say if there are more of them."""
     names = {column.name for column in columns_of(shape)}
-    rows = [{key: value for key, value in row.items() if key in names} for row in found]
+    rows = [{key: value for key, value in row.items() if key in names} for row in records]
     sheet = Sheet.of(shape, name, rows, totals_by=("currency",))
     context.show({"data": rows}, sheet, raw=extent.raw)
-    if any(row[name] > extent.most for row in found):
+    if any(row[name] > extent.most for row in records):
         context.note("There is more: --all for every row.")
 
 
@@ -136,45 +136,45 @@ def funnel(
         report_pages.show_funnel(context, institution, window, by)
         return
     for_people = context.format in _FOR_PEOPLE
-    asked: Mapping[str, Any] = {**window, "by": by}
-    found = read_funnel(context.job, institution, **asked, compare=compare)
+    filters: Mapping[str, Any] = {**window, "by": by}
+    result = read_funnel(context.job, institution, **filters, compare=compare)
     blocks: list[Block]
     if context.format is Format.table:
-        blocks = [Text([*picture(found)], title=f"Funnel of {institution}"), *_rows(found, by)]
+        blocks = [Text([*picture(result)], title=f"Funnel of {institution}"), *_rows(result, by)]
     elif for_people:
-        blocks = [*_rows(found, by), *_seen(found)]
+        blocks = [*_rows(result, by), *_seen(result)]
         if context.format is Format.xlsx:
-            blocks.append(_steps(found))
+            blocks.append(_steps(result))
     else:
-        blocks = [*_rows(found, by), _steps(found)]
-    context.show(found, *blocks, raw=raw)
+        blocks = [*_rows(result, by), _steps(result)]
+    context.show(result, *blocks, raw=raw)
 
 
 _FOR_PEOPLE = {Format.table, Format.md, Format.xlsx}
 
 
-def _steps(found: "Funnel") -> Sheet:
-    if found.previous is None:
-        return Sheet.of_rows("funnel", list(conversions(found.data)))
-    return Sheet.of_rows("funnel", list(compared(found.data, found.previous.data)))
+def _steps(result: "Funnel") -> Sheet:
+    if result.previous is None:
+        return Sheet.of_rows("funnel", list(conversions(result.data)))
+    return Sheet.of_rows("funnel", list(compared(result.data, result.previous.data)))
 
 
-def _seen(found: "Funnel") -> Iterator[Sheet]:
+def _seen(result: "Funnel") -> Iterator[Sheet]:
     """Yield the cardholders, each a part of the one before, and what happened beside them."""
-    before = found.previous
-    steps = people_compared(found.people, before.people) if before else people(found.people)
+    before = result.previous
+    steps = people_compared(result.people, before.people) if before else people(result.people)
     yield Sheet.of_rows("cardholders", list(steps), title="Cardholders")
-    happened = volumes(found.data, before and before.data)
+    happened = volumes(result.data, before and before.data)
     yield Sheet.of_rows("what happened", list(happened), title="What happened")
 
 
-def _rows(found: "Funnel", by: By | None) -> Iterator[Sheet]:
+def _rows(result: "Funnel", by: By | None) -> Iterator[Sheet]:
     from cardoffers_cli.reports.funnel import COUNTED as FUNNEL_BY
 
-    if by and found.by is not None:
+    if by and result.by is not None:
         quiet = "day" if by == "day" else ""
         title = _DAYS if by == "day" else None
-        yield Sheet.of(FUNNEL_BY[by], f"by {by}", found.by, first=_FIRST, quiet=quiet, title=title)
+        yield Sheet.of(FUNNEL_BY[by], f"by {by}", result.by, first=_FIRST, quiet=quiet, title=title)
 
 
 _FIRST = ("title", "merchant_name", "day")
@@ -185,21 +185,21 @@ WIDTH = 79
 _GAP = "  "
 
 
-def picture(found: "Funnel") -> Iterator[str]:
+def picture(result: "Funnel") -> Iterator[str]:
     """Yield the lines of a funnel, at most 79 letters wide."""
-    previous = found.previous
-    yield _between(found.window)
+    previous = result.previous
+    yield _between(result.window)
     if previous:
         yield f"compared with {_between(previous.window)}"
     yield ""
-    yield from _people(found, previous)
+    yield from _people(result, previous)
     yield ""
-    yield from _volumes(found, previous)
+    yield from _volumes(result, previous)
 
 
-def _people(found: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
+def _people(result: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
     """Yield a bar for each step of the cardholders, each a part of the one before."""
-    counts = found.people
+    counts = result.people
     rows: Rows = list(people_compared(counts, previous.people) if previous else people(counts))
     header = ("cardholders", "of before", *(("change",) if previous else ()))
     numbers = [
@@ -218,9 +218,9 @@ def _people(found: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
         yield f"{counted(others, 'more cardholder')} redeemed without these steps in this time."
 
 
-def _volumes(found: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
+def _volumes(result: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
     """Yield what happened: each line counts another thing, so none is a part of another."""
-    rows = list(volumes(found.data, previous and previous.data))
+    rows = list(volumes(result.data, previous and previous.data))
     header = ("count", *(("change",) if previous else ()))
     lines = _aligned([header, *((f"{row['count']:,}", *_change(row)) for row in rows)])
     labels = max(len(row["label"]) for row in rows)

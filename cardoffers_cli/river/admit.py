@@ -49,18 +49,18 @@ def admit(
     the next number, and so forth.
     """
     place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
-    said = {"currency": currency, "received_at": received_at}
+    common = {"currency": currency, "received_at": received_at}
     if staged.kind is PURCHASES:
         numbers = {"import_no": import_no, "stride": stride}
         accepted = _admit_purchases(
             store,
-            *(staged, numbered, repeats, {**numbers, **said}),
+            *(staged, numbered, repeats, {**numbers, **common}),
             institution_id=institution_id,
             is_kept=is_kept,
         )
     else:
         tables = (numbered.refs, repeats.rows)
-        accepted = store.execute(f"river/admit:{staged.kind.name}", *tables, **place, **said)
+        accepted = store.execute(f"river/admit:{staged.kind.name}", *tables, **place, **common)
     if staged.details:
         store.execute("river/admit:purchase_details", staged.details, **place)
     if store.height(staged.findings) != 0:
@@ -75,14 +75,14 @@ def _admit_purchases(
     staged: StagedImport,
     numbered: Numbered,
     repeats: Repeats,
-    said: Mapping[str, Any],
+    common: Mapping[str, Any],
     *,
     institution_id: UUID,
     is_kept: bool,
 ) -> int:
     """Write the purchases, and what they are found by; return how many.
 
-    `said` is what holds of all of them: import_no, stride, currency and received_at.
+    `common` is what holds of all of them: import_no, stride, currency and received_at.
     """
     first_no = next_number(store, _NEXT)
     rows = None if repeats.duplicates else store.at_hand(staged.rows)
@@ -99,7 +99,7 @@ def _admit_purchases(
     refs = numbered.refs.called("admitted_refs")
     if repeats.duplicates:
         refs = store.make("river/admit:without_duplicates", numbered.refs, repeats.rows)
-    accepted = store.execute("river/admit:purchases", refs, first_no=first_no, **said)
+    accepted = store.execute("river/admit:purchases", refs, first_no=first_no, **common)
     if rows:
         numbered_up_to(store, _NEXT, first_no + max(row["line"] for row in rows))
     return accepted
@@ -174,18 +174,18 @@ def receipts(
     stride: int,
 ) -> dict[int, Receipt]:
     """Return the receipt of each call by its number."""
-    found: defaultdict[int, Receipt] = defaultdict(Receipt)
+    by_call: defaultdict[int, Receipt] = defaultdict(Receipt)
     if (rows := _accepted(store, staged, repeats)) is not None:
         for row in rows:
             if row["line"] % stride == 0:
-                found[row["line"] // stride].first = _new(row, institution_id, received_at)
-        return found
+                by_call[row["line"] // stride].first = _new(row, institution_id, received_at)
+        return by_call
     if store.height(staged.findings) != 0:
         for row in store.rows("river/receipts:invalid", staged.findings, stride=stride):
-            found[row["call_no"]].errors.append(row)
+            by_call[row["call_no"]].errors.append(row)
     if repeats.duplicates:
         for row in store.rows("river/receipts:repeated", repeats.rows, stride=stride):
-            found[row["call_no"]].repeated.append(row)
+            by_call[row["call_no"]].repeated.append(row)
     for row in store.rows(
         "river/receipts:receipts",
         *(staged.rows, repeats.rows),
@@ -193,8 +193,8 @@ def receipts(
         received_at=received_at,
         stride=stride,
     ):
-        found[row.pop("call_no")].first = row
-    return found
+        by_call[row.pop("call_no")].first = row
+    return by_call
 
 
 def _new(row: Mapping[str, Any], institution_id: UUID, received_at: datetime) -> Row:

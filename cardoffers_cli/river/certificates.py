@@ -99,8 +99,8 @@ def read_certificate(file: Path) -> Certificate:
         with open_input(file) as opened:
             certificate = Certificate(**json.load(opened))
         options = ReadingOptions(**certificate.read_as)
-        known = certificate.form == FORM and options.kind in {None, *BY_NAME}
-        if known and all(each["file"] for each in certificate.files):
+        is_known = certificate.form == FORM and options.kind in {None, *BY_NAME}
+        if is_known and all(entry["file"] for entry in certificate.files):
             return replace(certificate, made_at=parse_moment(str(certificate.made_at)))
     except OSError as error:
         raise NotFound(
@@ -118,10 +118,10 @@ def read_again(certificate: Certificate, reading: FileReading) -> FileReading:
 
     Raises `UsageError` where an option that was given is another one, or the profile is.
     """
-    said, given = ReadingOptions(**certificate.read_as), _options(reading)
-    other = [name for name in said if given[name] not in {None, False, ",", said[name]}]
-    if said.profile_sha256 != given.profile_sha256:
-        was = str(said.profile_sha256)[:16] if said.profile_sha256 else "none"
+    certified, current = ReadingOptions(**certificate.read_as), _options(reading)
+    other = [name for name in certified if current[name] not in {None, False, ",", certified[name]}]
+    if certified.profile_sha256 != current.profile_sha256:
+        was = str(certified.profile_sha256)[:16] if certified.profile_sha256 else "none"
         raise UsageError(
             f"The certificate was made with another profile (SHA-256: {was}).",
             code="profile_other",
@@ -136,40 +136,40 @@ def read_again(certificate: Certificate, reading: FileReading) -> FileReading:
     return replace(
         reading,
         now=certificate.made_at,
-        currency=said.currency,
-        decimals=MINOR_UNITS.get(said.currency or "", reading.decimals),
-        delimiter=said.delimiter,
-        assume_timezone=said.assume_timezone,
-        sheet=said.sheet,
-        kind=BY_NAME[said.kind or reading.kind.name],
-        is_kind_given=said.kind is not None,
-        unterminated=None if said.allow_unterminated else "error",
+        currency=certified.currency,
+        decimals=MINOR_UNITS.get(certified.currency or "", reading.decimals),
+        delimiter=certified.delimiter,
+        assume_timezone=certified.assume_timezone,
+        sheet=certified.sheet,
+        kind=BY_NAME[certified.kind or reading.kind.name],
+        is_kind_given=certified.kind is not None,
+        unterminated=None if certified.allow_unterminated else "error",
     )
 
 
-def compare(certificate: Certificate, found: Certificate) -> CertificateCheck:
+def compare(certificate: Certificate, current: Certificate) -> CertificateCheck:
     """Compare a certificate with what the files show now.
 
     A file is found by its digest, or else by its name, whatever the order.
     """
-    left = list(found.files)
+    files = list(current.files)
     differences = []
-    for was in sorted(certificate.files, key=lambda each: not _same(each, left, "sha256")):
-        match = _same(was, left, "sha256") or _same(was, left, "file")
+    for was in sorted(certificate.files, key=lambda item: not _same(item, files, "sha256")):
+        match = _same(was, files, "sha256") or _same(was, files, "file")
         if match is None:
             differences.append(_difference(was["file"], "file", "certified", "not given"))
             continue
-        left.remove(match)
+        files.remove(match)
         differences += [
             _difference(was["file"], name, was[name], match.get(name))
             for name in was
             if name != "file" and was[name] != match.get(name)
         ]
-    differences += [_difference(each["file"], "file", "not certified", "given") for each in left]
+    differences += [_difference(item["file"], "file", "not certified", "given") for item in files]
     return CertificateCheck(
         ok=not differences,
         made_at=certificate.made_at,
-        same_rules=certificate.rules_sha256 == found.rules_sha256,
+        same_rules=certificate.rules_sha256 == current.rules_sha256,
         differences=differences,
     )
 
@@ -192,14 +192,14 @@ def _certified(report: FileReport) -> File:
     return {
         **{name: document[name] for name in document if name not in _LEFT_OUT},
         "file": Path(report.file).name,
-        "findings": [{name: each[name] for name in of_each} for each in report.findings],
+        "findings": [{name: finding[name] for name in of_each} for finding in report.findings],
         "file_error": error.code if error else None,
     }
 
 
 def _same(file: File, others: Sequence[File], name: str) -> File | None:
     """Return the first of other files that has the same digest, or the same name."""
-    return next((each for each in others if each.get(name) == file.get(name)), None)
+    return next((other for other in others if other.get(name) == file.get(name)), None)
 
 
 def _difference(file: str, what: str, was: Any, now: Any) -> CertificateDifference:
@@ -209,5 +209,5 @@ def _difference(file: str, what: str, was: Any, now: Any) -> CertificateDifferen
 def _text(value: Any) -> str | None:
     """Return a value as a cell shows it: of findings, their codes and rows."""
     if isinstance(value, list):
-        return ", ".join(f"{each['code']}: {each['rows']}" for each in value) or "none"
+        return ", ".join(f"{finding['code']}: {finding['rows']}" for finding in value) or "none"
     return None if value is None else str(value)

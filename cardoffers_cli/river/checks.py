@@ -43,8 +43,8 @@ def validate(
 
             dry = replace(how.options, dry_run=True)
             into = how.institution
-            made = import_file(source, into, job, dry, outputs=outputs, progress=progress)
-            return made.report
+            result = import_file(source, into, job, dry, outputs=outputs, progress=progress)
+            return result.report
         with (
             open_layout(source, how) as file,
             scratch_store(job.settings, "imports") as store,  # no other table is read

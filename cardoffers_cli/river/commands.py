@@ -109,26 +109,26 @@ def _import(
     from cardoffers_cli.river.receiving import FileReport
     from cardoffers_cli.river.report_commands import show_files
 
-    documents, reports, taken = [], list[FileReport](), list[str]()
+    documents, reports, lines = [], list[FileReport](), list[str]()
     for source in sources:
         try:
             with context.progress(f"Importing {source}") as bar:
-                made = import_file(
+                result = import_file(
                     source, institution, context.job, chosen, outputs=outputs, progress=bar.update
                 )
         except FileUnusable as error:
             reports.append(FileReport(file=source, file_error=error))
-            told = {**reports[-1].document(), **_NOTHING_TAKEN, "held": error.code == HELD}
-            documents.append({**told, "dry_run": chosen.dry_run})
+            document = {**reports[-1].document(), **_NOTHING_TAKEN, "held": error.code == HELD}
+            documents.append({**document, "dry_run": chosen.dry_run})
         else:
-            reports.append(made.report)
-            documents.append({**made.document()})
-            taken += map(taken_line, made.parts)
-            if made.earlier:
-                context.note(f"{shortened(source)} is {made.earlier.told()}.")
-            for line in made.unusual:
+            reports.append(result.report)
+            documents.append({**result.document()})
+            lines += map(taken_line, result.parts)
+            if result.earlier:
+                context.note(f"{shortened(source)} is {result.earlier.told()}.")
+            for line in result.unusual:
                 context.note(line)
-    show_files(context, documents, reports, Text(taken))
+    show_files(context, documents, reports, Text(lines))
 
 
 _NOTHING_TAKEN: Mapping[str, Any] = {
@@ -141,14 +141,14 @@ _NOTHING_TAKEN: Mapping[str, Any] = {
 }
 
 
-def taken_line(made: "ImportReport") -> str:
+def taken_line(result: "ImportReport") -> str:
     """Say what an import took, or would take."""
-    amount = made.document()["amount_accepted"]
-    would_be = "would be " if made.dry_run else ""
-    kind = made.report.row_kind or PURCHASES
+    amount = result.document()["amount_accepted"]
+    would_be = "would be " if result.dry_run else ""
+    kind = result.report.row_kind or PURCHASES
     return (
-        f"{made.report.file}: {counted(made.accepted, kind.noun)} {would_be}taken, "
-        f"{amount:,} {made.institution.currency}."
+        f"{result.report.file}: {counted(result.accepted, kind.noun)} {would_be}taken, "
+        f"{amount:,} {result.institution.currency}."
     )
 
 
@@ -199,10 +199,10 @@ def outcomes(
 ) -> Iterator[Block]:
     """Yield how many had each outcome, and what that means, and the money of all by currency."""
     columns = (Column(name), Column(of, kind="integer"), Column("meaning"))
-    rows = [{name: each, of: report[each], "meaning": says} for each, says in meanings.items()]
+    rows = [{name: word, of: report[word], "meaning": says} for word, says in meanings.items()]
     yield Sheet(name, columns, rows)
     money = [
-        {"currency": currency, **{each.name: report[each.name][currency] for each in MONEY[1:]}}
+        {"currency": currency, **{item.name: report[item.name][currency] for item in MONEY[1:]}}
         for currency in report["merchant_funded_amount"]
     ]
     if money:
@@ -241,12 +241,12 @@ def show_(
     from cardoffers_cli.river.redemptions import StateMove, show
 
     context = CommandContext.of(ctx)
-    found = show(redemption_id, context.job, institution=institution)
-    fields = {name: value for name, value in found.items() if name != "history"}
+    redemption = show(redemption_id, context.job, institution=institution)
+    fields = {name: value for name, value in redemption.items() if name != "history"}
     context.show(
-        found,
+        redemption,
         Sheet.of_fields("redemption", fields),
-        Sheet.of(StateMove, "history", found["history"], title="History"),
+        Sheet.of(StateMove, "history", redemption["history"], title="History"),
     )
 
 
@@ -264,11 +264,11 @@ def reverse(
     from cardoffers_cli.river.redemptions import reverse as take_back
 
     context = CommandContext.of(ctx)
-    done = take_back(redemption_id, reason, context.job, institution=institution, dry_run=True)
+    reversal = take_back(redemption_id, reason, context.job, institution=institution, dry_run=True)
     if not dry_run:
-        context.ask(_question(done), yes=yes)
-        done = take_back(str(done["redemption_id"]), reason, context.job)
-    context.show(done)
+        context.ask(_question(reversal), yes=yes)
+        reversal = take_back(str(reversal["redemption_id"]), reason, context.job)
+    context.show(reversal)
 
 
 _ENDS = {
@@ -371,13 +371,13 @@ def simulate(
             )
     except FileUnusable as error:
         raise named(source, error) from None
-    found = report.taken.report
+    file_report = report.taken.report
     context.show(
         report.document(),
         Sheet.of(SimulatedPurchase, "items", report.items, title="Purchases"),
         Sheet("reasons", REASONS, list(_reasons(report.items)), title="In all"),
-        *blocks([found]),
-        exit_code=0 if found.ok else 3,
+        *blocks([file_report]),
+        exit_code=0 if file_report.ok else 3,
     )
 
 

@@ -83,18 +83,18 @@ class MatchReport:
 
     def document(self) -> MatchResult:
         """Return the report in the shape of `match --format json`."""
-        found = self.redeemed
+        counts = self.redeemed
         return MatchResult(
             run_id=self.run_id,
-            considered=found.considered,
-            redeemed=found.redeemed,
-            merchant_unresolved=found.merchant_unresolved,
-            not_redeemed=found.not_redeemed,
-            rounds=found.rounds,
-            refusals=found.refusals,
+            considered=counts.considered,
+            redeemed=counts.redeemed,
+            merchant_unresolved=counts.merchant_unresolved,
+            not_redeemed=counts.not_redeemed,
+            rounds=counts.rounds,
+            refusals=counts.refusals,
             **{
                 name: {currency: quantize(amount, currency) for currency, amount in sums.items()}
-                for name, sums in found.amounts.items()
+                for name, sums in counts.amounts.items()
             },
             dry_run=self.dry_run,
             unmerged=self.unmerged or None,
@@ -158,8 +158,8 @@ def _decided(
         candidates = match(engine, resolutions)
         for often_read in (candidates.terms, candidates.enrolled):
             store.compute(often_read)
-        held = find_held(store, candidates, run_no, without=without)
-        return redeem(engine, resolutions, candidates, held)
+        hold = find_held(store, candidates, run_no, without=without)
+        return redeem(engine, resolutions, candidates, hold)
 
 
 def record(

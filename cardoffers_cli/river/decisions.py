@@ -54,10 +54,10 @@ def decisions_of_import(
 ) -> list[SimulatedPurchase]:
     """Return every purchase of an import in the order of the file."""
     of = {"institution_id": institution_id, "import_no": import_no}
-    found = store.rows("river/decisions:evaluations_of_import", **of)
+    all_rows = store.rows("river/decisions:evaluations_of_import", **of)
     evaluations = {
         purchase_no: [_evaluation(row) for row in rows]
-        for purchase_no, rows in groupby(found, key=lambda row: row["purchase_no"])
+        for purchase_no, rows in groupby(all_rows, key=lambda row: row["purchase_no"])
     }
     purchases = []
     for row in store.rows("river/decisions:of_import", **of):

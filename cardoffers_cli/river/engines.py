@@ -95,9 +95,9 @@ def dedupe(store: Store, target: EngineTarget, numbered: Numbered, same: Table) 
     rows = given(store, target, [numbered.refs, same], "purchases", catalogue=())
     with target.engine(uuid4()) as engine:
         there = rows.to(engine)
-        made = engine.run("dedupe", there["staged_refs"], there["same_refs"])
-        known = engine.fetch(made["known_refs"])
-    return KnownReferences(refs=store.make("river/judge:fetched_refs", frame=known))
+        tables = engine.run("dedupe", there["staged_refs"], there["same_refs"])
+        refs = engine.fetch(tables["known_refs"])
+    return KnownReferences(refs=store.make("river/judge:fetched_refs", frame=refs))
 
 
 def compute(job: Job, *, rematch: bool = False) -> EngineOutput:
@@ -174,8 +174,8 @@ def _begin(job: Job, target: EngineTarget) -> tuple[Run, _MatchInput, Cardoffers
 
 def _given(store: Store, target: EngineTarget, run: Run, *more: Table) -> _MatchInput:
     """Take what an engine needs for a match: with what waits, and what earlier runs hold."""
-    waiting, held = find_waiting(store), find_all_held(store, run.run_no)
-    handed = (waiting.watermark, waiting.known_now, waiting.refunded, *vars(held).values(), *more)
+    waiting, hold = find_waiting(store), find_all_held(store, run.run_no)
+    handed = (waiting.watermark, waiting.known_now, waiting.refunded, *vars(hold).values(), *more)
     rows = given(store, target, handed, *_READ)
     return _MatchInput(**vars(rows), still_unknown=waiting.still_unknown)
 
@@ -190,6 +190,6 @@ def _decided(
     else:
         undecided = find_undecided(engine, waiting)
     resolutions = resolve(engine, undecided)
-    held = ReservedTables(**{name: there[name] for name in ("reserved", "uses", "this_run")})
-    decided = redeem(engine, resolutions, match(engine, resolutions), held)
+    hold = ReservedTables(**{name: there[name] for name in ("reserved", "uses", "this_run")})
+    decided = redeem(engine, resolutions, match(engine, resolutions), hold)
     return decided, counted(engine, decided)

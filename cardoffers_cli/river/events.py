@@ -87,12 +87,12 @@ def take_events(
         counts = _counts(calls, accepted)
         run_no = write_run(store, kind="receive", now=job.now, actor=job.actor, counts=counts)
         sent = [*map(_record, range(len(calls)), calls, unknown)]
-        kept = stage_calls(store, sent, staged, repeats, stride=_STRIDE)
-        record_calls(store, kept, **place, run_no=run_no, imported_at=job.now)
-        found = receipts(store, staged, repeats, owner.id, job.now, stride=_STRIDE)
+        call_rows = stage_calls(store, sent, staged, repeats, stride=_STRIDE)
+        record_calls(store, call_rows, **place, run_no=run_no, imported_at=job.now)
+        by_call = receipts(store, staged, repeats, owner.id, job.now, stride=_STRIDE)
     return [
         EventCallResult(
-            received=len(call.items), receipt=found[call_no], unknown_fields=unknown[call_no]
+            received=len(call.items), receipt=by_call[call_no], unknown_fields=unknown[call_no]
         )
         for call_no, call in enumerate(calls)
     ]

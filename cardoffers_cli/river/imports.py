@@ -104,16 +104,16 @@ def check_owner(
     is named in the hint alone, for operators: messages are written beside the institution's files.
     """
     for part in staged:
-        found = find_other_owner(
+        match = find_other_owner(
             *(store, part.kind.name, part.rows, part.tokens),
             institution_id=owner.id,
             file_sha256=file.sha256,
         )
-        if found:
+        if match:
             break
     else:
         return
-    evidence, other = found
+    evidence, other = match
     if is_own:
         security_log.append(
             store,
@@ -209,11 +209,11 @@ class ImportReport:
 
     def document(self) -> ImportResult:
         """Return the report in the shape of `import --format json`."""
-        told = ImportResult(
+        row = ImportResult(
             **self.report.document(),
             import_id=self.import_id,
             institution_id=self.institution.id,
-            accepted=sum(each.accepted for each in self.parts),
+            accepted=sum(part.accepted for part in self.parts),
             amount_accepted=quantize(self.amount_accepted, self.institution.currency),
             currency=self.institution.currency,
             already_imported=self.earlier.import_id if self.earlier else None,
@@ -222,7 +222,7 @@ class ImportReport:
             held=False,
             dry_run=self.dry_run,
         )
-        return ImportResult.part(told, refunds=self.refunds.document()) if self.refunds else told
+        return ImportResult.part(row, refunds=self.refunds.document()) if self.refunds else row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,21 +243,21 @@ def import_file(
     progress: Progress | None = None,
 ) -> ImportReport:
     """Import one file for an institution; raises `FileUnusable` when nothing of it can be read."""
-    with aside(source) as given, job.store() as store:
+    with aside(source) as copy, job.store() as store:
         target = target_of(store, job)
         with store.transaction(keep=not options.dry_run):
             owner = find_institution(store, institution)
             may_upload(owner)
-            with open_layout(given, reading_for(store, owner, job, options)) as file:
+            with open_layout(copy, reading_for(store, owner, job, options)) as file:
                 check_kind(file, owner, options)
-                taken = take_in(store, file, owner, job, options, target=target, progress=progress)
-                write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
+                intake = take_in(store, file, owner, job, options, target=target, progress=progress)
+                write_outputs(store, file, intake.judged, outputs, mode=job.settings.mode)
         if target and not options.dry_run:
             move_recent(store, job, target.root)
         if options.dry_run:
-            return taken.made
-        import_nos = [each.import_no for each in taken.made.parts]
-        return replace(taken.made, unusual=look_at_imports(store, job, owner, import_nos))
+            return intake.made
+        import_nos = [part.import_no for part in intake.made.parts]
+        return replace(intake.made, unusual=look_at_imports(store, job, owner, import_nos))
 
 
 def take_in(
@@ -283,11 +283,11 @@ def take_in(
     check_owner(store, file, staged, owner, job, is_own=options.is_own)
     check_whole(store, file, owner, options)
     numbered, new_cardholders = [], list[int | None]()
-    for each in staged:
-        masked = recognised(job, owner.id, partial(doubtful_references, store, each))
-        take_masked(store, each, masked, owner.id)
+    for part in staged:
+        masked = recognised(job, owner.id, partial(doubtful_references, store, part))
+        take_masked(store, part, masked, owner.id)
         first_no = next_cardholder_no(store) if is_watched(store, owner.id) else None
-        numbered.append(number(store, each, owner.id))
+        numbered.append(number(store, part, owner.id))
         new_cardholders.append(None if first_no is None else next_cardholder_no(store) - first_no)
     knows = Knowledge(institution_id=owner.id, target=target)
     judged = judge(store, file, staged, knows, numbered)
@@ -297,33 +297,33 @@ def take_in(
         approve(judged)
     keep_numbers(store, file.numbers)
     earlier = earlier_import(store, owner.id, file.sha256)
-    found = judged.report
-    made = []
-    for each, numbers, repeats, new, report in zip(
-        *(staged, numbered, judged.repeats, new_cardholders, found.parts), strict=True
+    file_report = judged.report
+    reports = []
+    for part, numbers, repeats, new, report in zip(
+        *(staged, numbered, judged.repeats, new_cardholders, file_report.parts), strict=True
     ):
         run = start_run(store, kind="import", now=job.now, actor=job.actor)
         import_no = next_import_no(store)
         accepted = admit(
-            *(store, each, numbers, repeats),
+            *(store, part, numbers, repeats),
             import_no=import_no,
             institution_id=owner.id,
             currency=owner.currency,
             received_at=job.now,
         )
-        made.append(
+        reports.append(
             ImportReport(
                 report=report,
                 import_no=import_no,
                 import_id=uuid4(),
                 institution=owner,
                 accepted=accepted,
-                amount_accepted=amount_of(store, each, repeats),
+                amount_accepted=amount_of(store, part, repeats),
                 earlier=earlier,
                 dry_run=options.dry_run,
             )
         )
-        record_import(store, _record(made[-1], run.run_no, job, options))
+        record_import(store, _record(reports[-1], run.run_no, job, options))
         counts = {"received": report.received, "accepted": accepted}
         if new is not None:
             counts["new_cardholders"] = new
@@ -331,8 +331,8 @@ def take_in(
     if not options.dry_run:
         index_looks(store)
         keep_counts(store)
-    whole = replace(made[0], report=found, refunds=made[1] if len(made) > 1 else None)
-    return JudgedImport(made=whole, judged=judged)
+    full = replace(reports[0], report=file_report, refunds=reports[1] if len(reports) > 1 else None)
+    return JudgedImport(made=full, judged=judged)
 
 
 def reading_for(store: Store, owner: Institution, job: Job, options: ImportOptions) -> FileReading:
@@ -354,11 +354,11 @@ def reading_for(store: Store, owner: Institution, job: Job, options: ImportOptio
 
 def _refuse_known(judged: Judged, owner: Institution) -> None:
     """Raise `Refused` where half of the rows are like earlier ones under other references."""
-    known, received = judged.known_otherwise, judged.report.received
-    if known < FEWEST_ALIKE or known * 2 < received:
+    alike, received = judged.known_otherwise, judged.report.received
+    if alike < FEWEST_ALIKE or alike * 2 < received:
         return
     raise Refused(
-        f"{known:,} of {counted(received, 'row')} of the file are like purchases that {owner.slug}"
+        f"{alike:,} of {counted(received, 'row')} of the file are like purchases that {owner.slug}"
         " sent before under other references.",
         code="file_known_under_other_references",
         hint="Ask the institution whether the references of the file are new ones; if it holds"
@@ -368,15 +368,15 @@ def _refuse_known(judged: Judged, owner: Institution) -> None:
 
 def check_kind(file: TransactionFile, owner: Institution, options: ImportOptions) -> None:
     """Raise `FileUnusable` for a file whose rows are of another kind than those that are wanted."""
-    found = file.row_kind
-    if options.kind and found is not options.kind:
+    kind = file.row_kind
+    if options.kind and kind is not options.kind:
         name = "FILE" if file.name == "-" else quote(file.name)
-        hint = f"Take it with `cardoffers {found.command} {name} -i {owner.slug}`."
-        if options.profile and found is PURCHASES:
+        hint = f"Take it with `cardoffers {kind.command} {name} -i {owner.slug}`."
+        if options.profile and kind is PURCHASES:
             hint = 'Write negatives = "refund" in the profile, if negative amounts are refunds.'
         raise unusable(
             "kind_of_rows_mismatch",
-            f"The file holds {found.name}, not {options.kind.name}.",
+            f"The file holds {kind.name}, not {options.kind.name}.",
             hint=hint,
         )
 
@@ -388,8 +388,8 @@ def check_whole(
 
     One that only has too few rows gets a finding, unless its institution holds such files too.
     """
-    asked = {"institution_id": owner.id, "kind_of_rows": file.row_kind.name}
-    like = store.records(LikeFiles, "river/stored_imports:like", **asked)[0]
+    filters = {"institution_id": owner.id, "kind_of_rows": file.row_kind.name}
+    like = store.records(LikeFiles, "river/stored_imports:like", **filters)[0]
     received = file.received - (file.refunds.received if file.refunds else 0)
     if like.fewest_rows is None or like.files < _LEAST_LIKE:
         return
@@ -430,12 +430,12 @@ def may_upload(owner: Institution) -> None:
         )
 
 
-def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -> dict[str, Any]:
-    report = made.report
+def _record(result: ImportReport, run_no: int, job: Job, options: ImportOptions) -> dict[str, Any]:
+    report = result.report
     return {
-        "import_no": made.import_no,
-        "import_id": made.import_id,
-        "institution_id": made.institution.id,
+        "import_no": result.import_no,
+        "import_id": result.import_id,
+        "institution_id": result.institution.id,
         "run_no": run_no,
         "file_name": without_card_numbers(report.file, instead=MASK),
         "file_kind": report.kind,
@@ -443,13 +443,13 @@ def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -
         "file_sha256": report.sha256,
         "size_bytes": report.size_bytes,
         "received": report.received,
-        "accepted": made.accepted,
+        "accepted": result.accepted,
         "duplicates": report.duplicates,
         "conflicts": report.conflicts,
         "invalid": report.invalid,
         "blank_lines": report.blank_lines,
-        "amount_accepted": made.amount_accepted,
-        "currency": made.institution.currency,
+        "amount_accepted": result.amount_accepted,
+        "currency": result.institution.currency,
         "options": json.dumps(
             {
                 "delimiter": options.delimiter,

@@ -50,17 +50,17 @@ def refuse_card_numbers(store: Store, staged: Staged, numbers: NumberEvidence) -
     """
     if staged.doubts is None:
         return 0
-    forms = [NumberForm(**each) for each in store.rows("river/judge:doubt_forms", staged.doubts)]
+    forms = [NumberForm(**row) for row in store.rows("river/judge:doubt_forms", staged.doubts)]
     if numbers.institution_id is None:
-        known = store.define("river/judge:no_known_numbers")
+        known_rows = store.define("river/judge:no_known_numbers")
     else:
         of = {"institution_id": numbers.institution_id}
-        known = store.make("river/judge:known_numbers", staged.doubts, **of)
-    forms = [each for each in forms if numbers.is_refused(each)]
+        known_rows = store.make("river/judge:known_numbers", staged.doubts, **of)
+    forms = [form for form in forms if numbers.is_refused(form)]
     refused = store.make(
         "river/judge:refused_numbers",
-        *(staged.doubts, known),
-        forms=[each.named for each in forms],
+        *(staged.doubts, known_rows),
+        forms=[form.named for form in forms],
     )
     reference = staged.kind.reference
     tables = (staged.findings, staged.doubts, refused)
@@ -152,11 +152,11 @@ def none_known(store: Store) -> KnownReferences:
     return KnownReferences(refs=store.define("river/judge:no_history"), is_none=True)
 
 
-def find_repeats(store: Store, staged: Staged, known: KnownReferences) -> Repeats:
+def find_repeats(store: Store, staged: Staged, references: KnownReferences) -> Repeats:
     """Find the staged rows whose refs are known, or stand in an earlier line."""
-    if staged.differ and known.is_none:
+    if staged.differ and references.is_none:
         return no_repeats(store)
-    rows = store.make("river/judge:staged_duplicates", staged.rows, known.refs)
+    rows = store.make("river/judge:staged_duplicates", staged.rows, references.refs)
     store.compute(rows)
     return Repeats(rows=rows, **store.rows("river/judge:counts", rows)[0])
 
@@ -231,7 +231,7 @@ def tokens_look_rotated(store: Store, staged: Staged, received: int) -> bool:
 
 def all_findings(store: Store, staged: Sequence[Staged]) -> Table:
     """Return the findings of all kinds of rows of a file, of which there are one or two."""
-    first, *others = (each.findings for each in staged)
+    first, *others = (part.findings for part in staged)
     if not others:
         return first
     both = store.make("river/judge:all_findings", first)
@@ -240,14 +240,14 @@ def all_findings(store: Store, staged: Sequence[Staged]) -> Table:
     return both.called("staged_findings")
 
 
-def summary(store: Store, found: Table) -> list[dict[str, Any]]:
+def summary(store: Store, table: Table) -> list[dict[str, Any]]:
     """Return the findings by code, errors first: code, level, row_count, lines (the first 20)."""
-    return store.rows("river/judge:summary", found)
+    return store.rows("river/judge:summary", table)
 
 
-def find_common(store: Store, found: Table, received: int) -> Table:
+def find_common(store: Store, table: Table, received: int) -> Table:
     """Find what is found in most rows, and so is said once."""
-    return store.make("river/judge:common_findings", found, received=received, few=_FEW)
+    return store.make("river/judge:common_findings", table, received=received, few=_FEW)
 
 
 def common_findings(store: Store, common: Table) -> list[dict[str, Any]]:
@@ -258,28 +258,28 @@ def common_findings(store: Store, common: Table) -> list[dict[str, Any]]:
     return store.rows("river/judge:common", common)
 
 
-def first_findings(store: Store, found: Table, common: Table, limit: int) -> list[dict[str, Any]]:
+def first_findings(store: Store, table: Table, common: Table, limit: int) -> list[dict[str, Any]]:
     """Return the first findings that are not common, errors first, but for harmless duplicates.
 
     Each kind has its first ones among them. Each says with `findings` of how many it is.
     """
-    return store.rows("river/judge:first_findings", found, common, limit=limit, each=_EACH)
+    return store.rows("river/judge:first_findings", table, common, limit=limit, each=_EACH)
 
 
-def findings(store: Store, found: Table) -> Iterator[dict[str, Any]]:
+def findings(store: Store, table: Table) -> Iterator[dict[str, Any]]:
     """Yield every finding in the order of the file, duplicates included."""
-    last_line = store.value("river/judge:last_line", found)
+    last_line = store.value("river/judge:last_line", table)
     if last_line is None:
         return
     for first in range(0, last_line + 1, _LINES_AT_A_TIME):
         end = first + _LINES_AT_A_TIME
-        yield from store.rows("river/judge:findings", found, first_line=first, end_line=end)
+        yield from store.rows("river/judge:findings", table, first_line=first, end_line=end)
 
 
-def rejected_lines(store: Store, found: Table, repeats: Sequence[Repeats]) -> pl.Series:
+def rejected_lines(store: Store, table: Table, repeats: Sequence[Repeats]) -> pl.Series:
     """Return the sorted lines that are not taken: rows with an error, and duplicates."""
     first, *others = (
-        store.frame("river/judge:rejected_lines", found, each.rows)["line"] for each in repeats
+        store.frame("river/judge:rejected_lines", table, part.rows)["line"] for part in repeats
     )
     for other in others:
         first = first.append(other).unique().sort()

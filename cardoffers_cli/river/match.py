@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def match(engine: Engine, resolutions: Resolutions) -> Candidates:
     """Hold each purchase against the offers of its merchant that its cardholder has a link to."""
-    made = engine.run("match", resolutions.rows)
+    tables = engine.run("match", resolutions.rows)
     return Candidates(
-        terms=made["ranked_terms"], enrolled=made["enrolled"], rows=made["candidates"]
+        terms=tables["ranked_terms"], enrolled=tables["enrolled"], rows=tables["candidates"]
     )

@@ -52,8 +52,8 @@ def keep(store: Store, job: Job, computed: EngineOutput) -> MatchReport:
     keep_waiting(store, run_no=computed.run.run_no)
     redemptions = take_redemptions(store, computed.redeemed)
     unmerged = computed.unmerged.message if computed.unmerged else None
-    made = record(store, job, computed.run, redemptions, computed.counts)
-    report = replace(made, unmerged=unmerged)
+    match_report = record(store, job, computed.run, redemptions, computed.counts)
+    report = replace(match_report, unmerged=unmerged)
     commit_run(store, computed.run, {**report.document(), "engine": computed.target.endpoint})
     return report
 

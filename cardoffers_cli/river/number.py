@@ -81,7 +81,7 @@ def _number_few(
     of_pair = number_payers(store, institution_id, set(pairs.values()))
     of_typed = number_identifiers(store, set(typed.values()))
     payers = {payer: of_pair[pair] for payer, pair in pairs.items()}
-    identifiers = {each: of_typed[text] for each, text in typed.items()}
+    identifiers = {key: of_typed[text] for key, text in typed.items()}
     return Numbered(
         payers=store.define(
             "river/number:few_payers",

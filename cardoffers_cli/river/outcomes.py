@@ -130,8 +130,8 @@ def _started(row: Row) -> tuple[bool, Any, Any, str]:
 def _not_expired(row: Row) -> tuple[bool, Any, Any, str]:
     expires_at, bought_at = row["expires_at"], row["transacted_at"]
     if bought_at >= expires_at:
-        told = _apart("the offer had ended", bought_at, expires_at, "before")
-        return False, expires_at, bought_at, told
+        detail = _apart("the offer had ended", bought_at, expires_at, "before")
+        return False, expires_at, bought_at, detail
     return True, expires_at, bought_at, f"the offer ends at {format_minute(expires_at)}"
 
 
@@ -147,35 +147,35 @@ def _spent_enough(row: Row) -> tuple[bool, Any, Any, str]:
         return False, expected, actual, "all of it came back before it was matched"
     missing = row["min_spend"] - row["amount"]
     if missing > 0:
-        told = f"it is short by {money_text(missing, row['currency'])}"
-        return False, expected, actual, told
+        detail = f"it is short by {money_text(missing, row['currency'])}"
+        return False, expected, actual, detail
     return True, expected, actual, f"it reached {money_text(row['min_spend'], row['currency'])}"
 
 
 def _budget(row: Row) -> tuple[bool | None, Any, Any, str]:
-    budget, held = _money(row, "budget_amount"), _money(row, "held_amount")
+    budget, reserved = _money(row, "budget_amount"), _money(row, "held_amount")
     if budget is None:
-        return (True if row["outcome"] in _FITTED else None), None, held, "no budget limits it"
-    if held is None:
+        return (True if row["outcome"] in _FITTED else None), None, reserved, "no budget limits it"
+    if reserved is None:
         return None, budget, None, "not reached"
     if row["outcome"] != "budget_exhausted":
-        return True, budget, held, f"earlier purchases held {_share(row)}"
+        return True, budget, reserved, f"earlier purchases held {_share(row)}"
     if not row["last_held_at"]:
-        whole = money_text(row["budget_amount"], row["currency"])
-        return False, budget, held, f"the budget of {whole} never covered one redemption"
+        amount = money_text(row["budget_amount"], row["currency"])
+        return False, budget, reserved, f"the budget of {amount} never covered one redemption"
     when = format_minute(row["last_held_at"])
-    told = f"the budget was spent at {when} by earlier purchases, which held {_share(row)}"
-    return False, budget, held, told
+    detail = f"the budget was spent at {when} by earlier purchases, which held {_share(row)}"
+    return False, budget, reserved, detail
 
 
 def _share(row: Row) -> str:
     """Say what is held of a budget, and what one redemption more takes of it."""
     cashback, currency = row["cashback_amount"], row["currency"]
     cost = cashback + commission_amount(cashback, row["commission_rate"], currency)
-    held, budget, one = (
+    reserved, budget, one = (
         money_text(amount, currency) for amount in (row["held_amount"], row["budget_amount"], cost)
     )
-    return f"{held} of {budget}, and one redemption takes {one}"
+    return f"{reserved} of {budget}, and one redemption takes {one}"
 
 
 def _uses(row: Row) -> tuple[bool | None, Any, Any, str]:

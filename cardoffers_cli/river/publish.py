@@ -33,7 +33,7 @@ def publish(
 
     `what` is the statement of a kind. Returns how many there are; of an institution its own alone.
     """
-    kind = next(each for each in EVENTS.values() if each.what == what)
+    kind = next(entry for entry in EVENTS.values() if entry.what == what)
     first, last = (run_no, run_no) if run_no else (after_run_no + 1, 2**62)
     bounds: Mapping[str, Any] = {"first_run_no": first, "last_run_no": last}
     happened = store.define(f"river/publish:{what}", **bounds)

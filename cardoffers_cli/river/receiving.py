@@ -349,28 +349,28 @@ def judge(
     among the rows are said to be left out.
     """
     repeats, by_date, before = [], 0, 0
-    for each, numbers in zip_longest(staged, numbered):
-        repeated = find_repeats(store, each, knows.references(store, each, numbers))
-        alike = knows.look_alikes(store, each, numbers, repeated)
-        note_repeats(store, each, repeated, alike, file.position)
+    for part, numbers in zip_longest(staged, numbered):
+        repeated = find_repeats(store, part, knows.references(store, part, numbers))
+        alike = knows.look_alikes(store, part, numbers, repeated)
+        note_repeats(store, part, repeated, alike, file.position)
         repeats.append(repeated)
         counts = store.rows("river/judge:look_counts", alike)[0]
         by_date, before = by_date + counts["by_date"], before + counts["before"]
     left_out = staged[1:] if not takes_refunds else ()
-    for each in left_out:
-        note_left_out(store, each, repeats[1])
-    found, of_file = all_findings(store, staged), _of_file(store, file, staged[0])
-    common = find_common(store, found, file.received)
-    first = first_findings(store, found, common, FINDINGS_SHOWN)
-    by_code = [*map(about_code, summary(store, found)), *map(about_file, of_file)]
+    for part in left_out:
+        note_left_out(store, part, repeats[1])
+    table, of_file = all_findings(store, staged), _of_file(store, file, staged[0])
+    common = find_common(store, table, file.received)
+    first = first_findings(store, table, common, FINDINGS_SHOWN)
+    by_code = [*map(about_code, summary(store, table)), *map(about_file, of_file)]
     earning = knows.earning(store, file, staged[0], repeats[0], numbered[0] if numbered else None)
     report = FileReport(
         **_facts(file),
         row_kind=file.row_kind,
         received=file.received,
         invalid=file.invalid,
-        duplicates=sum(each.duplicates for each in repeats),
-        conflicts=sum(each.conflicts for each in repeats),
+        duplicates=sum(repeat.duplicates for repeat in repeats),
+        conflicts=sum(repeat.conflicts for repeat in repeats),
         blank_lines=file.blank_lines,
         is_unterminated=file.is_unterminated,
         can_earn=earning,
@@ -389,7 +389,7 @@ def judge(
     return Judged(
         staged=staged,
         repeats=repeats,
-        found=found,
+        found=table,
         of_file=of_file,
         report=report,
         known_otherwise=before,
@@ -437,9 +437,9 @@ def write_outputs(
     In the report what is found of the file as a whole comes before what is found in its rows.
     """
     if outputs.errors:
-        told = chain(map(_row_of, judged.of_file), findings(store, judged.found))
+        rows = chain(map(_row_of, judged.of_file), findings(store, judged.found))
         with replacing(outputs.errors, mode=mode) as out:
-            write_findings(out, in_their_words(told, file.labels), position=file.position)
+            write_findings(out, in_their_words(rows, file.labels), position=file.position)
     if outputs.valid or outputs.rejected:
         with ExitStack() as stack:
             valid, rejected = (
@@ -458,8 +458,8 @@ def _row_of(finding: Finding) -> Mapping[str, Any]:
 
 
 def _of_file(store: Store, file: TransactionFile, staged: Staged) -> list[Finding]:
-    found = [*file.file_findings, *refused_before(store, file.numbers)]
+    file_findings = [*file.file_findings, *refused_before(store, file.numbers)]
     received = file.received - (file.refunds.received if file.refunds else 0)
     if tokens_look_rotated(store, staged, received):
-        found.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))
-    return found
+        file_findings.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))
+    return file_findings

@@ -78,29 +78,29 @@ def find_all_held(store: Store, run_no: int) -> ReservedTables:
 
 
 def redeem(
-    engine: Engine, resolutions: Resolutions, candidates: Candidates, held: ReservedTables
+    engine: Engine, resolutions: Resolutions, candidates: Candidates, hold: ReservedTables
 ) -> Decided:
     """Decide which offer each purchase redeems, of its candidates and what is left of them."""
-    limits = engine.run("limits", candidates.terms, candidates.rows, held.reserved, held.uses)
+    limits = engine.run("limits", candidates.terms, candidates.rows, hold.reserved, hold.uses)
     if engine.count(limits["tight"]):
-        choices, refusals, rounds = _propose(engine, candidates, held, limits)
+        choices, refusals, rounds = _propose(engine, candidates, hold, limits)
     else:  # the first round refuses nobody, so there is no need to hold it
-        made = engine.run("uncontested", candidates.rows)
-        choices, refusals = made["choices"], made["refusals"]
+        uncontested = engine.run("uncontested", candidates.rows)
+        choices, refusals = uncontested["choices"], uncontested["refusals"]
         rounds = 0
     outcome = engine.run("outcome", choices, refusals, candidates.terms, *limits.values())
-    found = engine.define(
+    tables = engine.define(
         "found",
-        *(resolutions.rows, resolutions.said_unknown, held.this_run),
+        *(resolutions.rows, resolutions.said_unknown, hold.this_run),
         *(candidates.enrolled, candidates.terms),
         *outcome.values(),
     )
     return Decided(
-        decisions=found["decided"],
-        outcomes=found["outcomes_found"],
-        redemptions=found["redeemed_purchases"],
+        decisions=tables["decided"],
+        outcomes=tables["outcomes_found"],
+        redemptions=tables["redeemed_purchases"],
         considered=resolutions.rows,
-        unresolved=found["unresolved"],
+        unresolved=tables["unresolved"],
         candidates=candidates.rows,
         refusals=refusals,
         rounds=rounds,
@@ -138,29 +138,29 @@ def keep_redemptions(
 
 
 def _propose(
-    engine: Engine, candidates: Candidates, held: ReservedTables, limits: Made
+    engine: Engine, candidates: Candidates, hold: ReservedTables, limits: Made
 ) -> tuple[Table, Table, int]:
     """Let the purchases of each period propose; return choices, refusals and how many rounds."""
     contest = engine.run("redeem", candidates.terms, candidates.rows, *limits.values())
     choices, turns = contest["choices"], contest["turns"]
-    fixed = (*limits.values(), choices, candidates.terms, held.uses)
+    fixed = (*limits.values(), choices, candidates.terms, hold.uses)
     proposals, standing, refusals = (
         contest[name] for name in ("proposals", "standing", "refusals")
     )
-    period, later = contest["period"], engine.count(contest["later_periods"])
+    period, remaining = contest["period"], engine.count(contest["later_periods"])
     rounds = 0
     while True:
         while engine.count(proposals):
             rounds += 1
             last = (proposals, standing, refusals)
-            made = engine.run("redeem_round", *fixed, *last)
-            standing = made["next_standing"].called("standing")
-            refusals = made["next_refusals"].called("refusals")
-            proposals = made["next_proposals"].called("proposals")
-            engine.drop(made["held"], made["kept"], made["refused"], *last)
-        if not later:
+            tables = engine.run("redeem_round", *fixed, *last)
+            standing = tables["next_standing"].called("standing")
+            refusals = tables["next_refusals"].called("refusals")
+            proposals = tables["next_proposals"].called("proposals")
+            engine.drop(tables["held"], tables["kept"], tables["refused"], *last)
+        if not remaining:
             return choices, refusals, rounds
-        later -= 1
-        made = engine.run("redeem_period", period, turns, choices)
-        period = made["next_period"].called("period")
-        proposals = made["next_proposals"].called("proposals")
+        remaining -= 1
+        tables = engine.run("redeem_period", period, turns, choices)
+        period = tables["next_period"].called("period")
+        proposals = tables["next_proposals"].called("proposals")

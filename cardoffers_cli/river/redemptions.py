@@ -111,19 +111,19 @@ def reverse_redemption(
     Raises `Refused` if it is reversed already, and as `reverse_all` does.
     """
     of = {"redemption_id": redemption_id}
-    found = store.record(RedemptionSummary, "river/redemptions:find", **of)
-    if found is None:
+    redemption = store.record(RedemptionSummary, "river/redemptions:find", **of)
+    if redemption is None:
         raise _unknown()
-    if found.status == "reversed":
+    if redemption.status == "reversed":
         raise Refused(
-            f"The redemption was reversed already, at {format_minute(found['reversed_at'])}.",
+            f"The redemption was reversed already, at {format_minute(redemption['reversed_at'])}.",
             code="already_reversed",
             hint="A reversal is final; nothing was changed.",
         )
-    number = found.redemption_no
+    number = redemption.redemption_no
     reversals = store.make("river/redemptions:one_reversal", redemption_no=number)
     reverse_all(store, reversals, reason=reason, run_no=run_no, now=now, actor=actor)
-    return found
+    return redemption
 
 
 def reverse_all(
@@ -139,9 +139,9 @@ def reverse_all(
     if last is None:
         return
     if now < last["moved_at"]:
-        done = "settled" if last["is_settled"] else "made"
+        state = "settled" if last["is_settled"] else "made"
         raise Refused(
-            f"The redemption was {done} at {format_moment(last['moved_at'])},"
+            f"The redemption was {state} at {format_moment(last['moved_at'])},"
             " after this reversal's clock.",
             code="reversal_too_early",
             hint="Leave out --as-of, or give a time since then; nothing was changed.",

@@ -46,10 +46,10 @@ def find_undecided(engine: Engine, waiting: Waiting) -> Undecided:
     They are computed here, for how many there are behind a watermark an engine cannot tell: DuckDB
     takes 50 million for some hundred, and the join with their merchants for one that fits.
     """
-    made = engine.run("undecided", waiting.watermark, waiting.known_now)
+    tables = engine.run("undecided", waiting.watermark, waiting.known_now)
     return Undecided(
-        purchases=made["undecided"],
-        said_unknown=made["said_unknown"],
+        purchases=tables["undecided"],
+        said_unknown=tables["said_unknown"],
         refunded=waiting.refunded,
         still_unknown=waiting.still_unknown,
     )
@@ -66,9 +66,9 @@ def find_all_waiting(store: Store) -> Undecided:
 
 def find_not_redeemed(engine: Engine, refunded: Table) -> Undecided:
     """Name all purchases that never redeemed, for a rematch: it reads the whole history."""
-    made = engine.define("rematch")
+    tables = engine.define("rematch")
     return Undecided(
-        purchases=made["undecided"], said_unknown=made["said_unknown"], refunded=refunded
+        purchases=tables["undecided"], said_unknown=tables["said_unknown"], refunded=refunded
     )
 
 
@@ -98,9 +98,9 @@ def keep_waiting(store: Store, *, run_no: int) -> None:
 
 def resolve(engine: Engine, undecided: Undecided) -> Resolutions:
     """Find the merchant of each of these purchases, and what refunds have left of it."""
-    made = engine.run("resolve", undecided.purchases, undecided.refunded)
+    tables = engine.run("resolve", undecided.purchases, undecided.refunded)
     return Resolutions(
-        rows=made["resolutions"],
+        rows=tables["resolutions"],
         said_unknown=undecided.said_unknown,
         still_unknown=undecided.still_unknown,
     )

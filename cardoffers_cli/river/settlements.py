@@ -147,20 +147,20 @@ def find_settlement(store: Store, beginning: str) -> int:
 
     Raises `NotFound` where there is none, and `UsageError` where there are several.
     """
-    found = store.records(SettlementMatch, "river/settlements:find", beginning=beginning)
-    if not found:
+    matches = store.records(SettlementMatch, "river/settlements:find", beginning=beginning)
+    if not matches:
         raise NotFound(
             f"There is no settlement {beginning!r}.",
             code="settlement_not_found",
             hint="`cardoffers report settlements --by settlement` lists them.",
         )
-    if len(found) > 1:
+    if len(matches) > 1:
         raise UsageError(
             f"Several settlements begin with {beginning!r}.",
             code="settlement_ambiguous",
             hint="Give more of its id.",
         )
-    return found[0].settlement_no
+    return matches[0].settlement_no
 
 
 # Settle: move what is due into settlements, one per institution and currency.
@@ -187,14 +187,14 @@ def settle_in(store: Store, job: Job, *, dry_run: bool = False) -> SettleResult:
     """Settle what is due in the caller's transaction, as one run."""
     with run_record(store, kind="settle", now=job.now, actor=job.actor) as run:
         made = settle(store, run_no=run.run_no, now=job.now, actor=job.actor)
-        told = SettleResult(
+        result = SettleResult(
             run_id=run.run_id,
             settled=sum(settlement.entries for settlement in made),
             **still_pending(store),
             settlements=made,
             dry_run=dry_run,
         )
-        run.counts.update(told)
+        run.counts.update(result)
     if not dry_run:
         keep_counts(store)
-    return told
+    return result

@@ -99,17 +99,17 @@ def simulate_file(
     progress: Progress | None = None,
 ) -> SimulateReport:
     """Import and match a file, return what came of it, and keep nothing."""
-    with aside(source) as given, job.store() as store, store.transaction(keep=False):
+    with aside(source) as copy, job.store() as store, store.transaction(keep=False):
         target = target_of(store, job)
         owner = find_institution(store, institution)
-        with open_layout(given, reading_for(store, owner, job, options)) as file:
+        with open_layout(copy, reading_for(store, owner, job, options)) as file:
             check_kind(file, owner, options)
-            taken = take_in(store, file, owner, job, options, target=target, progress=progress)
-            write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
-        made = taken.made
-        matched = decide_at(target, store, job, import_no=made.import_no)
-        items = decisions_of_import(store, owner.id, made.import_no)
-    return SimulateReport(taken=made, matched=matched, items=items)
+            intake = take_in(store, file, owner, job, options, target=target, progress=progress)
+            write_outputs(store, file, intake.judged, outputs, mode=job.settings.mode)
+        report = intake.made
+        matched = decide_at(target, store, job, import_no=report.import_no)
+        items = decisions_of_import(store, owner.id, report.import_no)
+    return SimulateReport(taken=report, matched=matched, items=items)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,7 +50,7 @@ def stage_slim(store: Store, chunks: Iterable[Chunks], kinds: Sequence[RowKind])
     """Stage what a check needs of a file, each kind of its rows apart; one chunk at least."""
     tables = [_Tables(store, kind, "slim") for kind in kinds]
     _stage(chunks, tables)
-    return [Staged(**each.made()) for each in tables]
+    return [Staged(**table.made()) for table in tables]
 
 
 def stage_whole(
@@ -62,7 +62,7 @@ def stage_whole(
     """
     tables = [_WholeTables(store, kind, kind.name, is_file=is_file) for kind in kinds]
     _stage(chunks, tables)
-    return [StagedImport(**each.made()) for each in tables]
+    return [StagedImport(**table.made()) for table in tables]
 
 
 class _Tables:
@@ -104,18 +104,18 @@ class _WholeTables(_Tables):
     def __init__(self, store: Store, kind: RowKind, form: str, *, is_file: bool) -> None:
         super().__init__(store, kind, form, is_file=is_file)
         self._met = [_Met(store, name) for name in ("tokens", "merchants")]
-        self._texts = [_Part(store, each.name, each) for each in self._met]
+        self._texts = [_Part(store, new_texts.name, new_texts) for new_texts in self._met]
         self._details = _details(store)
         self.sides += [self._details, *self._texts]
 
     def made(self) -> Mapping[str, Any]:
         """Return what is handed on, by its names."""
-        tokens, merchants = (each.made() for each in self._texts)
+        tokens, merchants = (part.made() for part in self._texts)
         return {
             **super().made(),
             "tokens": tokens,
             "merchants": merchants,
-            "collides": any(each.collides for each in self._met),
+            "collides": any(new_texts.collides for new_texts in self._met),
             "details": self._details.table,
         }
 
@@ -132,14 +132,14 @@ def _stage(chunks: Iterable[Chunks], tables: Sequence[_Tables]) -> None:
     for others in tables[1:]:
         others.sides.append(others.rows)
     chunks = chain(first, chunks)
-    for each in chunks:
-        tables[0].rows.stream(_batch(chain((each,), chunks), tables))
+    for chunk in chunks:
+        tables[0].rows.stream(_batch(chain((chunk,), chunks), tables))
         for side in _sides(tables):
             side.write()
 
 
 def _sides(tables: Sequence[_Tables]) -> list[_Part]:
-    return [side for each in tables for side in each.sides]
+    return [side for table in tables for side in table.sides]
 
 
 def _first(chunks: Iterator[Chunks]) -> tuple[list[Chunks], bool]:
@@ -147,21 +147,21 @@ def _first(chunks: Iterator[Chunks]) -> tuple[list[Chunks], bool]:
 
     Rows with numbers that may be card numbers are taken out again, so they are in a table.
     """
-    found, rows = [], 0
+    first, rows = [], 0
     for chunk in chunks:
-        found.append(chunk)
+        first.append(chunk)
         rows += sum(valid.height + findings.height for valid, findings, _ in chunk)
         if rows > FEW_ROWS or any(doubts.height for _, _, doubts in chunk):
-            return found, False
-    return found, True
+            return first, False
+    return first, True
 
 
 def _batch(chunks: Iterator[Chunks], tables: Sequence[_Tables]) -> Iterator[pl.DataFrame]:
     """Yield the rows of the next chunks, and let each side keep its part of them."""
     sides = _sides(tables)
     for _, chunk in zip(range(_CHUNKS_AT_A_TIME), chunks, strict=False):
-        for each, of_kind in zip(tables, chunk, strict=True):
-            for side in each.sides:
+        for table, of_kind in zip(tables, chunk, strict=True):
+            for side in table.sides:
                 side.keep(*of_kind)
         yield tables[0].rows.part_of(*chunk[0])
         if sum(side.waiting for side in sides) >= _WAITING_AT_MOST:
@@ -268,18 +268,18 @@ class _Met:
     ) -> pl.DataFrame:
         """Return the texts of a chunk that were not met before."""
         fingerprint = self._columns[0]
-        found = rows[self._columns]
+        texts = rows[self._columns]
         if rows[fingerprint].null_count():
-            found = found.drop_nulls(fingerprint)
+            texts = texts.drop_nulls(fingerprint)
         if self._memory is not None:
-            found = found.filter(~self._memory.holds(found[fingerprint]))
-        new = found.unique()
-        met = new[fingerprint].unique()
-        self.collides |= len(met) < new.height
+            texts = texts.filter(~self._memory.holds(texts[fingerprint]))
+        new = texts.unique()
+        new_fingerprints = new[fingerprint].unique()
+        self.collides |= len(new_fingerprints) < new.height
         if self._memory is not None:
-            self._memory = self._memory.with_others(met)
-        elif len(met) > max(FEW_ROWS, 0):
-            self._memory = _Memory(met, _PLACES[0])
+            self._memory = self._memory.with_others(new_fingerprints)
+        elif len(new_fingerprints) > max(FEW_ROWS, 0):
+            self._memory = _Memory(new_fingerprints, _PLACES[0])
         return new
 
 
@@ -306,8 +306,8 @@ class _Memory:
         self.count += len(fingerprints)
         places = len(self._lower)
         if self.count * 2 > places and places < _PLACES[1]:
-            known = self._lower.append(self._upper)
-            return _Memory(known.filter(known != 0).append(fingerprints), 4 * places)
+            values = self._lower.append(self._upper)
+            return _Memory(values.filter(values != 0).append(fingerprints), 4 * places)
         self._put(fingerprints)
         return self
 

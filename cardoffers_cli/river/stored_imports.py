@@ -61,10 +61,10 @@ class EarlierImport:
 
 def earlier_import(store: Store, institution_id: UUID, sha256: str) -> EarlierImport | None:
     """Return the first import of the same bytes into the same institution, if there was one."""
-    found = store.row(
+    row = store.row(
         "river/stored_imports:earlier", institution_id=institution_id, file_sha256=sha256
     )
-    return EarlierImport(**found) if found else None
+    return EarlierImport(**row) if row else None
 
 
 class OtherOwner(Record):
@@ -104,25 +104,25 @@ def find_other_owner(
     )[0]
     if drawn["is_known"]:
         address = "river/stored_imports:digest_elsewhere"
-        if found := store.record(OtherOwner, address, **of, file_sha256=file_sha256):
-            return "digest", found
+        if owner := store.record(OtherOwner, address, **of, file_sha256=file_sha256):
+            return "digest", owner
     for evidence in ("rows", "tokens"):
         every = drawn[f"{evidence}_every"]
         if not _may_be(drawn[f"{evidence}_alike"], drawn[f"{evidence}_among"], every):
             continue
         for part in sorted({every, 1}, reverse=True):
             if evidence == "rows":
-                asked = store.make("river/stored_imports:asked_rows", rows, every=part)
-                known = store.make(f"river/stored_imports:{_KNOWN[kind]}", asked)
+                sample = store.make("river/stored_imports:asked_rows", rows, every=part)
+                known_rows = store.make(f"river/stored_imports:{_KNOWN[kind]}", sample)
             else:
-                asked = store.make("river/stored_imports:asked_tokens", tokens, every=part)
-                known = store.make("river/stored_imports:known_tokens", asked, **of)
-            found = store.record(OtherOwner, "river/stored_imports:most", asked, known, **of)
-            store.drop(known, asked)
-            if found is None or not _may_be(found.alike, found.among, part):
+                sample = store.make("river/stored_imports:asked_tokens", tokens, every=part)
+                known_rows = store.make("river/stored_imports:known_tokens", sample, **of)
+            owner = store.record(OtherOwner, "river/stored_imports:most", sample, known_rows, **of)
+            store.drop(known_rows, sample)
+            if owner is None or not _may_be(owner.alike, owner.among, part):
                 break
             if part == 1:
-                return evidence, found
+                return evidence, owner
     return None
 
 

@@ -59,11 +59,11 @@ def undo_import(import_id: str, reason: str, job: Job, *, dry_run: bool = False)
     if not reason.strip():
         raise UsageError("An undo needs a reason.", hint='Say why: --reason "the wrong bank".')
     with approvable(job, dry_run=dry_run) as store:
-        taken = find_import(store, whole_id(store, "import", import_id))
-        owner = institution_of(store, taken.institution_id)
+        record = find_import(store, whole_id(store, "import", import_id))
+        owner = institution_of(store, record.institution_id)
         run = start_run(store, kind="file_undo", now=job.now, actor=job.actor)
-        leaving, earned = find_leaving(store, taken)
-        reversals = count_reversals(store, earned, taken.currency)
+        leaving, earned = find_leaving(store, record)
+        reversals = count_reversals(store, earned, record.currency)
         approval = None
         if reversals.redemptions:
             approval = require_approval(
@@ -71,25 +71,25 @@ def undo_import(import_id: str, reason: str, job: Job, *, dry_run: bool = False)
                 run,
                 owner,
                 action="file_undo",
-                subject=str(taken.import_id),
+                subject=str(record.import_id),
                 amount=reversals.amount,
-                currency=taken.currency,
+                currency=record.currency,
                 details={"redemptions": reversals.redemptions, "reason": reason.strip()},
                 dry_run=dry_run,
             )
         by: Any = {"run_no": run.run_no, "now": job.now, "actor": job.actor}
         by["reason"] = reason.strip()
         reverse_all(store, store.make("river/withdrawals:reversals", earned), **by)
-        withdraw(store, taken, leaving, earned, **by)
+        withdraw(store, record, leaving, earned, **by)
         recount(store)
         result = FileUndoResult(
-            import_id=taken.import_id,
+            import_id=record.import_id,
             institution=owner.slug,
-            file=taken.file_name,
-            imported_at=taken.imported_at,
-            purchases=taken.accepted,
-            amount=taken.amount_accepted,
-            currency=taken.currency,
+            file=record.file_name,
+            imported_at=record.imported_at,
+            purchases=record.accepted,
+            amount=record.amount_accepted,
+            currency=record.currency,
             redemptions=reversals.redemptions,
             merchant_funded_amount=reversals.amount,
             state="withdrawn",
@@ -99,5 +99,5 @@ def undo_import(import_id: str, reason: str, job: Job, *, dry_run: bool = False)
             dry_run=dry_run,
         )
         finish_run(store, run, result)
-    shown: FileUndoResult = without_cards(result)
-    return shown
+    masked: FileUndoResult = without_cards(result)
+    return masked

@@ -103,47 +103,46 @@ def find_import(store: Store, import_id: str) -> ImportRecord:
 
     Raises `NotFound`, and `Refused` for one that was withdrawn, or whose rows cannot be.
     """
-    found = store.record(ImportRecord, "river/withdrawals:import", import_id=import_id)
-    if found is None:
-        gone = store.row("river/withdrawals:withdrawn", import_id=import_id)
-        if gone is None:
+    record = store.record(ImportRecord, "river/withdrawals:import", import_id=import_id)
+    if record is None:
+        row = store.row("river/withdrawals:withdrawn", import_id=import_id)
+        if row is None:
             raise NotFound(
                 "There is no import with this id.",
                 code="import_not_found",
                 hint="`cardoffers file list` shows them.",
             )
         raise Refused(
-            f"{shortened(gone['file_name'])} was withdrawn at"
-            f" {format_minute(gone['withdrawn_at'])}.",
+            f"{shortened(row['file_name'])} was withdrawn at {format_minute(row['withdrawn_at'])}.",
             code="already_withdrawn",
             hint="Nothing is left to undo; `cardoffers import` takes the file again.",
         )
-    if found.file_kind == "call" or found.kind_of_rows != "purchases":
-        what = "came over HTTP" if found.file_kind == "call" else f"holds {found.kind_of_rows}"
+    if record.file_kind == "call" or record.kind_of_rows != "purchases":
+        what = "came over HTTP" if record.file_kind == "call" else f"holds {record.kind_of_rows}"
         raise Refused(
             f"The import {what}: only files of purchases are withdrawn.",
             code="import_not_of_purchases",
             hint="`cardoffers redemption reverse` takes a redemption back.",
         )
-    return found
+    return record
 
 
-def find_leaving(store: Store, taken: ImportRecord) -> tuple[Table, Table]:
+def find_leaving(store: Store, record: ImportRecord) -> tuple[Table, Table]:
     """Return the purchases of an import and their redemptions.
 
     Raises `Refused` where something rests on any of them.
     """
-    of = {"institution_id": taken.institution_id, "import_no": taken.import_no}
+    of = {"institution_id": record.institution_id, "import_no": record.import_no}
     leaving = store.make("river/withdrawals:leaving", **of)
     earned = store.make("river/withdrawals:earned", leaving)
-    known = {**of, "accepted": taken.accepted, "last_import_no": taken.last_import_no}
-    for found in store.rows("river/withdrawals:obstacles", leaving, earned, **known):
-        line, ref = found["line"], found["transaction_ref"]
+    bounds = {**of, "accepted": record.accepted, "last_import_no": record.last_import_no}
+    for obstacle in store.rows("river/withdrawals:obstacles", leaving, earned, **bounds):
+        line, ref = obstacle["line"], obstacle["transaction_ref"]
         first = "" if line is None else f", the first in line {line} ({shortened(ref)})"
         raise Refused(
-            _REASONS[found["about"]].format(rows=f"{found['rows']:,}", first=first),
-            code=found["code"],
-            hint=_HINTS[found["code"]],
+            _REASONS[obstacle["about"]].format(rows=f"{obstacle['rows']:,}", first=first),
+            code=obstacle["code"],
+            hint=_HINTS[obstacle["code"]],
         )
     return leaving, earned
 
@@ -151,13 +150,13 @@ def find_leaving(store: Store, taken: ImportRecord) -> tuple[Table, Table]:
 def count_reversals(store: Store, earned: Table, currency: str) -> Reversals:
     """Return what an undo will reverse."""
     of = {"currency": currency}
-    (found,) = store.records(Reversals, "river/withdrawals:reversed", earned, **of)
-    return found
+    (totals,) = store.records(Reversals, "river/withdrawals:reversed", earned, **of)
+    return totals
 
 
 def withdraw(
     store: Store,
-    taken: ImportRecord,
+    record: ImportRecord,
     leaving: Table,
     earned: Table,
     *,
@@ -170,8 +169,8 @@ def withdraw(
 
     Refunds of its purchases wait again. What is counted has to be counted anew.
     """
-    number, owner = {"import_no": taken.import_no}, {"institution_id": taken.institution_id}
-    of = {**number, **owner, "last_import_no": taken.last_import_no}
+    number, owner = {"import_no": record.import_no}, {"institution_id": record.institution_id}
+    of = {**number, **owner, "last_import_no": record.last_import_no}
     by = {"reason": reason, "run_no": run_no, "now": now, "actor": actor}
     store.execute("river/withdrawals:keep_import", leaving, earned, **of, **by)
     store.execute("river/withdrawals:keep_purchases", leaving)

@@ -61,9 +61,9 @@ def sample(
         files=files,
         unknown_merchants=unknown_merchants,
     )
-    made = []
+    outputs = []
     with context.progress("Rows written") as progress:
         for file in make(folder, plan, dry_run=dry_run):
-            made.append(file)
+            outputs.append(file)
             progress.advance(file["rows"])
-    context.show(made, show.Sheet.of(SampleOutput, "files", made))
+    context.show(outputs, show.Sheet.of(SampleOutput, "files", outputs))

@@ -73,7 +73,7 @@ JSON_FAULTS: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
 )
 
 
-def make_dirty(made: Purchases, kind: str) -> tuple[bytes, int]:
+def make_dirty(purchases: Purchases, kind: str) -> tuple[bytes, int]:
     """Return the bytes of a dirty file, `csv` or `jsonl`, and how many rows it has."""
     write, line_faults = (_csv, CSV_FAULTS) if kind == "csv" else (_json, JSON_FAULTS)
     count = len(FIELD_FAULTS) + len(line_faults)
@@ -81,7 +81,7 @@ def make_dirty(made: Purchases, kind: str) -> tuple[bytes, int]:
     events = pl.select(
         event_no=pl.int_range(FIRST_EVENT, end, dtype=pl.UInt64), is_conflict=pl.lit(False)
     )
-    rows = [dict.fromkeys(HEADER, "") | row for row in made.of_events(events).to_dicts()]
+    rows = [dict.fromkeys(HEADER, "") | row for row in purchases.of_events(events).to_dicts()]
     lines = [write(row) for row in rows]
     places = range(GOOD_ROWS_BETWEEN, len(lines), GOOD_ROWS_BETWEEN + 1)
     for place, (_, column, value) in zip(places, FIELD_FAULTS, strict=False):

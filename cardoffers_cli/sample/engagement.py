@@ -87,10 +87,10 @@ class Engagement:
     def _impressions(self, visits: pl.DataFrame) -> pl.DataFrame:
         offers, day = self.links.program.offers, pl.col("second") // DAY_SECONDS
         first, end = (
-            looked_up(offers[each], pl.col("place")) for each in ("first_day", "last_day")
+            looked_up(offers[column], pl.col("place")) for column in ("first_day", "last_day")
         )
-        shown = 1 + below(self._chance.draw("shown", "cardholder_no", "second"), MOST_SHOWN)
-        ranks = pl.int_ranges(0, shown.cast(pl.Int64).clip(upper_bound=offers.height))
+        count = 1 + below(self._chance.draw("shown", "cardholder_no", "second"), MOST_SHOWN)
+        ranks = pl.int_ranges(0, count.cast(pl.Int64).clip(upper_bound=offers.height))
         return (
             visits.with_columns(rank=ranks)
             .explode("rank")
@@ -164,20 +164,20 @@ class SampleLinks:
         return (self._before(1) - self._before(0)).clip(upper_bound=self.program.offers.height)
 
     def _before(self, more: int) -> pl.Expr:
-        rest = 1.0 - (pl.col("cardholder_no") + more) / self.cardholders.count
-        return ((1.0 - rest * rest) * self.bank.links).floor().cast(pl.Int64)
+        remainder = 1.0 - (pl.col("cardholder_no") + more) / self.cardholders.count
+        return ((1.0 - remainder * remainder) * self.bank.links).floor().cast(pl.Int64)
 
     def _of_favourites(self, wanted: pl.DataFrame) -> pl.DataFrame:
         """Offer an offer of each favourite merchant that has one, if the cardholder takes to it."""
         bits = self.chance.draw("offer", "cardholder_no", "slot")
-        taken = chosen(self.chance.draw("taken", "cardholder_no", "slot"), FAVOURITES_ADDED)
+        is_added = chosen(self.chance.draw("taken", "cardholder_no", "slot"), FAVOURITES_ADDED)
         merchant = self.cardholders.favourite(pl.col("cardholder_no"), pl.col("slot"))
         groups = self.program.by_merchant
         return (
             wanted.with_columns(slot=pl.int_ranges(0, pl.lit(FAVOURITES)))
             .explode("slot")
             .with_columns(merchant_no=merchant)
-            .filter(taken & (groups.size_of(pl.col("merchant_no")) > 0))
+            .filter(is_added & (groups.size_of(pl.col("merchant_no")) > 0))
             .select("cardholder_no", "wanted", place=groups.pick(bits, pl.col("merchant_no")))
         )
 

@@ -30,9 +30,9 @@ _BEGIN = 12
 
 def sample_of(profile: Profile, plan: Plan, *, decimals: int) -> bytes:
     """Return the transactions of a sample as a file in the layout of the profile."""
-    with TemporaryDirectory(prefix="cardoffers-sample-") as aside:
-        *_, made = write_sample(Path(aside), plan)
-        rows = pl.read_csv(made.path, infer_schema=False)
+    with TemporaryDirectory(prefix="cardoffers-sample-") as folder:
+        *_, file = write_sample(Path(folder), plan)
+        rows = pl.read_csv(file.path, infer_schema=False)
     return written(profile, rows, decimals=decimals)
 
 
@@ -44,9 +44,9 @@ def written(profile: Profile, rows: pl.DataFrame, *, decimals: int) -> bytes:
         if name in rows.columns and source.constant is None:
             text = _text(rows[name], source, decimals)
             cells |= _parts(text, source, names)
-    for each in profile.drop_where:
-        kept = pl.Series([(*each.is_not, "X")[0]], dtype=pl.String)
-        cells.setdefault(_place(each.column, names), kept.new_from_index(0, rows.height))
+    for condition in profile.drop_where:
+        cell = pl.Series([(*condition.is_not, "X")[0]], dtype=pl.String)
+        cells.setdefault(_place(condition.column, names), cell.new_from_index(0, rows.height))
     empty = pl.Series([""], dtype=pl.String).new_from_index(0, rows.height)
     table = pl.DataFrame({str(n): cells.get(n, empty) for n in range(1, len(names) + 1)})
     body = [_line(row, profile) for row in table.iter_rows()]
@@ -55,8 +55,8 @@ def written(profile: Profile, rows: pl.DataFrame, *, decimals: int) -> bytes:
         body.insert(min(at, len(body)), _line([str(name) for name in names], profile))
     trailer = _trailer(profile, rows, decimals)
     above, below = [""] * profile.skip_lines, [trailer] if trailer else []
-    whole = "".join(f"{line}\n" for line in [*above, *body, *below])
-    return whole.encode(profile.encoding, errors="replace")
+    content = "".join(f"{line}\n" for line in [*above, *body, *below])
+    return content.encode(profile.encoding, errors="replace")
 
 
 def _columns(profile: Profile) -> list[Column]:
@@ -65,10 +65,10 @@ def _columns(profile: Profile) -> list[Column]:
         return [*(profile.columns or range(1, len(profile.form.widths) + 1))]
     if profile.columns:
         return [*profile.columns]
-    sources = [each for field in profile.fields.given().values() for each in field.sources]
+    sources = [item for field in profile.fields.given().values() for item in field.sources]
     sources += [condition.column for condition in profile.drop_where]
-    named = dict.fromkeys(each for each in sources if isinstance(each, str) and each != LINE)
-    places = {each for each in sources if isinstance(each, int)}
+    named = dict.fromkeys(item for item in sources if isinstance(item, str) and item != LINE)
+    places = {item for item in sources if isinstance(item, int)}
     width = max([len(named) + len(places), *places])
     free = iter(named)
     return [place if place in places else next(free, f"X{place}") for place in range(1, width + 1)]
@@ -86,12 +86,12 @@ def _text(values: pl.Series, source: FieldSource, decimals: int) -> pl.Series:
 
 def _amounts(values: pl.Series, source: AmountSource, decimals: int) -> pl.Series:
     text = values.cast(AMOUNT).cast(pl.String).str.replace(r"(\.[0-9]*?)0*$", "$1")
-    whole, behind = text.str.extract(r"^([0-9]+)"), text.str.extract(r"\.([0-9]*)$").fill_null("")
+    integer, behind = text.str.extract(r"^([0-9]+)"), text.str.extract(r"\.([0-9]*)$").fill_null("")
     behind = behind.str.pad_end(decimals, "0")
     if source.minor_units:
-        plain = whole + behind
+        plain = integer + behind
     else:
-        plain = whole + source.decimal + behind if decimals else whole
+        plain = integer + source.decimal + behind if decimals else integer
     return ("-" if source.negate else "") + pl.Series([source.currency]) + plain
 
 
@@ -106,7 +106,7 @@ def _times(values: pl.Series, source: TimeSource) -> pl.Series:
 
 def _parts(text: pl.Series, source: FieldSource, names: Sequence[Column]) -> dict[int, pl.Series]:
     """Divide a text among the columns it is joined of; what is too much stands in the last."""
-    columns = [each for each in source.sources if each != LINE]
+    columns = [column for column in source.sources if column != LINE]
     if len(source.sources) == 1:
         return {_place(columns[0], names): text}
     if source.join:
@@ -117,8 +117,8 @@ def _parts(text: pl.Series, source: FieldSource, names: Sequence[Column]) -> dic
         parts = [*ends, signed.str.slice(len(ends))]
         divided = pl.DataFrame({str(place): part for place, part in enumerate(parts)})
     filled = divided.with_columns(pl.all().fill_null("1"))
-    found = zip(source.sources, filled.get_columns(), strict=True)
-    return {_place(column, names): part for column, part in found if column != LINE}
+    pairs = zip(source.sources, filled.get_columns(), strict=True)
+    return {_place(column, names): part for column, part in pairs if column != LINE}
 
 
 def _place(column: Column, names: Sequence[Column]) -> int:
@@ -146,12 +146,12 @@ def _trailer(profile: Profile, rows: pl.DataFrame, decimals: int) -> str | None:
     trailer, amount = profile.trailer, profile.fields.amount
     if trailer is None:
         return None
-    told: Mapping[str, str] = {"count": str(rows.height)}
+    sums: Mapping[str, str] = {"count": str(rows.height)}
     if amount:
         total = rows["amount"].cast(pl.Decimal(38, decimals)).sum()
         (text,) = _amounts(pl.Series("amount", [str(total)]), amount, decimals)
-        told = {**told, "sum": text.removeprefix("-")}
-    cells = {getattr(trailer, name): text for name, text in told.items() if getattr(trailer, name)}
+        sums = {**sums, "sum": text.removeprefix("-")}
+    cells = {getattr(trailer, name): text for name, text in sums.items() if getattr(trailer, name)}
     if profile.form.widths:
         line = list(trailer.starts_with.ljust(sum(profile.form.widths)))
         for place, text in cells.items():

@@ -92,15 +92,15 @@ def make_merchants(
     `share` is the market's part of the whole sample, which bounds its number of merchants; rows
     for so many `strangers` come last.
     """
-    known = int(min(max(FEWEST, purchases // PURCHASES_PER_MERCHANT), MOST * share + FEWEST))
-    unknown = known // 4 + 3 + strangers
-    table = _table(chance, market, known + unknown)
+    count = int(min(max(FEWEST, purchases // PURCHASES_PER_MERCHANT), MOST * share + FEWEST))
+    unknown = count // 4 + 3 + strangers
+    table = _table(chance, market, count + unknown)
     return Merchants(
-        known=known,
+        known=count,
         table=table,
         acceptors=_acceptors(chance, market, table),
         outlets=Groups.of(table["outlets"]),
-        popularity=Weights([_weight(rank) for rank in range(known)]),
+        popularity=Weights([_weight(rank) for rank in range(count)]),
     )
 
 
@@ -154,8 +154,8 @@ def _acceptors(chance: Chance, market: Market, table: pl.DataFrame) -> pl.DataFr
 
 def identifiers(chance: Chance, market: Market, merchants: Merchants) -> pl.DataFrame:
     """Return the rows of `merchant_identifiers`; Brazilian merchants also have a Pix key."""
-    known = merchants.catalogue.select("merchant_no", "merchant_id")
-    acceptors = merchants.acceptors.join(known, on="merchant_no", maintain_order="left")
+    merchant_ids = merchants.catalogue.select("merchant_no", "merchant_id")
+    acceptors = merchants.acceptors.join(merchant_ids, on="merchant_no", maintain_order="left")
     cards = acceptors.select(
         "merchant_id",
         merchant_identifier_type=pl.lit("card_acceptor"),
@@ -163,7 +163,7 @@ def identifiers(chance: Chance, market: Market, merchants: Merchants) -> pl.Data
     )
     if market.currency != "BRL":
         return cards
-    keys = known.select(
+    keys = merchant_ids.select(
         "merchant_id",
         merchant_identifier_type=pl.lit("pix_key"),
         merchant_identifier=hexadecimal(chance.draw("pix", "merchant_no")),
@@ -233,9 +233,9 @@ class Strangers:
 
     def truth(self, merchants: Merchants) -> pl.DataFrame:
         """Return whose each identifier is: of aggregators and new merchants, nobody's."""
-        known = merchants.catalogue.select("merchant_no", "merchant_id")
+        pairs = merchants.catalogue.select("merchant_no", "merchant_id")
         is_known = pl.col("kind").is_in(KINDS[:2])
-        return self.table.join(known, on="merchant_no", how="left", maintain_order="left").select(
+        return self.table.join(pairs, on="merchant_no", how="left", maintain_order="left").select(
             pl.lit("card_acceptor").alias(TRUTH[0]),
             "merchant_identifier",
             "kind",

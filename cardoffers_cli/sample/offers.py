@@ -82,10 +82,10 @@ def _window(chance: Chance, plan: Plan) -> dict[str, pl.Expr]:
     """Start a third of the offers inside the period, and end a third inside it."""
     early = -between(chance.draw("early", "offer_no"), 1, 60).cast(pl.Int64)
     soon = between(chance.draw("soon", "offer_no"), 0, max(1, plan.days * 45 // 100))
-    late = plan.days + between(chance.draw("late", "offer_no"), 1, 60)
+    beyond = plan.days + between(chance.draw("late", "offer_no"), 1, 60)
     over = plan.days - between(chance.draw("over", "offer_no"), 0, max(1, plan.days * 45 // 100))
     starts = pl.when(chosen(chance.draw("starts", "offer_no"), 330)).then(soon).otherwise(early)
-    ends = pl.when(chosen(chance.draw("ends", "offer_no"), 330)).then(over).otherwise(late)
+    ends = pl.when(chosen(chance.draw("ends", "offer_no"), 330)).then(over).otherwise(beyond)
     first, last = starts.cast(pl.Int64), ends.cast(pl.Int64) + 1
     return {
         "first_day": first,

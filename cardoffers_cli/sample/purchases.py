@@ -58,18 +58,18 @@ class Purchases:
         """Make so many rows from this one on: the columns of a transaction file, as text."""
         rows = pl.select(row_no=pl.int_range(first, first + count, dtype=pl.UInt64))
         row = pl.col("row_no")
-        later = row.clip(lower_bound=1)
+        nonzero = row.clip(lower_bound=1)
         kind = below(self.chance.draw("kind", row), 1000)
-        back = 1 + below(self.chance.draw("back", row), later.clip(upper_bound=REPEATED_WITHIN))
+        back = 1 + below(self.chance.draw("back", row), nonzero.clip(upper_bound=REPEATED_WITHIN))
         events = rows.select(
-            event_no=pl.when(kind < REPEATS + CONFLICTS).then(later - back).otherwise(row),
+            event_no=pl.when(kind < REPEATS + CONFLICTS).then(nonzero - back).otherwise(row),
             is_conflict=(kind < CONFLICTS) & (row > 0),
         )
         return self.of_events(events)
 
     def of_events(self, events: pl.DataFrame) -> pl.DataFrame:
         """Make the rows of these events (`event_no`, `is_conflict`: it changes the amount)."""
-        made = (
+        frame = (
             events.with_columns(
                 cardholder_no=self.cardholders.shopper(self.chance.draw("cardholder", "event_no"))
             )
@@ -89,10 +89,10 @@ class Purchases:
             )
         )
         if self.strangers is None:
-            return made.select(COLUMNS)
+            return frame.select(COLUMNS)
         bits = self.chance.draw("descriptor", "event_no")
-        said = self.strangers.descriptor(pl.col("stranger_no"), pl.col("merchant_no"), bits)
-        return made.select(*COLUMNS, merchant_descriptor=said)
+        descriptor = self.strangers.descriptor(pl.col("stranger_no"), pl.col("merchant_no"), bits)
+        return frame.select(*COLUMNS, merchant_descriptor=descriptor)
 
     def _stranger(self) -> pl.Expr:
         """Choose the unknown identifier, or merchant, of a purchase that has one."""
@@ -106,17 +106,17 @@ class Purchases:
     def _merchant(self) -> pl.Expr:
         merchants = self.cardholders.merchants
         stranger = pl.col("stranger_no")
-        known = self.cardholders.goes_to(pl.col("cardholder_no"), pl.col("event_no"))
+        merchant = self.cardholders.goes_to(pl.col("cardholder_no"), pl.col("event_no"))
         if self.strangers:
-            return self.strangers.merchant(stranger, known)
-        return pl.coalesce(merchants.known + stranger, known)
+            return self.strangers.merchant(stranger, merchant)
+        return pl.coalesce(merchants.known + stranger, merchant)
 
     def _acceptor(self) -> pl.Expr:
         merchants = self.cardholders.merchants
         bits = self.chance.draw("outlet", "event_no")
         outlet = merchants.outlets.pick(bits, pl.col("merchant_no"))
-        known = looked_up(merchants.acceptors["card_acceptor_id"], outlet)
-        return self.strangers.acceptor(pl.col("stranger_no"), known) if self.strangers else known
+        code = looked_up(merchants.acceptors["card_acceptor_id"], outlet)
+        return self.strangers.acceptor(pl.col("stranger_no"), code) if self.strangers else code
 
     def _amount(self) -> pl.Expr:
         """Spread the category's usual amount: a product of four even factors is near log-normal.
@@ -150,8 +150,8 @@ class Purchases:
         days = [self.plan.first_day + timedelta(days=day) for day in range(self.plan.days)]
         calendar = Weights([WEEKDAYS[day.weekday()] * weight for day in days for weight in HOURS])
         begun = [f"{day}T{hour:02}:" for day in days for hour in range(24)]
-        late = chosen(self.chance.draw("late", "event_no"), LATE)
-        hours = pl.when(late).then(LATE_HOURS).otherwise(USUAL_DELAY_HOURS)
+        is_late = chosen(self.chance.draw("late", "event_no"), LATE)
+        hours = pl.when(is_late).then(LATE_HOURS).otherwise(USUAL_DELAY_HOURS)
         longest = hours * self.bank.rows // (24 * self.plan.days) + 1
         delay = below(self.chance.draw("delay", "event_no"), longest)
         event = pl.col("event_no") % self.bank.rows

@@ -67,6 +67,6 @@ class Refunds:
         plan = self.purchases.plan
         end = datetime.combine(plan.first_day, time()) + timedelta(days=plan.days)
         bought_at = pl.col("transacted_at").str.to_datetime(_FORMAT)
-        left = (pl.lit(end) - bought_at).dt.total_seconds().clip(1, int(LONGEST.total_seconds()))
-        lag = below(self.purchases.chance.draw("lag", "refund_no"), left)
+        longest = (pl.lit(end) - bought_at).dt.total_seconds().clip(1, int(LONGEST.total_seconds()))
+        lag = below(self.purchases.chance.draw("lag", "refund_no"), longest)
         return (bought_at + pl.duration(seconds=lag)).dt.strftime(_FORMAT)

@@ -140,8 +140,8 @@ def write_sample(folder: Path, plan: Plan) -> Iterator[SampleFile]:
             yield from _transactions(folder / "transactions", chance, plan, scene, bank)
             yield from _refunds(folder / "refunds", chance, plan, scene, bank)
     if plan.unknown_merchants:
-        made = (scene.strangers.truth(scene.merchants) for scene in scenes if scene.strangers)
-        yield write_table(folder / "truth" / "merchants.csv", made)
+        tables = (scene.strangers.truth(scene.merchants) for scene in scenes if scene.strangers)
+        yield write_table(folder / "truth" / "merchants.csv", tables)
 
 
 def _scenes(chance: Chance, plan: Plan) -> Iterator[Scene]:
@@ -151,21 +151,23 @@ def _scenes(chance: Chance, plan: Plan) -> Iterator[Scene]:
         own = chance.within(market.currency)
         rows = sum(bank.rows for bank in banks)
         edges = (rows_before, rows_before + rows)
-        first, last = (plan.unknown_merchants * each // plan.rows for each in edges)
+        first, last = (plan.unknown_merchants * edge // plan.rows for edge in edges)
         rows_before += rows
-        known = make_merchants(own, market, rows, rows / plan.rows, last - first)
-        offers = make_offers(own, plan, market, known, first_offer)
+        merchants = make_merchants(own, market, rows, rows / plan.rows, last - first)
+        offers = make_offers(own, plan, market, merchants, first_offer)
         first_offer += offers.height
         programs = [
-            make_program(own, known, offers, place, len(banks)) for place in range(len(banks))
+            make_program(own, merchants, offers, place, len(banks)) for place in range(len(banks))
         ]
         yield Scene(
             banks=banks,
-            merchants=known,
-            identifiers=identifiers(own, market, known),
+            merchants=merchants,
+            identifiers=identifiers(own, market, merchants),
             offers=offers,
             programs=programs,
-            strangers=make_strangers(own, market, known, last - first) if last > first else None,
+            strangers=make_strangers(own, market, merchants, last - first)
+            if last > first
+            else None,
         )
 
 
@@ -181,14 +183,14 @@ def _purchases(chance: Chance, plan: Plan, scene: Scene, bank: Bank) -> Purchase
 def _catalogue(
     folder: Path, chance: Chance, plan: Plan, scenes: list[Scene]
 ) -> Iterator[SampleFile]:
-    shown = [
+    programs = [
         (scene, bank, program)
         for scene in scenes
         for bank, program in zip(scene.banks, scene.programs, strict=True)
     ]
     links = [
         SampleLinks(people.chance, plan, bank, people, program)
-        for scene, bank, program in shown
+        for scene, bank, program in programs
         for people in [_cardholders(chance, scene, bank)]
     ]
     tables: dict[str, Iterable[pl.DataFrame]] = {
@@ -202,10 +204,10 @@ def _catalogue(
             program.offers.sort("position").select(
                 institution=pl.lit(bank.slug), offer_id="offer_id", position="position"
             )
-            for _, bank, program in shown
+            for _, bank, program in programs
         ),
-        "links": (frame for made in links for frame in made.chunks(CHUNK_ROWS)),
-        "engagement": (frame for made in links for frame in Engagement(made).chunks(CHUNK_ROWS)),
+        "links": (frame for part in links for frame in part.chunks(CHUNK_ROWS)),
+        "engagement": (frame for part in links for frame in Engagement(part).chunks(CHUNK_ROWS)),
     }
     for name, frames in tables.items():
         yield write_table(folder / f"{name}.csv", frames)
@@ -235,17 +237,17 @@ def _institutions(chance: Chance, scenes: list[Scene]) -> pl.DataFrame:
 def _transactions(
     folder: Path, chance: Chance, plan: Plan, scene: Scene, bank: Bank
 ) -> Iterator[SampleFile]:
-    made = _purchases(chance, plan, scene, bank)
+    purchases = _purchases(chance, plan, scene, bank)
     ending = plan.kind + (".gz" if plan.gzip else "")
     for part in range(plan.files):
         first, last = (bank.rows * edge // plan.files for edge in (part, part + 1))
         number = f"-{part + 1}" if plan.files > 1 else ""
         path = folder / f"{bank.slug}{number}.{ending}"
-        stretches = _stretches(made, first, last)
+        stretches = _stretches(purchases, first, last)
         yield write_transactions(path, plan.kind, stretches, zipped=plan.gzip)
     if plan.dirty and bank.number == 0:
         kind = "csv" if plan.kind == "csv" else "jsonl"
-        yield write_bytes(folder / f"{bank.slug}-dirty.{kind}", *make_dirty(made, kind))
+        yield write_bytes(folder / f"{bank.slug}-dirty.{kind}", *make_dirty(purchases, kind))
 
 
 def _refunds(
@@ -253,13 +255,13 @@ def _refunds(
 ) -> Iterator[SampleFile]:
     """Write the file of refunds of a bank, if it has any."""
     if bank.refunds:
-        made = Refunds(_purchases(chance, plan, scene, bank))
+        refunds = Refunds(_purchases(chance, plan, scene, bank))
         path = folder / f"{bank.slug}.{plan.kind}{'.gz' if plan.gzip else ''}"
-        stretches = _stretches(made, 0, bank.refunds)
+        stretches = _stretches(refunds, 0, bank.refunds)
         yield write_transactions(path, plan.kind, stretches, zipped=plan.gzip)
 
 
-def _stretches(made: Purchases | Refunds, first: int, last: int) -> Iterator[pl.DataFrame]:
+def _stretches(source: Purchases | Refunds, first: int, last: int) -> Iterator[pl.DataFrame]:
     """Make the rows from `first` up to `last`; an empty stretch is one empty frame."""
     for start in range(first, max(last, first + 1), CHUNK_ROWS):
-        yield made.rows(start, min(CHUNK_ROWS, last - start))
+        yield source.rows(start, min(CHUNK_ROWS, last - start))

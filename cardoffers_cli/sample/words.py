@@ -53,8 +53,8 @@ class Market:
 
 
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-CATEGORIES = [Category(**each) for each in _WORDS["categories"]]
-MARKETS = {each["currency"]: Market(**each) for each in _WORDS["markets"]}
+CATEGORIES = [Category(**entry) for entry in _WORDS["categories"]]
+MARKETS = {entry["currency"]: Market(**entry) for entry in _WORDS["markets"]}
 BANKS: Sequence[Mapping[str, str]] = _WORDS["banks"]
 TITLES: Mapping[str, str] = _WORDS["titles"]
 DESCRIPTIONS: Mapping[str, str] = _WORDS["descriptions"]

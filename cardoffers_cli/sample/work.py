@@ -51,13 +51,13 @@ def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[Sampl
     in a temporary folder and removed again. Raises `UsageError` for a plan that makes no sense.
     """
     _check(plan)
-    with TemporaryDirectory(prefix="cardoffers-sample-") as aside:
-        place = Path(aside) if dry_run else folder
-        for made in write_sample(place, plan):
-            name = made.path.relative_to(place).as_posix()
-            yield SampleOutput(file=name, rows=made.rows, bytes=made.size_bytes, dry_run=dry_run)
+    with TemporaryDirectory(prefix="cardoffers-sample-") as temporary:
+        place = Path(temporary) if dry_run else folder
+        for file in write_sample(place, plan):
+            name = file.path.relative_to(place).as_posix()
+            yield SampleOutput(file=name, rows=file.rows, bytes=file.size_bytes, dry_run=dry_run)
             if dry_run:
-                made.path.unlink()
+                file.path.unlink()
 
 
 def _check(plan: Plan) -> None:

@@ -121,8 +121,8 @@ def backup(
     """
     must_exist(job.path)
     if not dry_run:
-        for left in backup_places.drafts_left(target if target.is_dir() else target.parent):
-            _remove(left)  # first, as it may be in the way
+        for old_draft in backup_places.drafts_left(target if target.is_dir() else target.parent):
+            _remove(old_draft)  # first, as it may be in the way
     file = _named(job, target)
     check_room(file.parent, copying.size_with_log(job.path), "The backup")
     if dry_run:
@@ -130,32 +130,32 @@ def backup(
     backup_places.note(job.path, file.parent.absolute())
     draft = backup_places.draft_in(file.parent)
     try:
-        found = _copied(job, draft, tell)
+        copy = _copied(job, draft, tell)
         tell("checksum")
-        secrets = signing_secrets.text_of(found.secrets) if found.secrets else None
-        checksum = _checksum(draft, secrets, **found.head, made_at=job.now)
-        with ExitStack() as made:
-            made.enter_context(_claimed(file, draft, checksum))  # erasures find the name by it
+        secrets = signing_secrets.text_of(copy.secrets) if copy.secrets else None
+        checksum = _checksum(draft, secrets, **copy.head, made_at=job.now)
+        with ExitStack() as stack:
+            stack.enter_context(_claimed(file, draft, checksum))  # erasures find the name by it
             erasures.copy_to(job.path, backup_erasures_path(file), checksum_path(draft))
             if secrets:
-                made.enter_context(new_private_file(backup_secrets_path(file), secrets))
+                stack.enter_context(new_private_file(backup_secrets_path(file), secrets))
             _give_name(draft, file)
     finally:
         copying.discard(draft)
-    return _report(job, file, checksum, found, dry_run=False)
+    return _report(job, file, checksum, copy, dry_run=False)
 
 
 def _report(
-    job: Job, file: Path, checksum: Checksum, found: _Copied, *, dry_run: bool
+    job: Job, file: Path, checksum: Checksum, copy: _Copied, *, dry_run: bool
 ) -> BackupResult:
     has_list = erasures_path(job.path).exists()
     return BackupResult(
         backup=str(file),
         **asdict(checksum),
-        history=found.history,
-        secrets=str(backup_secrets_path(file)) if found.secrets else None,
+        history=copy.history,
+        secrets=str(backup_secrets_path(file)) if copy.secrets else None,
         erasures=str(backup_erasures_path(file)) if has_list else None,
-        faults=found.faults,
+        faults=copy.faults,
         dry_run=dry_run,
     )
 
@@ -164,7 +164,7 @@ def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> BackupResul
     """Return what a backup would be, by the store itself."""
     tell("audit")
     with job.store(read_only=True) as store:
-        found = _Copied(
+        copy = _Copied(
             head=_head(store),
             secrets=_secrets(store, job),
             history=archive_place(store),
@@ -176,9 +176,9 @@ def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> BackupResul
         size_bytes=copying.size_with_log(job.path),
         schema_version=newest_version(),
         made_at=format_moment(job.now),
-        **found.head,
+        **copy.head,
     )
-    return _report(job, file, checksum, found, dry_run=True)
+    return _report(job, file, checksum, copy, dry_run=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,10 +242,10 @@ def _remove(draft: Path) -> None:
 
 def _is_of(checksum: Path, draft: Path) -> bool:
     with suppress(OSError, ValueError, TypeError):
-        told = Checksum(**json.loads(checksum.read_bytes()))
-        found = draft.stat()
-        is_like = (found.st_nlink, told.form, told.size_bytes) == (1, FORM, found.st_size)
-        return is_like and told.sha256 == digest_of(draft)
+        sums = Checksum(**json.loads(checksum.read_bytes()))
+        info = draft.stat()
+        is_like = (info.st_nlink, sums.form, sums.size_bytes) == (1, FORM, info.st_size)
+        return is_like and sums.sha256 == digest_of(draft)
     return False
 
 
@@ -259,9 +259,9 @@ def _named(job: Job, target: Path) -> Path:
     """Return the file of a backup that is not there yet."""
     file = target / backup_name(job.path, job.now) if target.is_dir() else target
     beside = checksum_path(file), backup_secrets_path(file), backup_erasures_path(file)
-    for each in (file, *beside):
-        if each.exists():
-            raise _taken(each)
+    for path in (file, *beside):
+        if path.exists():
+            raise _taken(path)
     must_be_folder(file.parent)
     return file
 
@@ -294,8 +294,8 @@ def _head(store: Store) -> Mapping[str, Any]:
 def _secrets(store: Store, job: Job) -> dict[str, str]:
     """Return the signing secrets that the store names, as far as they are there."""
     named = signing_secrets.named_in(store)
-    known = signing_secrets.read_secrets(job.path)
-    return {key: text for key, text in known.items() if key in named}
+    stored = signing_secrets.read_secrets(job.path)
+    return {key: text for key, text in stored.items() if key in named}
 
 
 def _checksum(draft: Path, secrets: str | None, *, made_at: datetime, **head: Any) -> Checksum:

@@ -43,8 +43,8 @@ def init(
     if example:
         from cardoffers_cli.storage.example import init_with_example
 
-        made = init_with_example(context.job, dry_run=dry_run)
-        context.show(made, *(file_sheets(made.example) if made.example else ()))
+        result = init_with_example(context.job, dry_run=dry_run)
+        context.show(result, *(file_sheets(result.example) if result.example else ()))
     else:
         from cardoffers_cli.storage.stores import init as make
 
@@ -64,12 +64,12 @@ def info(ctx: typer.Context) -> None:
     from cardoffers_cli.storage.stores import info as look
 
     context = CommandContext.of(ctx)
-    found = look(context.job)
-    said = (
-        f"{found.store}: {found.size_bytes:,} bytes, schema {found.schema_version}, "
-        f"engine DuckDB {found.engine_version}"
+    state = look(context.job)
+    text = (
+        f"{state.store}: {state.size_bytes:,} bytes, schema {state.schema_version}, "
+        f"engine DuckDB {state.engine_version}"
     )
-    context.show(found, Sheet("tables", TABLES, found.tables), *_parts(found.history), Text([said]))
+    context.show(state, Sheet("tables", TABLES, state.tables), *_parts(state.history), Text([text]))
 
 
 @app.command()
@@ -99,13 +99,13 @@ def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun =
     context = CommandContext.of(ctx)
     if not dry_run:
         context.confirm("Mask every card number of the store, for good?", yes=yes)
-    found = mask(context.job, dry_run=dry_run)
-    if found["masked"]:
+    result = mask(context.job, dry_run=dry_run)
+    if result["masked"]:
         write_anew(context.job)
-    left = found["left"]
-    why = f"{left:,} are left: they lie in the history, whose files stay." if left else ""
-    places = Sheet("places", PLACES, found["places"])
-    context.show(found, places, exit_code=3 if left else 0, why=why)
+    remaining = result["left"]
+    why = f"{remaining:,} are left: they lie in the history, whose files stay." if remaining else ""
+    places = Sheet("places", PLACES, result["places"])
+    context.show(result, places, exit_code=3 if remaining else 0, why=why)
 
 
 @app.command()
@@ -121,12 +121,12 @@ def backup(
 
     context = CommandContext.of(ctx)
     with _steps(context, "Backing up", backups.STEPS) as tell:
-        made = backups.backup(context.job, target, dry_run=dry_run, tell=tell)
+        result = backups.backup(context.job, target, dry_run=dry_run, tell=tell)
     context.show(
-        made,
-        Sheet.of(BackupResult, "backup", [made]),
-        Text([*_written(made), *_archive(made), *_kept(made), *_faults(made)]),
-        exit_code=3 if made.faults else 0,
+        result,
+        Sheet.of(BackupResult, "backup", [result]),
+        Text([*_written(result), *_archive(result), *_kept(result), *_faults(result)]),
+        exit_code=3 if result.faults else 0,
     )
 
 
@@ -145,15 +145,15 @@ def restore(
 
     context = CommandContext.of(ctx)
     with _steps(context, "Restoring", restores.STEPS) as tell:
-        done = restores.restore(
+        row = restores.restore(
             context.job, file, erasures=erasures, accept_loss=yes, dry_run=dry_run, tell=tell
         )
     context.show(
-        done,
-        Sheet.of(Restored, "restored", [done]),
-        *_lost(done),
-        Text([*_erased(done), *_archive(done), *_secrets(done), *_faults(done)]),
-        exit_code=3 if done.faults or done.secrets_missing or done.erasures_unknown_since else 0,
+        row,
+        Sheet.of(Restored, "restored", [row]),
+        *_lost(row),
+        Text([*_erased(row), *_archive(row), *_secrets(row), *_faults(row)]),
+        exit_code=3 if row.faults or row.secrets_missing or row.erasures_unknown_since else 0,
     )
 
 
@@ -165,9 +165,9 @@ def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
     context = CommandContext.of(ctx)
     with _steps(context, "Compacting", compacts.STEPS) as tell:
-        done = compacts.compact(context.job, dry_run=dry_run, tell=tell)
-    said = list(_written(done))
-    context.show(done, Sheet.of(Compacted, "compacted", [done]), *_merged(done), Text(said))
+        result = compacts.compact(context.job, dry_run=dry_run, tell=tell)
+    lines = list(_written(result))
+    context.show(result, Sheet.of(Compacted, "compacted", [result]), *_merged(result), Text(lines))
 
 
 @app.command()
@@ -184,12 +184,12 @@ def export(
 
     context = CommandContext.of(ctx)
     with context.progress("Exporting"):
-        done = move(context.job, to, dry_run=dry_run)
+        result = move(context.job, to, dry_run=dry_run)
     context.show(
-        done,
-        Sheet("moved", MOVED, done.moved),
-        *_merged(done),
-        Text([*_written(done), *_exported(done)]),
+        result,
+        Sheet("moved", MOVED, result.moved),
+        *_merged(result),
+        Text([*_written(result), *_exported(result)]),
     )
     if not dry_run:
         context.note("Next: `cardoffers store compact` gives the room back.")
@@ -203,28 +203,28 @@ def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) ->
 
     context = CommandContext.of(ctx)
 
-    def agree(found: "Recovered") -> None:
-        without = f" and go on without {_runs(found)}" if found.lost else ""
-        is_whole = found.log_bytes_used == found.log_bytes
+    def agree(recovery: "Recovered") -> None:
+        without = f" and go on without {_runs(recovery)}" if recovery.lost else ""
+        is_whole = recovery.log_bytes_used == recovery.log_bytes
         what = "Fix {store}" if is_whole else "Put the log of {store} aside"
-        context.confirm(f"{what.format(**found)}{without}?", yes=yes)
+        context.confirm(f"{what.format(**recovery)}{without}?", yes=yes)
 
     with _steps(context, "Recovering", recovers.STEPS) as tell:
-        done = recovers.recover(context.job, agree=agree, dry_run=dry_run, tell=tell)
-    said = ["Nothing was changed (--dry-run)."] if dry_run else []
+        row = recovers.recover(context.job, agree=agree, dry_run=dry_run, tell=tell)
+    note = ["Nothing was changed (--dry-run)."] if dry_run else []
     context.show(
-        done,
-        Sheet.of(Recovered, "recovered", [done]),
-        *_lost(done),
-        Text([*said, *(f"The log is kept: {log}" for log in done.kept_logs), *_faults(done)]),
-        exit_code=3 if done.faults else 0,
+        row,
+        Sheet.of(Recovered, "recovered", [row]),
+        *_lost(row),
+        Text([*note, *(f"The log is kept: {log}" for log in row.kept_logs), *_faults(row)]),
+        exit_code=3 if row.faults else 0,
     )
 
 
-def _runs(found: "Recovered") -> str:
-    first, last = found.lost_runs[0], found.lost_runs[-1]
-    named = f"{first['run_no']} to {last['run_no']}" if found.lost > 1 else first["run_no"]
-    return f"{counted(found.lost, 'run')} that were committed ({named})"
+def _runs(recovery: "Recovered") -> str:
+    first, last = recovery.lost_runs[0], recovery.lost_runs[-1]
+    named = f"{first['run_no']} to {last['run_no']}" if recovery.lost > 1 else first["run_no"]
+    return f"{counted(recovery.lost, 'run')} that were committed ({named})"
 
 
 @app.command("accept-loss")
@@ -242,8 +242,8 @@ def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False
         elif loss.replaced_by:
             context.confirm(f"Go on with this file beside {loss.replaced_by}?", yes=yes)
         loss = stores.accept_loss(context.job)
-    shown = {**loss, "dry_run": dry_run}
-    context.show(shown, Sheet("loss", LOSS, [shown]), *_lost(loss))
+    document = {**loss, "dry_run": dry_run}
+    context.show(document, Sheet("loss", LOSS, [document]), *_lost(loss))
 
 
 @contextmanager
@@ -260,19 +260,19 @@ def _steps(
         yield tell
 
 
-def _written(told: "BackupResult | Compacted | Exported") -> Iterator[str]:
-    if told.dry_run:
+def _written(result: "BackupResult | Compacted | Exported") -> Iterator[str]:
+    if result.dry_run:
         yield "Nothing was written (--dry-run)."
 
 
-def _lost(told: "Restored | Recovered | LostCommits") -> Iterator[Sheet | Text]:
+def _lost(result: "Restored | Recovered | LostCommits") -> Iterator[Sheet | Text]:
     from cardoffers_cli.storage.overview import LastRun
 
-    if told.lost_runs:
-        yield Sheet.of(LastRun, "lost", told.lost_runs, title="Runs that were lost")
-    if told.next:
+    if result.lost_runs:
+        yield Sheet.of(LastRun, "lost", result.lost_runs, title="Runs that were lost")
+    if result.next:
         yield Text(
-            told.next, title="Run again, with the files of that nightly run put back from done/"
+            result.next, title="Run again, with the files of that nightly run put back from done/"
         )
 
 
@@ -285,54 +285,54 @@ def _parts(history: "ArchiveInfo | None") -> Iterator[Sheet]:
         )
 
 
-def _merged(done: "Compacted | Exported") -> Iterator[Sheet]:
+def _merged(result: "Compacted | Exported") -> Iterator[Sheet]:
     from cardoffers_cli.archive.merging import MergeResult
 
-    if done.merged:
-        yield Sheet.of(MergeResult, "merged", done.merged, title="Parts of the history, merged")
+    if result.merged:
+        yield Sheet.of(MergeResult, "merged", result.merged, title="Parts of the history, merged")
 
 
-def _exported(done: "Exported") -> Iterator[str]:
-    yield f"The history is at {done.root}."
-    if done.unmerged:
-        yield f"Its small parts were left as they are: {done.unmerged}"
+def _exported(result: "Exported") -> Iterator[str]:
+    yield f"The history is at {result.root}."
+    if result.unmerged:
+        yield f"Its small parts were left as they are: {result.unmerged}"
 
 
-def _archive(told: "BackupResult | Restored") -> Iterator[str]:
-    if told.history:
-        yield f"The history is not in it: back up {told.history} where it is."
+def _archive(result: "BackupResult | Restored") -> Iterator[str]:
+    if result.history:
+        yield f"The history is not in it: back up {result.history} where it is."
 
 
-def _kept(made: "BackupResult") -> Iterator[str]:
-    if made.secrets:
-        yield f"The signing secrets are in {made.secrets}: keep it as safe as they are."
-    if made.erasures:
-        yield f"The list of erasures is in {made.erasures}: keep it beside the backup."
+def _kept(result: "BackupResult") -> Iterator[str]:
+    if result.secrets:
+        yield f"The signing secrets are in {result.secrets}: keep it as safe as they are."
+    if result.erasures:
+        yield f"The list of erasures is in {result.erasures}: keep it beside the backup."
 
 
-def _erased(done: "Restored") -> Iterator[str]:
-    if done.erased_again:
-        yield f"{counted(done.erased_again, 'cardholder')} erased since the backup: erased again."
-    if done.erasures_unknown_since:
+def _erased(row: "Restored") -> Iterator[str]:
+    if row.erased_again:
+        yield f"{counted(row.erased_again, 'cardholder')} erased since the backup: erased again."
+    if row.erasures_unknown_since:
         yield (
-            f"Who was erased after {format_minute(done.erasures_unknown_since)} is not known here "
+            f"Who was erased after {format_minute(row.erasures_unknown_since)} is not known here "
             "and may be back. Run `cardoffers privacy reapply --erasures FILE` with a newer list "
             "of erasures; if there is none, ask the institutions who was erased since, erase them "
             "again, then run `cardoffers privacy reapply --none-since --yes`."
         )
 
 
-def _secrets(done: "Restored") -> Iterator[str]:
-    for slug in done.secrets_missing:
+def _secrets(result: "Restored") -> Iterator[str]:
+    for slug in result.secrets_missing:
         yield (
             f"The signing secret of {slug} is not beside the backup: its webhooks wait until "
             f"`cardoffers webhook rotate-secret -i {slug}` makes a new one."
         )
 
 
-def _faults(told: "BackupResult | Restored | Recovered") -> list[str]:
+def _faults(result: "BackupResult | Restored | Recovered") -> list[str]:
     return [
         f"The audit {fault.name} found {counted(fault.rows, 'row')}: "
         "see `cardoffers doctor --strict`."
-        for fault in told.faults
+        for fault in result.faults
     ]

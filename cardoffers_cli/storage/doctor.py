@@ -108,8 +108,8 @@ def doctor(
     must_exist(job.path)
     opening = job.opening(read_only=True)
     with lock_for(opening), current(opening) as store:
-        found = examine(store, job.path, strict=strict, tell=tell)
-    return DoctorReport(ok=all(each.ok for each in found), audits=found)
+        results = examine(store, job.path, strict=strict, tell=tell)
+    return DoctorReport(ok=all(audit.ok for audit in results), audits=results)
 
 
 def examine(
@@ -145,19 +145,19 @@ def examine_part(
     not asked; everything else is of the whole store. Call it outside of transactions.
     """
     chosen = [name for name in names() if name not in but | SELDOM]
-    found = {}
+    by_name = {}
     try:
         with store.transaction(keep=False):
             show_part(store, after_run_no)
             for name in chosen:
                 if name in OF_A_PART:
-                    found[name] = _examined(store, path, name, tell)
+                    by_name[name] = _examined(store, path, name, tell)
     except StoreDamaged:  # there is no part of what cannot be read: the audits tell
         return examine(store, path, but=but, tell=tell)
     for name in chosen:
-        if name not in found:
-            found[name] = _examined(store, path, name, tell)
-    return [found[name] for name in chosen]
+        if name not in by_name:
+            by_name[name] = _examined(store, path, name, tell)
+    return [by_name[name] for name in chosen]
 
 
 def _examined(store: Store, path: Path | None, name: str, tell: Callable[[str], None]) -> Audit:
@@ -171,8 +171,8 @@ def _examined(store: Store, path: Path | None, name: str, tell: Callable[[str], 
 
 def names(*, strict: bool = True) -> list[str]:
     """Return the names of the audits, in their order."""
-    known = [*_BESIDE, *_INSIDE, *audits()]
-    return [name for name in known if strict or name in QUICK]
+    every = [*_BESIDE, *_INSIDE, *audits()]
+    return [name for name in every if strict or name in QUICK]
 
 
 def _ask(store: Store, path: Path | None, name: str) -> Found:
@@ -200,10 +200,10 @@ def _journal(store: Store, path: Path) -> Found:
 def _secrets(store: Store, path: Path) -> Found:
     """Find institutions whose signing secret is gone, and a file of secrets that is no good."""
     try:
-        gone = signing_secrets.missing(store, signing_secrets.read_secrets(path))
+        slugs = signing_secrets.missing(store, signing_secrets.read_secrets(path))
     except (Refused, StoreDamaged) as error:
         return 1, {"fault": error.code}
-    return _listed([{"institution": slug} for slug in gone])
+    return _listed([{"institution": slug} for slug in slugs])
 
 
 def _erasures(store: Store, path: Path) -> Found:
@@ -213,16 +213,16 @@ def _erasures(store: Store, path: Path) -> Found:
     except (Refused, StoreDamaged) as error:
         return 1, {"fault": error.code}
     missing = unknown_to(store, listed.erasures)
-    found = [{"erasure_id": each.erasure_id, "next": _AGAIN} for each in missing]
+    rows = [{"erasure_id": erasure.erasure_id, "next": _AGAIN} for erasure in missing]
     since = listed.unknown_since
     unknown = [{"fault": "erasures_unknown", "since": since, "next": _ANSWER}] if since else []
     unwritten = [{"fault": "not_compacted", "next": _COMPACT}] if is_marked(path) else []
-    return _listed([*found, *unknown, *unwritten])
+    return _listed([*rows, *unknown, *unwritten])
 
 
 def _taken_files(store: Store, _path: Path) -> Found:
-    found = unanswered(store, look_at(watched(store)))
-    return _listed([change.document() for change in found])
+    changes = unanswered(store, look_at(watched(store)))
+    return _listed([change.document() for change in changes])
 
 
 def _parts(store: Store) -> Found:
@@ -239,7 +239,7 @@ def _card_numbers(store: Store) -> Found:
 _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     # First: the others may need room, which is such a file.
     "no_leftover_files": lambda _, path: _listed(
-        [{"file": str(left.relative_to(path.parent))} for left in leftovers(path)]
+        [{"file": str(file.relative_to(path.parent))} for file in leftovers(path)]
     ),
     "every_block_is_whole": lambda _, path: _listed(
         [{"file": path.name, "block": block} for block in damaged_blocks(path)]
@@ -249,7 +249,7 @@ _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     "call_book_is_whole": lambda _, path: _listed(usage_journal.faults(path)),
     "erased_stay_erased": _erasures,
     "no_half_backups": lambda _, path: _listed(
-        [{"file": str(left)} for left in backup_places.left_in_known(path)]
+        [{"file": str(file)} for file in backup_places.left_in_known(path)]
     ),
     TAKEN_FILES: _taken_files,
 }

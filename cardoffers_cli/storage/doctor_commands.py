@@ -26,21 +26,21 @@ def doctor(
 
     context = CommandContext.of(ctx)
     with context.progress("Auditing", total=len(names(strict=strict))) as bar:
-        found = look(context.job, strict=strict, tell=lambda _name: bar.advance())
+        check = look(context.job, strict=strict, tell=lambda _name: bar.advance())
     rows = [
         {**audit, "example": audit.example and json_text.dumps(audit.example)}
-        for audit in found.audits
+        for audit in check.audits
     ]
     context.show(
-        found, Sheet.of(Audit, "audits", rows), Text([_said(found)]), exit_code=0 if found.ok else 3
+        check, Sheet.of(Audit, "audits", rows), Text([_said(check)]), exit_code=0 if check.ok else 3
     )
 
 
-def _said(found: "DoctorReport") -> str:
-    failed = [audit.name for audit in found.audits if not audit.ok]
+def _said(report: "DoctorReport") -> str:
+    failed = [audit.name for audit in report.audits if not audit.ok]
     if not failed:
-        return f"All {len(found.audits)} audits are clean."
+        return f"All {len(report.audits)} audits are clean."
     return (
-        f"{len(failed)} of {len(found.audits)} audits found something: {', '.join(failed)}. "
+        f"{len(failed)} of {len(report.audits)} audits found something: {', '.join(failed)}. "
         "Keep the store as it is, and look at the examples before anything else runs on it."
     )

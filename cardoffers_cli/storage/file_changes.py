@@ -82,15 +82,15 @@ class Change:
     @property
     def message(self) -> str:
         """What happened, in words."""
-        taken = f"{self.file.shown}, taken on {self.file.as_of.date()},"
+        subject = f"{self.file.shown}, taken on {self.file.as_of.date()},"
         if self.later.what != "grew":
-            return f"{taken} was changed afterwards: it is not what was read."
+            return f"{subject} was changed afterwards: it is not what was read."
         if self.rows is None:
-            return f"{taken} grew afterwards, and what came was not read."
+            return f"{subject} grew afterwards, and what came was not read."
         first, last = self.later.first_line, self.later.last_line
         part = f" (line {first} was read in part)" if self.later.is_cut else ""
         span = f"line {first}" if first == last else f"lines {first} to {last}"
-        return f"{taken} grew afterwards: {span}, {counted(self.rows, 'row')}, not read{part}."
+        return f"{subject} grew afterwards: {span}, {counted(self.rows, 'row')}, not read{part}."
 
     @property
     def then(self) -> str:
@@ -145,35 +145,35 @@ def look_at(files: Sequence[ProcessedFile]) -> FileCheck:
         there += stamp is not None
         if stamp is None or stamp == file.looked_stamp:
             continue
-        later = look_later(_path(file), file.taken_bytes, file.taken_sha256)
-        if later is None:
+        file_change = look_later(_path(file), file.taken_bytes, file.taken_sha256)
+        if file_change is None:
             continue
-        if later.what == "same" or later.mark == file.accepted_mark:
-            same.append((file, later.stamp))
+        if file_change.what == "same" or file_change.mark == file.accepted_mark:
+            same.append((file, file_change.stamp))
         else:
-            change = Change(file=file, later=later)
+            change = Change(file=file, later=file_change)
             changed.append((change, change.content_sha256))
     return FileCheck(files=there, same=same, changed=changed)
 
 
-def unanswered(store: Store, looked: FileCheck) -> list[Change]:
+def unanswered(store: Store, check: FileCheck) -> list[Change]:
     """Return the changes that nobody has answered, by an import of the file as it is now."""
     return [
         change
-        for change, sha256 in looked.changed
+        for change, sha256 in check.changed
         if sha256 is None or earlier_import(store, change.file.institution_id, sha256) is None
     ]
 
 
 def keep_looked(
-    store: Store, looked: FileCheck, changes: Sequence[Change], *, before_night: int
+    store: Store, check: FileCheck, changes: Sequence[Change], *, before_night: int
 ) -> None:
     """Write which files need not be read again, in the caller's transaction: all but `changes`.
 
     Of a file of the night that looks, somebody may still be writing the rest: the next one looks.
     """
-    answered = [(each.file, each.later.stamp) for each, _ in looked.changed if each not in changes]
-    for file, stamp in [*looked.same, *answered]:
+    answered = [(item.file, item.later.stamp) for item, _ in check.changed if item not in changes]
+    for file, stamp in [*check.same, *answered]:
         if file.night_no < before_night:
             store.execute(
                 "drop/processed_files:looked",
@@ -187,10 +187,10 @@ def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> AcceptedChang
     """Accept a file that changed after it was taken as it is now; raise `NotFound`."""
     with job.store(read_only=True) as store:
         files = watched(store)
-    looked = look_at(files)  # which takes its time: others may have the store meanwhile
+    check = look_at(files)  # which takes its time: others may have the store meanwhile
     with job.store() as store, store.transaction(keep=not dry_run):
-        found = unanswered(store, looked)
-        changes = {change.file.shown: change for change in found}
+        open_changes = unanswered(store, check)
+        changes = {change.file.shown: change for change in open_changes}
         if name not in changes:
             raise NotFound(
                 f"No file {name!r} changed after it was taken.",

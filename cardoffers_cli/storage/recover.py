@@ -100,10 +100,10 @@ def recover(
                 return report
             agree(report)
             tell("put aside")
-            kept = _put_aside(job, draft, look)
+            logs = _put_aside(job, draft, look)
         finally:
             copying.discard(draft)
-    return replace(report, kept_logs=[str(each) for each in kept])
+    return replace(report, kept_logs=[str(log) for log in logs])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,14 +171,14 @@ def _longest_beginning(job: Job, draft: Path) -> int:
             "changed.",
             file=str(job.path),
         ) from error
-    whole = log_path(job.path)
-    opens, fails = 0, whole.stat().st_size + 1 if whole.exists() else 1
+    full_log = log_path(job.path)
+    opens, fails = 0, full_log.stat().st_size + 1 if full_log.exists() else 1
     while fails - opens > 1:
         length = (opens + fails) // 2
-        copying.copy_beginning(whole, log, length)
+        copying.copy_beginning(full_log, log, length)
         opens, fails = (opens, length) if _not_opened(job, draft) else (length, fails)
     if opens:
-        copying.copy_beginning(whole, log, opens)
+        copying.copy_beginning(full_log, log, opens)
     else:
         log.unlink(missing_ok=True)
     return opens
@@ -199,8 +199,8 @@ def _put_aside(job: Job, draft: Path, look: _Remains) -> list[Path]:
     """
     since = job.opening().since or job.now
     blocks.write(job.path, look.mended)
-    whole = look.is_log_whole
-    kept = [] if whole else copying.replace_logs(job.path, log_path(draft), since)
+    is_whole = look.is_log_whole
+    logs = [] if is_whole else copying.replace_logs(job.path, log_path(draft), since)
     with current(job.opening()) as store:
         if look.lost:
             put_aside(snapshot_path(job.path), since)  # it may show what was lost
@@ -209,7 +209,7 @@ def _put_aside(job: Job, draft: Path, look: _Remains) -> list[Path]:
             journal.keep_up(store, job.path)
         store.execute("kernel/store/copying:checkpoint")
     log_path(job.path).unlink(missing_ok=True)  # what the engine found nothing in, it leaves
-    return kept
+    return logs
 
 
 def _report(job: Job, look: _Remains, *, dry_run: bool) -> Recovered:

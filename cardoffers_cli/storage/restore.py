@@ -122,14 +122,14 @@ def restore(
             if look.lost and not (accept_loss or dry_run):
                 raise _older(job.path, file, look)
             tell("swap")
-            aside = None if dry_run else _swap(job, draft, look.newest, secrets, listed)
+            old_store = None if dry_run else _swap(job, draft, look.newest, secrets, listed)
         finally:
             copying.discard(draft)
     return Restored(
         store=str(job.path),
         backup=str(file),
         run_no=checksum.run_no,
-        kept_aside=str(aside) if aside else None,
+        kept_aside=str(old_store) if old_store else None,
         **look.loss,
         history=look.history,
         secrets_missing=look.secrets_missing,
@@ -141,7 +141,7 @@ def restore(
 
 
 def _known_erasures(
-    job: Job, newest: JournalLine | None, file: Path, checksum: Checksum, given: Path | None
+    job: Job, newest: JournalLine | None, file: Path, checksum: Checksum, list_path: Path | None
 ) -> ErasureList:
     """Join the lists there are, and say since when there may be more erasures.
 
@@ -149,15 +149,15 @@ def _known_erasures(
     the one that somebody put here before there was a store.
     """
     own, beside = own_list(job.path), read_list(path := layout.backup_erasures_path(file))
-    listed, told = own.joined(beside), journal.all_ids(job.path) - {None}
-    is_here = newest is not None and newest.run_id in told if told else own.key is not None
+    listed, run_ids = own.joined(beside), journal.all_ids(job.path) - {None}
+    is_here = newest is not None and newest.run_id in run_ids if run_ids else own.key is not None
     since = own.unknown_since
     if not is_here or len(listed.erasures) > len(own.erasures):
         until = beside.unknown_since or parse_moment(checksum.made_at)
         since = max(until, since or until)
-    if given:
-        listed = listed.joined(read_list(given))
-    if newest is None or (given and not (path.exists() and given.samefile(path))):
+    if list_path:
+        listed = listed.joined(read_list(list_path))
+    if newest is None or (list_path and not (path.exists() and list_path.samefile(path))):
         since = None
     return replace(listed, unknown_since=since)
 
@@ -233,13 +233,13 @@ def _swap(
     secrets and the list of erasures come before the store that needs them.
     """
     since = job.opening().since or job.now
-    aside = layout.kept_name(job.path, since) if job.path.exists() else None
-    if aside:
-        copying.keep_aside(job.path, aside)
+    old_store = layout.kept_name(job.path, since) if job.path.exists() else None
+    if old_store:
+        copying.keep_aside(job.path, old_store)
         if before := read_secrets(job.path):
-            write_secrets(aside, before)
-        keep(aside, own_list(job.path))
-        journal.mark_replaced(aside, job.path, now=job.now)
+            write_secrets(old_store, before)
+        keep(old_store, own_list(job.path))
+        journal.mark_replaced(old_store, job.path, now=job.now)
     put_logs_aside(job.path, since)
     # It may show what will be lost, and nobody knew then.
     put_aside(layout.snapshot_path(job.path), since)
@@ -247,7 +247,7 @@ def _swap(
     keep(job.path, listed)
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
     copying.put_in_place(draft, job.path)
-    return aside
+    return old_store
 
 
 def _read_checksum(file: Path) -> Checksum:

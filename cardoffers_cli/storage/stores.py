@@ -127,11 +127,11 @@ def migrate(job: Job, *, dry_run: bool = False) -> MigratedStore:
     With `dry_run`, what is told is what would be.
     """
     opening = job.opening(read_only=dry_run)
-    done = lacking(opening) if dry_run else migrate_store(opening)
+    migrations = lacking(opening) if dry_run else migrate_store(opening)
     return MigratedStore(
         store=str(job.path),
         schema_version=newest_version(),
-        applied=[f"{migration.version:04} {migration.name}" for migration in done],
+        applied=[f"{migration.version:04} {migration.name}" for migration in migrations],
         moved=[],
         left=[],
         dry_run=dry_run,
@@ -157,7 +157,7 @@ def _archive(store: Store) -> ArchiveInfo | None:
     archive = archive_of(store)
     if archive is None:
         return None
-    parts, left = archive.parts(), merging.left(store)
+    parts, old_parts = archive.parts(), merging.left(store)
     by_table = {
         table: [part.row_count for part in parts if part.table_name == table] for table in TABLES
     }
@@ -168,7 +168,7 @@ def _archive(store: Store) -> ArchiveInfo | None:
                 table_name=table,
                 parts=len(rows),
                 row_count=sum(rows),
-                parts_left=left.get(table, 0),
+                parts_left=old_parts.get(table, 0),
             )
             for table, rows in by_table.items()
         ],

@@ -42,8 +42,8 @@ def list_(
     context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
     rows, findings = watch_rows(context.job, institution, code=code, state=state, limit=most)
-    sheet = Sheet.of(WatchFinding, "findings", [_row(each) for each in rows])
-    context.show([_told(each) for each in rows], sheet, raw=raw)
+    sheet = Sheet.of(WatchFinding, "findings", [_row(row) for row in rows])
+    context.show([_told(row) for row in rows], sheet, raw=raw)
     if findings > len(rows):
         context.note(f"There are {counted(findings, 'finding')}: --all for every one.")
 
@@ -56,8 +56,8 @@ def show_(
     from cardoffers_cli.watch.findings import show_watch_finding
 
     context = CommandContext.of(ctx)
-    found = show_watch_finding(context.job, finding_id, institution)
-    context.show(_told(found), Sheet.of_fields("finding", _row(found)))
+    finding = show_watch_finding(context.job, finding_id, institution)
+    context.show(_told(finding), Sheet.of_fields("finding", _row(finding)))
 
 
 @app.command()
@@ -73,16 +73,16 @@ def accept(
     from cardoffers_cli.watch.findings import accept_watch
 
     context = CommandContext.of(ctx)
-    done = accept_watch(context.job, finding_id, reason, institution=institution, dry_run=dry_run)
-    context.show(done, Sheet.of_fields("finding", _row(done)))
+    row = accept_watch(context.job, finding_id, reason, institution=institution, dry_run=dry_run)
+    context.show(row, Sheet.of_fields("finding", _row(row)))
 
 
-def _told(found: "WatchFinding") -> Mapping[str, Any]:
+def _told(finding: "WatchFinding") -> Mapping[str, Any]:
     """Return a finding as JSON has it: its kind and what was measured in fields of their own."""
-    return {**found, "kind": found.code, **measured(found.figures)}
+    return {**finding, "kind": finding.code, **measured(finding.figures)}
 
 
-def _row(found: "WatchFinding") -> Mapping[str, Any]:
+def _row(finding: "WatchFinding") -> Mapping[str, Any]:
     """Return a finding as it is shown: its figures in words, and its subject as people know it."""
-    fields = {name: value for name, value in found.items() if name not in HIDDEN}
-    return {**fields, "figures": figures_text(found.figures)}
+    fields = {name: value for name, value in finding.items() if name not in HIDDEN}
+    return {**fields, "figures": figures_text(finding.figures)}

@@ -58,14 +58,14 @@ def compare(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> li
     of = {"institution_id": institution_id}
     some = {**of, "import_nos": [*import_nos]}
     like = store.make("watch/drift:like_files", **some)
-    found = [
+    observations = [
         *map(_unusual, store.rows("watch/drift:unusual", like, **of)),
         *map(_known, store.rows("watch/drift:wholly_known", **some)),
         *map(_unknown, store.rows("watch/drift:unknown_cardholders", **some)),
         *map(_silent, store.rows("watch/drift:silent", like, **some)),
     ]
     store.drop(like)
-    return found
+    return observations
 
 
 def _unusual(row: Mapping[str, Any]) -> Observation:

@@ -49,12 +49,12 @@ def watch_rows(
     """Return findings, the open ones first, then the newest; and how many there are in all."""
     with reading(job) as source:
         owner = find_institution(source.store, institution).id if institution else None
-        found = list_watch_findings(
+        findings = list_watch_findings(
             source.store, institution_id=owner, code=code, state=state, limit=limit
         )
-    return [without_cards(WatchFinding.cut(each)) for each in found], found[
+    return [without_cards(WatchFinding.cut(finding)) for finding in findings], findings[
         0
-    ].findings if found else 0
+    ].findings if findings else 0
 
 
 def show_watch_finding(
@@ -62,12 +62,12 @@ def show_watch_finding(
 ) -> WatchFindingDetails:
     """Return one finding, named by its id or the beginning of that; raise `NotFound`."""
     with reading(job) as source:
-        found = _find(source.store, finding, institution)
-    says = watch_meaning(found.code).says
-    shown: WatchFindingDetails = without_cards(
-        WatchFindingDetails(**found, meaning=says, next=_next(found))
+        row = _find(source.store, finding, institution)
+    says = watch_meaning(row.code).says
+    details: WatchFindingDetails = without_cards(
+        WatchFindingDetails(**row, meaning=says, next=_next(row))
     )
-    return shown
+    return details
 
 
 def accept_watch(
@@ -99,12 +99,12 @@ def _find(store: Store, finding: str, institution: str | None) -> WatchFinding:
     return find_watch_finding(store, whole_id(store, "watch_finding", finding, owner), owner)
 
 
-def _next(found: WatchFinding) -> str | None:
+def _next(finding: WatchFinding) -> str | None:
     """Say what to do about a finding that is open, with its id in the place of FINDING."""
-    if found.state != "open":
+    if finding.state != "open":
         return None
-    return watch_meaning(found.code).then.replace("FINDING", str(found.finding_id))
+    return watch_meaning(finding.code).then.replace("FINDING", str(finding.finding_id))
 
 
-def _closed(found: WatchFinding) -> str:
-    return format_moment(found.closed_at) if found.closed_at else ""
+def _closed(finding: WatchFinding) -> str:
+    return format_moment(finding.closed_at) if finding.closed_at else ""

@@ -88,8 +88,8 @@ def watch_meaning(code: str) -> WatchMeaning:
 
 def read_figures(text: str) -> Mapping[str, Any]:
     """Read the figures of a finding; numbers come back exact."""
-    found: Mapping[str, Any] = json.loads(text, parse_float=Decimal)
-    return found
+    figures: Mapping[str, Any] = json.loads(text, parse_float=Decimal)
+    return figures
 
 
 def measured(figures: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -103,18 +103,18 @@ def change_watch(
 
 
 def record_findings(
-    store: Store, institution_id: UUID, found: Sequence[Observation], *, run_no: int, now: datetime
+    store: Store, institution_id: UUID, items: Sequence[Observation], *, run_no: int, now: datetime
 ) -> int:
     """Record findings of an institution, in the caller's transaction; return how many are new."""
-    if not found:
+    if not items:
         return 0
     return store.execute(
         "watch/questions:record",
         institution_id=institution_id,
-        codes=[each.code for each in found],
-        subjects=[each.subject for each in found],
-        days=[each.about_on for each in found],
-        figures=[dumps(dict(each.figures)) for each in found],
+        codes=[item.code for item in items],
+        subjects=[item.subject for item in items],
+        days=[item.about_on for item in items],
+        figures=[dumps(dict(item.figures)) for item in items],
         run_no=run_no,
         now=now,
     )
@@ -171,16 +171,16 @@ def find_watch_finding(
     store: Store, finding_id: str, institution_id: UUID | None = None
 ) -> WatchFinding:
     """Return one finding by its whole id; raise `NotFound`."""
-    found = list_watch_findings(
+    findings = list_watch_findings(
         store, institution_id=institution_id, finding_id=finding_id, limit=1
     )
-    if not found:
+    if not findings:
         raise NotFound(
             "The watch has no finding with this id.",
             code="finding_not_found",
             hint="`cardoffers watch list` shows them with their ids.",
         )
-    return WatchFinding.cut(found[0])
+    return WatchFinding.cut(findings[0])
 
 
 def accept_watch_finding(store: Store, finding_id: UUID, **by: Any) -> None:
@@ -220,18 +220,18 @@ def find_abuse(store: Store, institution_id: UUID, now: datetime) -> list[Observ
     if look is None:
         return []
     redemption_no = {**of, "redemption_no": look["redemption_no"]}
-    found = [
+    rows = [
         *store.rows("watch/abuse:shared_instruments", **of, instrument_no=look["instrument_no"]),
         *store.rows("watch/abuse:busy_cardholders", **redemption_no),
         *store.rows("watch/abuse:concentrated_merchants", **redemption_no),
         *store.rows("watch/abuse:refunds_after_settlement", **of, run_no=look["run_no"]),
     ]
-    if not found:
+    if not rows:
         return []
-    told = store.rows("watch/abuse:told_lately", **of, codes=[*CODES], now=now)
-    lately = {(row["code"], row["subject"]) for row in told}
+    recent = store.rows("watch/abuse:told_lately", **of, codes=[*CODES], now=now)
+    lately = {(row["code"], row["subject"]) for row in recent}
     return [
         Observation(row["code"], row["subject"], now.date(), row["figures"])
-        for row in found
+        for row in rows
         if (row["code"], row["subject"]) not in lately
     ]

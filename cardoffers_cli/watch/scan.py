@@ -60,12 +60,12 @@ def look(store: Store, job: Job, institution_id: UUID) -> int:
         files = [int(row["import_no"]) for row in store.rows("watch/drift:unlooked", **of)]
         if files:
             store.execute("watch/drift:look", **of, import_nos=files)
-        found = [
+        observations = [
             *compare(store, institution_id, files),
             *find_abuse(store, institution_id, job.now),
         ]
         keep_look(store, institution_id, run.run_no)
-        new = record_findings(store, institution_id, found, run_no=run.run_no, now=job.now)
+        new = record_findings(store, institution_id, observations, run_no=run.run_no, now=job.now)
         run.counts.update(files=len(files), found=new)
     return new
 
@@ -105,20 +105,20 @@ def _look(
     """Return the findings of imports that are open, which may have been accepted before."""
     with run_record(store, kind="watch", now=job.now, actor=job.actor) as run:
         keep_shapes(store, owner.id, import_nos)
-        found = compare(store, owner.id, import_nos)
-        new = record_findings(store, owner.id, found, run_no=run.run_no, now=job.now)
+        items = compare(store, owner.id, import_nos)
+        new = record_findings(store, owner.id, items, run_no=run.run_no, now=job.now)
         run.counts.update(files=len(import_nos), found=new)
-    named = {(each.code, each.subject, each.about_on) for each in found}
+    named = {(item.code, item.subject, item.about_on) for item in items}
     if not named:
         return []
     listed = list_watch_findings(store, institution_id=owner.id, state="open", limit=_MOST_OPEN)
-    return [each for each in listed if (each.code, each.subject, each.about_on) in named]
+    return [row for row in listed if (row.code, row.subject, row.about_on) in named]
 
 
-def _told(found: WatchFinding) -> str:
+def _told(finding: WatchFinding) -> str:
     return (
-        f"Unusual in {shortened(found.about)}: {watch_meaning(found.code).says}"
-        f" ({figures_text(found.figures)}). Next: `cardoffers watch show {found.finding_id}`."
+        f"Unusual in {shortened(finding.about)}: {watch_meaning(finding.code).says}"
+        f" ({figures_text(finding.figures)}). Next: `cardoffers watch show {finding.finding_id}`."
     )
 
 

@@ -150,18 +150,18 @@ class Browser(App[int]):
     @work(exclusive=True, group=_SEARCHES)
     async def _search(self, text: str) -> None:
         self.workers.cancel_group(self, _LOOKS)  # the list that is looked at will be another
-        found: Hits | None = await self._ask(self.inquiry.search, text)
-        if found is None:
+        hits: Hits | None = await self._ask(self.inquiry.search, text)
+        if hits is None:
             self.changed()
             return
-        self._say(summaries.summary(found))
-        self._hide(text, found.attempt.token)
-        self._cases = [self.inquiry.case(row) for row in found.rows]
+        self._say(summaries.summary(hits))
+        self._hide(text, hits.attempt.token)
+        self._cases = [self.inquiry.case(row) for row in hits.rows]
         self.refresh_bindings()
         results = self.query_one(Results)
-        results.show(found.rows)
-        self.screen.set_class(bool(found.rows), "-found")
-        (results if found.rows else self.query_one(panels.SearchBox)).focus()
+        results.show(hits.rows)
+        self.screen.set_class(bool(hits.rows), "-found")
+        (results if hits.rows else self.query_one(panels.SearchBox)).focus()
 
     def _hide(self, text: str, token: str | None) -> None:
         """Leave no full token in the search box."""
@@ -176,9 +176,9 @@ class Browser(App[int]):
             return
         await asyncio.sleep(_SETTLED_S)
         tab = self.query_one(Tabs).active or "why"
-        shown = await self._ask(_told, self._cases[position], tab, self._locale)
-        if shown is not None:
-            glance, page = shown
+        texts = await self._ask(_told, self._cases[position], tab, self._locale)
+        if texts is not None:
+            glance, page = texts
             self.query_one("#glance", panels.Lines).show(glance)
             self.query_one("#text", panels.Lines).show(page)
             self.query_one("#page").scroll_home(animate=False)
@@ -277,8 +277,8 @@ class Browser(App[int]):
 
     def action_help(self) -> None:
         """Tell every key."""
-        bound = [each for each in (*panels.SEARCHING, *panels.LOOKING) if each.show]
-        keys = [(each.key_display or each.key, each.tooltip or each.description) for each in bound]
+        bound = [item for item in (*panels.SEARCHING, *panels.LOOKING) if item.show]
+        keys = [(item.key_display or item.key, item.tooltip or item.description) for item in bound]
         more = [("m", "Unknown merchants, and which they may be"), ("q, ^q", "Leave")]
         self.push_screen(panels.ReadingPage(panels.help_page([*keys, *more])))
 
@@ -303,12 +303,12 @@ class Browser(App[int]):
         self.query_one("#name", panels.Lines).show([Line(f"cardoffers  {slug}")])
         self.query_one("#moment", Label).update(summaries.moment(source))
         self.refresh_bindings()
-        held = self.query_one("#held", panels.Lines)
-        held.display = source.snapshot_at is not None
-        held.show(summaries.age(source))
+        label = self.query_one("#held", panels.Lines)
+        label.display = source.snapshot_at is not None
+        label.show(summaries.age(source))
 
 
 def _told(case: Case, tab: str, locale: str | None) -> tuple[list[Line], list[Line]]:
     """Return what is told of a case at a glance, and on one of its tabs."""
-    told = {"timeline": pages.timeline_page(case), "answer": pages.answer_page(case, locale)}
-    return list(pages.glance(case)), list(told.get(tab) or pages.why_page(case))
+    by_tab = {"timeline": pages.timeline_page(case), "answer": pages.answer_page(case, locale)}
+    return list(pages.glance(case)), list(by_tab.get(tab) or pages.why_page(case))

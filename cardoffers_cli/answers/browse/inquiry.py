@@ -115,7 +115,7 @@ class Inquiry:
 
     def institutions(self) -> list[str]:
         """Return the slugs that can be asked for."""
-        return [each["slug"] for each in all_institutions(self._now())]
+        return [institution["slug"] for institution in all_institutions(self._now())]
 
     def choose(self, slug: str) -> None:
         """Ask for another institution from here on."""
@@ -124,20 +124,20 @@ class Inquiry:
     def search(self, text: str) -> Hits:
         """Return what the likeliest meaning that finds anything finds; raise what is wrong."""
         tried = attempts(text, self._clock().date())
-        found = []
+        results = []
         for attempt in tried:
-            found.append(self._attempted(attempt))
-            if found[-1].rows:
-                return found[-1]
-        widest = max(found, key=lambda each: len(each.searched))
+            results.append(self._attempted(attempt))
+            if results[-1].rows:
+                return results[-1]
+        widest = max(results, key=lambda result: len(result.searched))
         return replace(
-            widest, near=self._near(tried, [name for each in found for name in each.near])
+            widest, near=self._near(tried, [name for result in results for name in result.near])
         )
 
     def merchants(self) -> list[Suggestion]:
         """Return which known merchants unknown identifiers may be of."""
-        found: list[Suggestion] = self.ask(likely_merchants, self.institution, limit=LIMIT)
-        return found
+        suggestions: list[Suggestion] = self.ask(likely_merchants, self.institution, limit=LIMIT)
+        return suggestions
 
     def case(self, row: FoundOne) -> Case:
         """Return what can be told of a row that was found."""
@@ -155,19 +155,19 @@ class Inquiry:
     def _attempted(self, attempt: Attempt) -> Hits:
         if attempt.wanted is None:
             return Hits(self._by_id(attempt.id_ or ""), attempt, SearchScope(last_import_at=None))
-        found: FindResult = self.ask(find, self.institution, attempt.wanted, limit=LIMIT)
-        return Hits(found.data, attempt, found.searched, found.more, tuple(found.near))
+        result: FindResult = self.ask(find, self.institution, attempt.wanted, limit=LIMIT)
+        return Hits(result.data, attempt, result.searched, result.more, tuple(result.near))
 
     def _by_id(self, id_: str) -> list[WithId]:
         try:
-            found: Timeline = self.ask(tell_timeline, id_, self.institution)
+            timeline: Timeline = self.ask(tell_timeline, id_, self.institution)
         except NotFound:
             return []
-        return [WithId(kind=found.kind, id=id_, state=found.kind)]
+        return [WithId(kind=timeline.kind, id=id_, state=timeline.kind)]
 
     def _near(self, tried: list[Attempt], merchants: Iterable[str]) -> tuple[str, ...]:
         """Return the references, or merchants, that may have been meant by what nobody knows."""
-        refs = [each.wanted.ref for each in tried if each.wanted and each.wanted.ref]
+        refs = [attempt.wanted.ref for attempt in tried if attempt.wanted and attempt.wanted.ref]
         near = tuple(self.ask(why, refs[0], self.institution).near) if refs else ()
         return near or tuple(merchants)
 

@@ -79,25 +79,25 @@ def examples() -> Iterator[Line]:
     )
 
 
-def summary(found: Hits) -> Iterator[Line]:
+def summary(hits: Hits) -> Iterator[Line]:
     """Say what was searched, how what was typed was taken, and as of when."""
     names = {"purchases": "purchases", "rejected": "rejected rows", "duplicates": "duplicates"}
     counts = [
         f"{count:,} {names[name] if count != 1 else names[name][:-1]}"
-        for name, count in found.searched.items()
+        for name, count in hits.searched.items()
         if name in names
     ]
     among = f" among {', '.join(counts)}" if counts else ""
-    if found.rows:
-        meaning = f" {found.attempt.meaning}" if found.attempt.meaning else ""
-        yield Line(f"{len(found.rows):,} found{meaning}{among}.", "strong")
+    if hits.rows:
+        meaning = f" {hits.attempt.meaning}" if hits.attempt.meaning else ""
+        yield Line(f"{len(hits.rows):,} found{meaning}{among}.", "strong")
     else:
         yield Line(f"Nothing found{among}.", "strong")
-    if found.near:
-        yield Line(f"Did you mean {' or '.join(map(named, found.near))}?")
-    if not (found.rows or found.near):
+    if hits.near:
+        yield Line(f"Did you mean {' or '.join(map(named, hits.near))}?")
+    if not (hits.rows or hits.near):
         yield Line("Say less, or end a reference with * to look for its beginning.")
-    if found.is_cut_off:
+    if hits.is_cut_off:
         yield Line("There are more than are shown: add a day, an amount or a state.")
 
 
@@ -112,8 +112,8 @@ def age(source: AnsweredFrom) -> Iterator[Line]:
         return
     old = source.as_of - source.snapshot_at
     length = f", {format_length(old)} old" if old >= timedelta() else ""
-    taken = format_minute(source.snapshot_at)
-    yield Line(f"SNAPSHOT of {taken}{length}. {source.busy}", "strong")
+    minute = format_minute(source.snapshot_at)
+    yield Line(f"SNAPSHOT of {minute}{length}. {source.busy}", "strong")
 
 
 def item(row: FoundOne) -> str:

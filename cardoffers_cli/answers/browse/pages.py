@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 def glance(case: Case) -> Iterator[Line]:
     """Say in three lines what it is, what became of the money, and of the webhook."""
-    row, found = case.row, case.why
-    if case.ref is None or found is None:
+    row, explanation = case.row, case.why
+    if case.ref is None or explanation is None:
         if "id" in row:
             title = f"{row['kind'].capitalize()} {row['id']}"
         else:
             title = f"A row without a reference: {place({'file_kind': None, **row})}"
         yield Line(title, "strong", indent=2)
         return
-    purchase, bought = found.purchase, words(found.status)
+    purchase, bought = explanation.purchase, words(explanation.status)
     if purchase is not None:
         who = purchase.cardholder_token_masked
         bought = f"{format_minute(purchase.transacted_at)}  cardholder {who}"
@@ -51,49 +51,49 @@ def glance(case: Case) -> Iterator[Line]:
 
 def why_page(case: Case) -> Iterator[Line]:
     """Tell why it redeemed or not: checks, what came back, other offers, what was not taken."""
-    found = case.why
-    if found is None:
+    explanation = case.why
+    if explanation is None:
         yield from _without_ref(case.row)
         return
-    yield Line(found.headline, "strong")
-    yield from _section(f"Every check of {named(found.offer_id)}", _checks(found))
-    yield from _section("Credited, closed and paid", _trail(found))
-    yield from _section("What came back", _refunds(found))
-    yield from _section("The other offers", _other_offers(found))
-    yield from _section("Rejected rows", _rejects(found))
-    yield from _section("Came again", _repeats(found))
+    yield Line(explanation.headline, "strong")
+    yield from _section(f"Every check of {named(explanation.offer_id)}", _checks(explanation))
+    yield from _section("Credited, closed and paid", _trail(explanation))
+    yield from _section("What came back", _refunds(explanation))
+    yield from _section("The other offers", _other_offers(explanation))
+    yield from _section("Rejected rows", _rejects(explanation))
+    yield from _section("Came again", _repeats(explanation))
 
 
-def _section(title: str, told: Iterable[Line]) -> Iterator[Line]:
+def _section(title: str, body: Iterable[Line]) -> Iterator[Line]:
     """Yield what is told below a title; nothing where nothing is."""
-    if lines := list(told):
+    if lines := list(body):
         yield from (EMPTY, Line(title, "title"), *lines)
 
 
 def timeline_page(case: Case) -> Iterator[Line]:
     """Tell everything that happened, with the time between, and what is expected next."""
-    found = case.timeline
-    if found is None:
+    timeline = case.timeline
+    if timeline is None:
         yield from _without_ref(case.row)
         return
-    for event in found.events:
+    for event in timeline.events:
         yield Line(_event(event), indent=31)
     yield EMPTY
-    if not found.expected:
+    if not timeline.expected:
         yield Line("Nothing more is expected.")
         return
     yield Line("Expected next", "title")
-    for each in found.expected:
-        yield Line(_expected(each), indent=2)
+    for next_event in timeline.expected:
+        yield Line(_expected(next_event), indent=2)
 
 
 def answer_page(case: Case, locale: str | None) -> Iterator[Line]:
     """Tell what the cardholder may be told."""
-    found = case.answer(locale)
-    if found is None:
+    answer = case.answer(locale)
+    if answer is None:
         yield Line("There is no one purchase to answer for.")
         return
-    yield Line(found.answer)
+    yield Line(answer.answer)
 
 
 def merchants_page(suggested: Sequence[Suggestion]) -> Iterator[Line]:
@@ -102,19 +102,19 @@ def merchants_page(suggested: Sequence[Suggestion]) -> Iterator[Line]:
     if not suggested:
         yield Line("None: no known merchant is likelier than not.")
         return
-    for each in suggested:
+    for row in suggested:
         yield EMPTY
-        name, identifier = named(each.merchant_name), named(each.merchant_identifier)
+        name, identifier = named(row.merchant_name), named(row.merchant_identifier)
         yield Line(
-            f"{each.probability:.0%}  {named(each.merchant_descriptor)} may be {name}", "strong", 5
+            f"{row.probability:.0%}  {named(row.merchant_descriptor)} may be {name}", "strong", 5
         )
         yield Line(
-            f"     {counted(each.purchases, 'purchase')}, {money_text(each.amount, each.currency)};"
-            f" {counted(each.links, 'link')} to its offers; {each.leading_characters} leading"
+            f"     {counted(row.purchases, 'purchase')}, {money_text(row.amount, row.currency)};"
+            f" {counted(row.links, 'link')} to its offers; {row.leading_characters} leading"
             " characters as its own",
             indent=5,
         )
-        merchant = quote(name if name == each.merchant_name else str(each.merchant_id))
+        merchant = quote(name if name == row.merchant_name else str(row.merchant_id))
         yield Line(
             f'     cardoffers merchant accept {quote(identifier)} {merchant} --reason "…"', indent=7
         )
@@ -164,11 +164,11 @@ _MARKS: dict[bool | None, tuple[str, Tone]] = {
 """How a check stands out: held, failed, or never reached."""
 
 
-def _checks(found: Why) -> Iterator[Line]:
-    for each in found.checks:
-        mark, tone = _MARKS[each.ok]
-        text = f"{mark:<5}{words(each.check):<12} {named(each.detail)}"
-        missed = _difference(each) if each.ok is False else ""
+def _checks(explanation: Why) -> Iterator[Line]:
+    for check in explanation.checks:
+        mark, tone = _MARKS[check.ok]
+        text = f"{mark:<5}{words(check.check):<12} {named(check.detail)}"
+        missed = _difference(check) if check.ok is False else ""
         yield Line(f"{text}{missed}", tone, indent=18)
 
 
@@ -183,33 +183,33 @@ def _value(value: Any) -> str:
     return format_minute(value) if isinstance(value, datetime) else cell_text(value)
 
 
-def _other_offers(found: Why) -> Iterator[Line]:
-    for each in found.evaluations:
-        if each.offer_id != found.offer_id:
-            told = f"{named(each.offer_id)}  {words(each.outcome)}{_difference(each)}"
-            yield Line(told, indent=2)
+def _other_offers(explanation: Why) -> Iterator[Line]:
+    for offer in explanation.evaluations:
+        if offer.offer_id != explanation.offer_id:
+            text = f"{named(offer.offer_id)}  {words(offer.outcome)}{_difference(offer)}"
+            yield Line(text, indent=2)
 
 
-def _trail(found: Why) -> Iterator[Line]:
+def _trail(explanation: Why) -> Iterator[Line]:
     """Tell what became of the money: credited or not, what it stands on, what the bank said."""
-    credit = found.credit
+    credit = explanation.credit
     if credit is not None:
         amount = money_text(credit.credited_amount, credit.currency)
         last = f", last at {format_minute(credit.credited_at)}" if credit.credited_at else ""
         row = f" ({named(credit.credit_ref)})" if credit.credit_ref else ""
         yield Line(f"credited {amount}{last}{row}", indent=2)
         yield Line(f"  {meaning_of(credit.verdict, credit.credit_days).says}", indent=2)
-    for each in found.documents or ():
-        amount = money_text(each.amount, each.currency)
-        yield Line(f"{named(document_text(each))}, {amount}", indent=2)
+    for document in explanation.documents or ():
+        amount = money_text(document.amount, document.currency)
+        yield Line(f"{named(document_text(document))}, {amount}", indent=2)
 
 
-def _refunds(found: Why) -> Iterator[Line]:
+def _refunds(explanation: Why) -> Iterator[Line]:
     """Tell what came back of a purchase, as `why` does, or how far a refund is."""
-    for each in found.refunds or ():
-        what = f"{each.kind} of {money_text(each.amount, each.currency)}"
-        yield Line(f"{named(each.refund_ref)}  {format_minute(each.refunded_at)}  {what}", indent=2)
-        yield Line(f"  {_became(each)}", indent=2)
+    for row in explanation.refunds or ():
+        what = f"{row.kind} of {money_text(row.amount, row.currency)}"
+        yield Line(f"{named(row.refund_ref)}  {format_minute(row.refunded_at)}  {what}", indent=2)
+        yield Line(f"  {_became(row)}", indent=2)
 
 
 def _became(refund: ExplainedRefund) -> str:
@@ -220,27 +220,27 @@ def _became(refund: ExplainedRefund) -> str:
     if refund.how:
         parts.append(f"by {named(refund.actor)}" if refund.how == "person" else words(refund.how))
     if refund.purchase_amount is not None and refund.net_after is not None:
-        left, whole = (
-            money_text(each, refund.currency) for each in (refund.net_after, refund.purchase_amount)
+        net, spent = (
+            money_text(part, refund.currency) for part in (refund.net_after, refund.purchase_amount)
         )
-        parts.append(f"{left} of {whole} left")
+        parts.append(f"{net} of {spent} left")
     if refund.outcome == "reversed" and refund.institution_payout_amount is not None:
         back = money_text(refund.institution_payout_amount, refund.currency)
         parts.append(f"{back} of cashback taken back")
     return ", ".join(parts)
 
 
-def _rejects(found: Why) -> Iterator[Line]:
-    for each in found.rejects:
-        column = f"{each.column}: " if each.column else ""
-        yield Line(f"{place(each)}: {column}the {each.message} ({each.code})", indent=2)
-        yield Line(f"  To fix it: {each.fix}.", indent=2)
+def _rejects(explanation: Why) -> Iterator[Line]:
+    for reject in explanation.rejects:
+        column = f"{reject.column}: " if reject.column else ""
+        yield Line(f"{place(reject)}: {column}the {reject.message} ({reject.code})", indent=2)
+        yield Line(f"  To fix it: {reject.fix}.", indent=2)
 
 
-def _repeats(found: Why) -> Iterator[Line]:
-    for each in found.duplicates:
-        content = "other content" if each.conflict else "the same content"
-        yield Line(f"{place(each)}, {format_minute(each.imported_at)}, {content}", indent=2)
+def _repeats(explanation: Why) -> Iterator[Line]:
+    for row in explanation.duplicates:
+        content = "other content" if row.conflict else "the same content"
+        yield Line(f"{place(row)}, {format_minute(row.imported_at)}, {content}", indent=2)
 
 
 def _event(event: TimelineEvent) -> str:
@@ -259,8 +259,8 @@ def _event(event: TimelineEvent) -> str:
     return f"{event.happened_at:%Y-%m-%d %H:%M}  {event.event:<12} {', '.join(parts)}"
 
 
-def _expected(each: ExpectedEvent) -> str:
-    when = f" at {format_minute(each.at)}" if each.at else ""
-    late = ", overdue" if each.overdue else ""
-    many = f", {each.times:,} times" if each.times > 1 else ""
-    return f"{each.event}{when}{late}{many}: {each.by}"
+def _expected(event: ExpectedEvent) -> str:
+    when = f" at {format_minute(event.at)}" if event.at else ""
+    overdue = ", overdue" if event.overdue else ""
+    many = f", {event.times:,} times" if event.times > 1 else ""
+    return f"{event.event}{when}{overdue}{many}: {event.by}"

@@ -93,10 +93,10 @@ class Talk:
 
     def _answer(self, line: str) -> None:
         """Say the answer to a line, or what is wrong."""
-        word, _, rest = line.partition(" ")
+        word, _, slug = line.partition(" ")
         try:
             if word == "i":
-                self._institution(rest.strip())
+                self._institution(slug.strip())
             else:
                 self._tell(self._asked(self._told, line))
         except Interrupted:
@@ -112,10 +112,10 @@ class Talk:
         try:
             with self._on_ctrl_c(asking.stop):
                 answer = self._inquiry.answer
-                asked = self._thread.submit(answer, asking, question, *words)
-                while not asked.done():  # one long wait may sleep through a signal
-                    wait([asked], timeout=_HEARD_S)
-                return asked.result()
+                future = self._thread.submit(answer, asking, question, *words)
+                while not future.done():  # one long wait may sleep through a signal
+                    wait([future], timeout=_HEARD_S)
+                return future.result()
         finally:
             asking.stop()  # it goes on where a signal ends the conversation
 
@@ -124,7 +124,7 @@ class Talk:
             self._say(line.text)
 
     def _told(self, line: str) -> list[Line]:
-        word, _, rest = line.partition(" ")
+        word, _, locale = line.partition(" ")
         if word in {"h", "?"}:
             return [*HELP, *summaries.examples()]
         if line == "m":
@@ -132,8 +132,8 @@ class Talk:
         if line.isdecimal() and 0 < int(line) <= len(self._cases):
             self._case = self._cases[int(line) - 1]
             return [*self._page("w", None, pages.glance(self._case))]
-        if line in {"w", "t"} or (word == "a" and (not rest or rest in LOCALES)):
-            return [*self._page(word, rest or None)]
+        if line in {"w", "t"} or (word == "a" and (not locale or locale in LOCALES)):
+            return [*self._page(word, locale or None)]
         return [*self._search(line)]
 
     def _page(self, name: str, locale: str | None, before: Iterable[Line] = ()) -> Iterator[Line]:
@@ -151,13 +151,13 @@ class Talk:
         yield from summaries.age(self._inquiry.source)
 
     def _search(self, text: str) -> Iterator[Line]:
-        found = self._inquiry.search(text)
-        self._cases = [self._inquiry.case(row) for row in found.rows]
+        hits = self._inquiry.search(text)
+        self._cases = [self._inquiry.case(row) for row in hits.rows]
         self._case = self._cases[0] if len(self._cases) == 1 else None
-        yield from summaries.summary(found)
+        yield from summaries.summary(hits)
         yield Line(summaries.moment(self._inquiry.source))
         yield from summaries.age(self._inquiry.source)
-        for number, row in enumerate(found.rows, 1):
+        for number, row in enumerate(hits.rows, 1):
             yield Line(f"{number}. {summaries.item(row)}")
 
     def _institution(self, named: str) -> None:

@@ -177,12 +177,12 @@ def _cardholder(word: str) -> Filters:
 
 
 def _amount(word: str) -> Filters:
-    found = _AMOUNT.fullmatch(word)
-    if found is None:
+    match = _AMOUNT.fullmatch(word)
+    if match is None:
         raise UsageError(
             "That is no amount.", code="amount_invalid", hint="Write 12.50, or amount:20~1."
         )
-    amount, tolerance = Decimal(found[1]), Decimal(found[2] or 0)
+    amount, tolerance = Decimal(match[1]), Decimal(match[2] or 0)
     return {"least_amount": amount - tolerance, "most_amount": amount + tolerance}
 
 

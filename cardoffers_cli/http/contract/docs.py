@@ -65,10 +65,10 @@ A refusal is told as problem details (RFC 9457) with a stable code. In a query a
 
 
 def _sections(title: str, operation: Described, described: Described) -> Iterator[Section]:
-    said = [operation["summary"], *filter(None, [operation.get("description")])]
+    paragraphs = [operation["summary"], *filter(None, [operation.get("description")])]
     yield Section(
         title=title,
-        lines=[_plain(line) for line in said],
+        lines=[_plain(line) for line in paragraphs],
         text=_example(operation),
         sheet=Sheet("answers", _ANSWERS, [*_answers(operation)], title="Answers"),
     )
@@ -99,27 +99,27 @@ def _plain(text: str) -> str:
 
 
 def _fields(operation: Described, described: Described) -> Iterator[dict[str, str]]:
-    for each in operation.get("parameters", ()):
-        needed = "yes" if each["required"] else "no"
-        yield {"name": each["name"], "needed": needed, "meaning": _plain(each["description"])}
+    for item in operation.get("parameters", ()):
+        needed = "yes" if item["required"] else "no"
+        yield {"name": item["name"], "needed": needed, "meaning": _plain(item["description"])}
     body = operation.get("requestBody", {}).get("content", {}).get(JSON_TYPE)
     if body:
         schema = _followed(body["schema"], described)
-        for name, each in schema["properties"].items():
+        for name, field in schema["properties"].items():
             needed = "yes" if name in schema["required"] else "no"
-            yield {"name": name, "needed": needed, "meaning": _meaning(each, described)}
+            yield {"name": name, "needed": needed, "meaning": _meaning(field, described)}
 
 
 def _followed(schema: Described, described: Described) -> Described:
     name = schema.get("$ref", "").rpartition("/")[2]
-    found: Described = described["components"]["schemas"][name] if name else schema
-    return found
+    target: Described = described["components"]["schemas"][name] if name else schema
+    return target
 
 
 def _meaning(schema: Described, described: Described) -> str:
     """Say what a field holds: its words if it is one of some, else what is said of it."""
-    choices = [schema, *(each for each in schema.get("anyOf", ()) if each != _ABSENT)]
-    known = [_followed(each, described) for each in choices]
-    said = [each["description"] for each in [*choices, *known] if "description" in each]
-    listed = [", ".join(map(str, each["enum"])) for each in known if any(each.get("enum", ()))]
-    return said[0] if said and not listed else " ".join(listed[:1])
+    choices = [schema, *(item for item in schema.get("anyOf", ()) if item != _ABSENT)]
+    parts = [_followed(item, described) for item in choices]
+    texts = [item["description"] for item in [*choices, *parts] if "description" in item]
+    listed = [", ".join(map(str, item["enum"])) for item in parts if any(item.get("enum", ()))]
+    return texts[0] if texts and not listed else " ".join(listed[:1])

@@ -41,9 +41,9 @@ def read_events(route: Route, caller: Caller, call: Call) -> EventCall:
     )
 
 
-def answer_events(route: Route, taken: EventCallResult) -> Answer:
+def answer_events(route: Route, result: EventCallResult) -> Answer:
     """Return what a call is answered; raise `Problem` for a single event that is not accepted."""
-    return _answer_batch(taken) if route is BATCH else _answer_single(taken)
+    return _answer_batch(result) if route is BATCH else _answer_single(result)
 
 
 def _batch(value: Any) -> list[Any]:
@@ -61,10 +61,10 @@ def _batch(value: Any) -> list[Any]:
     return items
 
 
-def _answer_single(taken: EventCallResult) -> Answer:
-    if taken.receipt.errors:
-        raise refusal(taken.receipt.errors)
-    purchase = taken.receipt.first or {}
+def _answer_single(result: EventCallResult) -> Answer:
+    if result.receipt.errors:
+        raise refusal(result.receipt.errors)
+    purchase = result.receipt.first or {}
     is_duplicate = purchase["is_duplicate"]
     document = {
         "transaction_id": purchase["transaction_id"],
@@ -74,7 +74,7 @@ def _answer_single(taken: EventCallResult) -> Answer:
         "received_at": purchase["received_at"],
     }
     status = 200 if is_duplicate else 202
-    return Answer.of(status, document, unknown_fields=taken.unknown_fields)
+    return Answer.of(status, document, unknown_fields=result.unknown_fields)
 
 
 def refusal(errors: Sequence[Mapping[str, Any]]) -> Problem:
@@ -88,15 +88,15 @@ def refusal(errors: Sequence[Mapping[str, Any]]) -> Problem:
     )
 
 
-def _answer_batch(taken: EventCallResult) -> Answer:
+def _answer_batch(result: EventCallResult) -> Answer:
     invalid_items = [
         _invalid_item(item, list(errors))
-        for item, errors in groupby(taken.receipt.errors, key=lambda error: error["item"])
+        for item, errors in groupby(result.receipt.errors, key=lambda error: error["item"])
     ]
-    repeated = taken.receipt.repeated
+    repeated = result.receipt.repeated
     document = {
-        "received": taken.received,
-        "accepted": taken.received - len(invalid_items) - len(repeated),
+        "received": result.received,
+        "accepted": result.received - len(invalid_items) - len(repeated),
         "duplicates": len(repeated),
         "invalid": invalid_items,
         "duplicate_items": [
@@ -108,7 +108,7 @@ def _answer_batch(taken: EventCallResult) -> Answer:
             for row in repeated
         ],
     }
-    return Answer.of(202, document, unknown_fields=taken.unknown_fields)
+    return Answer.of(202, document, unknown_fields=result.unknown_fields)
 
 
 def _invalid_item(item: int, errors: list[Row]) -> Row:

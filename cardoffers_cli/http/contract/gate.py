@@ -150,18 +150,18 @@ class Keyring:
     def of(cls, store: Store, *, is_whole: bool) -> Self:
         """Read the keys of a store that are not revoked."""
         hashes = defaultdict(list)
-        for each in list_hashes(store):
-            hashes[each.prefix].append(each)
+        for key in list_hashes(store):
+            hashes[key.prefix].append(key)
         return cls(dict(hashes), is_whole)
 
     def owner(self, text: str, now: datetime) -> UUID | None:
         """Return whose key this is the text of, None where none is known that works."""
-        digest, found = key_hash(text), None
-        for each in self.hashes.get(prefix_of(text), ()):
-            works = each.ends_at is None or now < each.ends_at
-            if hmac.compare_digest(each.key_hash, digest) and works:
-                found = each.institution_id
-        return found
+        digest, institution_id = key_hash(text), None
+        for key in self.hashes.get(prefix_of(text), ()):
+            works = key.ends_at is None or now < key.ends_at
+            if hmac.compare_digest(key.key_hash, digest) and works:
+                institution_id = key.institution_id
+        return institution_id
 
 
 # Limits of every call, whichever door it comes through.

@@ -79,12 +79,12 @@ ADD = (
 
 def ask_feed(_route: Route, _caller: Caller, call: Call) -> FeedRequest:
     """Return what a call asks of a feed; raise `Problem` where it will not do."""
-    asked = read_query(call.query, FEED)
+    query = read_query(call.query, FEED)
     return FeedRequest(
         **{
-            **asked,
-            "prefer_merchants": hints(asked["prefer_merchants"]),
-            "prefer_categories": hints(asked["prefer_categories"]),
+            **query,
+            "prefer_merchants": hints(query["prefer_merchants"]),
+            "prefer_categories": hints(query["prefer_categories"]),
         }
     )
 
@@ -97,9 +97,9 @@ def read_feeds(
         return show_feeds(store, owner, requests, job)
 
 
-def answer_feed(_route: Route, shown: FeedResult) -> Answer:
+def answer_feed(_route: Route, feed: FeedResult) -> Answer:
     """Answer with the feed of a cardholder."""
-    return Answer.of(200, shown)
+    return Answer.of(200, feed)
 
 
 def add(
@@ -109,6 +109,6 @@ def add(
     body = json_object(call)
     request = AddRequest(offer_id=parameters["id"], **read_fields(body, ADD))
     with store.transaction():
-        made = make_link(store, caller.institution, request, job)
-    unknown = len(body.keys() - {known.name for known in ADD})
-    return Answer.of(201 if made["status"] == "added" else 200, made, unknown_fields=unknown)
+        link = make_link(store, caller.institution, request, job)
+    unknown = len(body.keys() - {parameter.name for parameter in ADD})
+    return Answer.of(201 if link["status"] == "added" else 200, link, unknown_fields=unknown)

@@ -372,8 +372,8 @@ def codes_of(route: Route) -> set[str]:
 
 def _refusal(status: int, codes: Sequence[str]) -> Schema:
     says = " ".join(f"`{code}`: {REFUSALS[code][1]}" for code in codes)
-    told = {"status": {"enum": [status]}, "code": {"enum": codes}}  # generators merge no const
-    schema = {"allOf": [ref("Problem"), {"properties": told}]}
+    spec = {"status": {"enum": [status]}, "code": {"enum": codes}}  # generators merge no const
+    schema = {"allOf": [ref("Problem"), {"properties": spec}]}
     return _response(says, PROBLEM_TYPE, schema, _HEADERS_OF.get(status, ()))
 
 

@@ -81,7 +81,8 @@ TOKEN_SCHEMA: Mapping[str, Any] = {
     "pattern": "^[!-~]+$",
     "not": {
         "anyOf": [
-            {"pattern": each} for each in (fields.E_MAIL, fields.PLACEHOLDER, fields.SPREADSHEET)
+            {"pattern": pattern}
+            for pattern in (fields.E_MAIL, fields.PLACEHOLDER, fields.SPREADSHEET)
         ]
     },
     "examples": ["9f1c8a70f3d24be5a6c17e0d4b8f62ad93e5c0b7a1d84f6e2c39b50a7d8e1f46"],
@@ -157,50 +158,50 @@ def _moment(name: str, value: str) -> datetime:
     raise Fault("timestamp_invalid", detail + sent_bare)
 
 
-def read_query(query: str, known: Sequence[Parameter]) -> Mapping[str, Any]:
+def read_query(query: str, parameters: Sequence[Parameter]) -> Mapping[str, Any]:
     """Return the value of every known parameter; raise `Problem` with all that is wrong."""
     sent: dict[str | None, list[str | None]] = {}
     for piece in filter(None, query.split("&")):
         name, _, value = piece.partition("=")
         sent.setdefault(_decoded(name), []).append(_decoded(value))
-    names = {parameter.name for parameter in known}
+    names = {parameter.name for parameter in parameters}
     errors = [error for name, values in sent.items() for error in _sent_wrong(name, values, names)]
     values = {name: values[0] for name, values in sent.items() if name is not None}
-    return _read(values, known, QUERY, errors)
+    return _read(values, parameters, QUERY, errors)
 
 
-def read_fields(body: Mapping[str, Any], known: Sequence[Parameter]) -> Mapping[str, Any]:
+def read_fields(body: Mapping[str, Any], parameters: Sequence[Parameter]) -> Mapping[str, Any]:
     """Return the value of every known field of a body; null is as if it were not sent.
 
     Raises `Problem` with all that is wrong.
     """
-    names = {parameter.name for parameter in known}
+    names = {parameter.name for parameter in parameters}
     sent = {name: value for name, value in body.items() if name in names and value is not None}
     errors = [
         _error(f"/{name}", "text_invalid", f"{name} is not text.")
         for name, value in sent.items()
         if not isinstance(value, str)
     ]
-    return _read(sent, known, "", errors)
+    return _read(sent, parameters, "", errors)
 
 
 def _read(
-    sent: Mapping[str, Any], known: Sequence[Parameter], place: str, errors: list[dict[str, str]]
+    sent: Mapping[str, Any], specs: Sequence[Parameter], place: str, errors: list[dict[str, str]]
 ) -> Mapping[str, Any]:
     """Read the parameters that nothing is wrong with yet; refuse with everything that is."""
     wrong = {error["pointer"] for error in errors}
-    found: dict[str, Any] = {}
-    for parameter in known:
+    values: dict[str, Any] = {}
+    for parameter in specs:
         pointer = f"{place}/{parameter.name}"
         if pointer in wrong:
             continue
         try:
-            found[parameter.name] = _value(parameter, sent.get(parameter.name))
+            values[parameter.name] = _value(parameter, sent.get(parameter.name))
         except Fault as fault:
             errors.append(_error(pointer, fault.code, fault.detail))
     if errors:
         raise replace(invalid(**errors[0]), errors=errors)
-    return found
+    return values
 
 
 def _value(parameter: Parameter, sent: str | None) -> Any:

@@ -46,7 +46,7 @@ class Problem(Exception):
     errors: Sequence[Mapping[str, str]] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def answer(self, request_id: str, **known: Any) -> Answer:
+    def answer(self, request_id: str, **fields: Any) -> Answer:
         """Return the refusal as an answer."""
         document = {
             "type": f"urn:cardoffers:problem:{self.code}",
@@ -63,7 +63,7 @@ class Problem(Exception):
             body=dumps(document).encode(),
             headers={"content-type": PROBLEM_TYPE, **self.headers},
             code=self.code,
-            **known,
+            **fields,
         )
 
 

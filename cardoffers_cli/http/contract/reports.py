@@ -63,9 +63,9 @@ def funnel(
     store: Store, caller: Caller, call: Call, _parameters: Mapping[str, str], job: Job
 ) -> Answer:
     """Answer with the funnel of a window, the last 30 days if none is named."""
-    asked = read_query(call.query, WINDOW)
+    query = read_query(call.query, WINDOW)
     try:
-        window = window_of(job.now, asked["from"], asked["to"])
+        window = window_of(job.now, query["from"], query["to"])
     except UsageError as error:
         raise invalid(f"{QUERY}/from", error.code, error.message) from None
     return Answer.of(200, count_window(store, caller.institution.id, window))
@@ -75,17 +75,17 @@ def _page(
     report: Callable[..., reports.ReportPage],
     store: Store,
     caller: Caller,
-    asked: Mapping[str, Any],
+    query: Mapping[str, Any],
 ) -> Answer:
-    limit = asked["limit"]
+    limit = query["limit"]
     try:
         filters = reports.Filters(
             institution_id=caller.institution.id,
-            status=asked.get("status"),
-            from_at=asked["from"],
-            to_at=asked["to"],
+            status=query.get("status"),
+            from_at=query["from"],
+            to_at=query["to"],
         )
-        page = report(store, filters, limit=limit, cursor=asked["cursor"])
+        page = report(store, filters, limit=limit, cursor=query["cursor"])
     except CursorInvalid as error:
         detail = {"pointer": f"{QUERY}/cursor", "code": error.code, "detail": error.message}
         raise Problem(422, error.code, error.message, [detail]) from None

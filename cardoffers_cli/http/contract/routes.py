@@ -87,12 +87,12 @@ def find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:
 
     Raises `Problem`: 404 for a path that is none, 405 for a method the path does not have.
     """
-    found = [(route, match) for route in ROUTES if (match := route.pattern.fullmatch(path))]
-    for route, match in found:
+    matches = [(route, match) for route in ROUTES if (match := route.pattern.fullmatch(path))]
+    for route, match in matches:
         if route.method == method:
             return route, match.groupdict()
-    if found:
-        allowed = ", ".join(sorted({route.method for route, _ in found}))
+    if matches:
+        allowed = ", ".join(sorted({route.method for route, _ in matches}))
         raise Problem(
             405,
             "method_not_allowed",

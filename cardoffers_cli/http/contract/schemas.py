@@ -45,12 +45,12 @@ def _of(shape: type[Any], *, without: str = "", **own: Schema) -> Schema:
     """Describe the members of a record; `own` are the schemas of those that types do not tell."""
     required: dict[str, Schema] = {}
     optional: dict[str, Schema] = {}
-    for each in members_of(shape):
-        schema = own[each.name] if each.name in own else _KINDS[each.kind]
-        schema = _or_null(schema) if each.is_nullable else schema
-        if each.name != without:
-            place = optional if each.is_optional else required
-            place[each.name] = _says(each.says, schema) if each.says else schema
+    for member in members_of(shape):
+        schema = own[member.name] if member.name in own else _KINDS[member.kind]
+        schema = _or_null(schema) if member.is_nullable else schema
+        if member.name != without:
+            place = optional if member.is_optional else required
+            place[member.name] = _says(member.says, schema) if member.says else schema
     return _object(required, optional)
 
 
@@ -96,12 +96,12 @@ def _event(kind: EventKind) -> Schema:
     """Describe the body of an event."""
     types = {"id": _ID, "text": _TEXT, "amount": _MONEY, "moment": _MOMENT}
     types["masked"] = _REDEMPTION["properties"]["cardholder_token_masked"]
-    said = {
+    parts = {
         name: _says(says, types[of]) if says else types[of]
         for name, (of, _, says) in kind.fields.items()
     }
-    optional = {name: said.pop(name) for name, each in kind.fields.items() if each[1]}
-    return _object({"event": {"const": kind.name}, **said}, optional, description=kind.carries)
+    optional = {name: parts.pop(name) for name, field in kind.fields.items() if field[1]}
+    return _object({"event": {"const": kind.name}, **parts}, optional, description=kind.carries)
 
 
 def _example(kind: EventKind) -> Schema:
@@ -120,7 +120,8 @@ _VISIBLE: Schema = {
 _NOT_OF_PROGRAMS = {
     "not": {
         "anyOf": [
-            {"pattern": each} for each in (fields.PLACEHOLDER, fields.SPREADSHEET, fields.TURNED)
+            {"pattern": pattern}
+            for pattern in (fields.PLACEHOLDER, fields.SPREADSHEET, fields.TURNED)
         ]
     },
 }

@@ -231,7 +231,7 @@ class Service:
     def _answer(
         self, store: Store, gate: Gate, requests: Sequence[RequestContext], job: Job
     ) -> None:
-        asked: defaultdict[tuple[BatchHandler, UUID], list[tuple[RequestContext, Any]]] = (
+        groups: defaultdict[tuple[BatchHandler, UUID], list[tuple[RequestContext, Any]]] = (
             defaultdict(list)
         )
 
@@ -248,14 +248,14 @@ class Service:
             own = replace(job, actor=f"key {caller.key.prefix}")  # which signs what it writes
             if together := _TOGETHER.get(route):
                 wanted = together.read(route, caller, request.call)
-                asked[together, caller.institution.id].append((request, wanted))
+                groups[together, caller.institution.id].append((request, wanted))
             else:
                 handler = _handler(route)
                 request.finish(handler(store, caller, request.call, request.parameters, own))
 
         for request in requests:
             self._attempt(request, enter)
-        for (together, _), group in asked.items():
+        for (together, _), group in groups.items():
             self._take(store, together, group, job)
 
     def _take(
@@ -270,7 +270,7 @@ class Service:
         if caller is None:
             return
         try:
-            every = together.take(store, caller.institution, [asked for _, asked in group], job)
+            every = together.take(store, caller.institution, [wanted for _, wanted in group], job)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is nobody else's
             if len(group) > 1:
                 for one in group:
@@ -278,12 +278,12 @@ class Service:
             else:
                 self._fail(group[0][0], error)
             return
-        for (request, _), taken in zip(group, every, strict=True):
-            request.unknown_fields = getattr(taken, "unknown_fields", 0)
+        for (request, _), result in zip(group, every, strict=True):
+            request.unknown_fields = getattr(result, "unknown_fields", 0)
 
-            def give(request: RequestContext, taken: Any = taken) -> None:
+            def give(request: RequestContext, result: Any = result) -> None:
                 if request.route:
-                    request.finish(together.answer(request.route, taken))
+                    request.finish(together.answer(request.route, result))
 
             self._attempt(request, give)
 
@@ -291,9 +291,9 @@ class Service:
         job = replace(self._job, now=self._clock())
         with open_published(job) as (store, taken_at), self._book(job) as book:
             gate = Gate(store, book, job)
-            known = [request for request in requests if gate.is_known(request.call)]
-            self._answer(store, gate, known, job)
-        for request in known:
+            identified = [request for request in requests if gate.is_known(request.call)]
+            self._answer(store, gate, identified, job)
+        for request in identified:
             if request.answer:
                 request.answer = request.answer.with_headers(x_snapshot_at=format_moment(taken_at))
 

@@ -28,22 +28,22 @@ def modules_of(name: str) -> Mapping[str, bytes]:
 
     Raises `ValueError` where one of them imports what is neither ours nor the standard library's.
     """
-    found: dict[str, bytes] = {}
+    sources: dict[str, bytes] = {}
     waiting = [name]
     while waiting:
         parts = waiting.pop().split(".")  # the packages that it is in come first
         for dotted in (".".join(parts[:end]) for end in range(1, len(parts) + 1)):
             path, source = _read(dotted)
-            if path in found:
+            if path in sources:
                 continue
-            found[path] = source
-            found |= _beside(dotted, path, source)
+            sources[path] = source
+            sources |= _beside(dotted, path, source)
             for imported in _imported(source):
                 if imported.partition(".")[0] == _PACKAGE:
                     waiting.append(imported)
                 elif imported.partition(".")[0] not in sys.stdlib_module_names:
                     raise ValueError(f"{path} imports {imported}, which no page has")
-    return dict(sorted(found.items()))
+    return dict(sorted(sources.items()))
 
 
 def zip_of(modules: Mapping[str, bytes]) -> bytes:
@@ -69,9 +69,9 @@ def _beside(dotted: str, path: str, source: bytes) -> Iterator[tuple[str, bytes]
     _, *parts = dotted.split(".")
     folder = files(_PACKAGE).joinpath(*(parts if path.endswith("__init__.py") else parts[:-1]))
     names = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
-    for each in folder.iterdir():
-        if each.name in names and each.is_file():
-            yield f"{path.rpartition('/')[0]}/{each.name}", each.read_bytes()
+    for entry in folder.iterdir():
+        if entry.name in names and entry.is_file():
+            yield f"{path.rpartition('/')[0]}/{entry.name}", entry.read_bytes()
 
 
 def _imported(source: bytes) -> Iterator[str]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def words() -> Mapping[str, Any]:
     """Return the words by language: `page`, the page's own, and `codes`, what is said of each."""
     english = {
-        code: {"summary": each.summary, "fix": each.fix}
-        for code, each in {**CODES, **FILE_CODES}.items()
+        code: {"summary": entry.summary, "fix": entry.fix}
+        for code, entry in {**CODES, **FILE_CODES}.items()
     }
     texts = {name: texts_in(name) for name in languages()}
     return {

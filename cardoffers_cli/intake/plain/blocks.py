@@ -156,12 +156,12 @@ class Unpacked:
         return True
 
     def _inflate(self, member: Any) -> Iterator[bytes]:
-        rest = self._held
+        data = self._held
         try:
             while not member.eof:
-                piece = member.decompress(rest, BLOCK_BYTES)
-                rest = member.unconsumed_tail
-                if not piece and not rest:
+                piece = member.decompress(data, BLOCK_BYTES)
+                data = member.unconsumed_tail
+                if not piece and not data:
                     break
                 self._crc = zlib.crc32(piece, self._crc)
                 self._size += len(piece)

@@ -120,10 +120,10 @@ class ProfiledTimes(dict[str, ReadTime]):
         """
         if self._source.has_offset:
             text = f"{text[:-1]}+0000" if text[-1] in "Zz" else text
-        found = self._pattern.fullmatch(text)
-        if found is None:
+        match = self._pattern.fullmatch(text)
+        if match is None:
             return None
-        parts = dict(zip(self._names, found.groups(), strict=True))
+        parts = dict(zip(self._names, match.groups(), strict=True))
         try:
             year, is_beyond = _year(parts)
             name = parts.get("b") or parts.get("B")
@@ -148,10 +148,10 @@ class ProfiledTimes(dict[str, ReadTime]):
         if not is_left_out:
             return self._told(one.astimezone(UTC).replace(tzinfo=None))
         # a clock that goes forward at midnight leaves out an hour: then the day begins at one
-        later = (local + _HOUR).replace(tzinfo=zone)
-        if later.replace(fold=0).utcoffset() != later.replace(fold=1).utcoffset():
+        hour_after = (local + _HOUR).replace(tzinfo=zone)
+        if hour_after.replace(fold=0).utcoffset() != hour_after.replace(fold=1).utcoffset():
             return ReadTime(UNREADABLE, SKIPPED)
-        return self._told(later.astimezone(UTC).replace(tzinfo=None))
+        return self._told(hour_after.astimezone(UTC).replace(tzinfo=None))
 
 
 def _compiled(form: str) -> tuple[re.Pattern[str], list[str]]:
@@ -266,10 +266,10 @@ class Moments(dict[str, Moment]):
         return moment.isoformat() if moment else None, is_assumed
 
     def _moment(self, text: str, *, has_offset: bool) -> datetime | None:
-        found = _TIMES_PARTS.fullmatch(text)
-        if found is None:
+        match = _TIMES_PARTS.fullmatch(text)
+        if match is None:
             return None
-        day, clock, second, fraction, sign, hours, minutes = found.groups()
+        day, clock, second, fraction, sign, hours, minutes = match.groups()
         at = datetime.fromisoformat(f"{day}T{clock or '00:00'}:{second or '00'}")
         at += timedelta(microseconds=int((fraction or "0")[:6].ljust(6, "0")))
         if has_offset:

@@ -100,12 +100,12 @@ class RowFindings:
             if only is None or line in only:
                 lines[level, code].add(line)
         for level, code in sorted(lines, key=lambda key: (key[0], -len(lines[key]), key[1])):
-            found = lines[level, code]
+            own_lines = lines[level, code]
             yield {
                 "code": code,
                 "level": level,
-                "row_count": len(found),
-                "lines": sorted(found)[:_SHOWN_LINES],
+                "row_count": len(own_lines),
+                "lines": sorted(own_lines)[:_SHOWN_LINES],
             }
 
     def _pairs(self) -> Iterator[tuple[int, Kind]]:
@@ -183,9 +183,9 @@ def note_numbers(evidence: NumberEvidence, kind: RowKind, rows: RowSlice) -> lis
 def _numbered(text: str, name: str) -> list[tuple[NumberForm, int, bool]]:
     """Return the numbers in a text of a field, but those that a rule speaks of at once."""
     return [
-        (NumberForm(name, len(each.text), each.form), int(each.digits) % PLACES, each.is_right)
-        for each in numbers_in(text, name)
-        if each.form == JOINED or name not in TOKENS
+        (NumberForm(name, len(item.text), item.form), int(item.digits) % PLACES, item.is_right)
+        for item in numbers_in(text, name)
+        if item.form == JOINED or name not in TOKENS
     ]
 
 

@@ -90,7 +90,7 @@ class PlainJudge:
             self._column(rows, name) for name in (self.kind.reference, MISTYPED)
         )
         for row, broken in self._rules.broken(rows):
-            shown = self._rules.is_shown(references[row], mistyped[row])
+            is_shown = self._rules.is_shown(references[row], mistyped[row])
             for rule in broken:
                 level = CODES[rule.code].level
                 number = rows.numbers[row]
@@ -100,7 +100,7 @@ class PlainJudge:
                 self.findings.add(
                     Finding(
                         number,
-                        references[row] if shown else None,
+                        references[row] if is_shown else None,
                         rule.column,
                         code,
                         level,
@@ -117,9 +117,9 @@ class PlainJudge:
         self._doubts += doubts
         if doubts:  # what must be taken out again where the numbers turn out to be cards'
             names, numbers = (self.kind.reference, "cardholder_token"), {d.number for d in doubts}
-            told = zip(*(self._column(valid, name) for name in names), strict=True)
-            kept = zip(valid.numbers, told, strict=True)
-            self._doubtful |= {number: each for number, each in kept if number in numbers}
+            value_rows = zip(*(self._column(valid, name) for name in names), strict=True)
+            numbered = zip(valid.numbers, value_rows, strict=True)
+            self._doubtful |= {number: values for number, values in numbered if number in numbers}
         self._take(valid)
 
     def end(self, position: str, *, refunds: int = 0) -> list[Finding]:
@@ -190,7 +190,7 @@ class PlainJudge:
         types, ats = column("merchant_identifier_type"), column(kind.moment)
         moments = self._rules.derive.moments
         usual = moments.usual(ats)
-        said = [
+        columns = [
             column("cardholder_token"),
             _first_filled(column("instrument_token"), column("card_token")),
             [
@@ -203,7 +203,7 @@ class PlainJudge:
         ]
         times = [moments[at][0] or "" for at in ats] if usual is None else usual
         contents = zip(
-            *(*said, times),
+            *(*columns, times),
             *(
                 [*map(str.lower, column(name))]
                 if name in IDS
@@ -217,7 +217,7 @@ class PlainJudge:
         if kind is not PURCHASES:
             self._references.add(valid.numbers, references, contents, holders)
             return
-        looks = zip(*said, [time[:_SECOND] for time in times], strict=True)
+        looks = zip(*columns, [time[:_SECOND] for time in times], strict=True)
         days = [self._has_days or len(at) == _DAY for at in ats]
         self._references.add(
             valid.numbers, references, contents, holders, looks=looks, by_date=days
@@ -229,13 +229,13 @@ class PlainJudge:
         refused = dict.fromkeys((d.number, d.form.field) for d in self._doubts if verdicts[d.form])
         own = self.kind.reference
         hidden = {number for number, field in refused if field == own}
-        shown = {
+        references = {
             doubt.number: doubt.text
             for doubt in self._doubts
             if doubt.form.field == own and doubt.number not in hidden
         }
-        if shown:
-            self.findings.show_references(shown)
+        if references:
+            self.findings.show_references(references)
         numbers = {number for number, _ in refused}
         rows = [(number, *self._doubtful[number]) for number in numbers if number in self._doubtful]
         self.invalid += len(rows)

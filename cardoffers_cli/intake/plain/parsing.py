@@ -101,8 +101,8 @@ class _Place:
 
     def _next(self) -> bytes:
         """Step over blanks; return the byte there, or none at the end."""
-        found = _BLANKS.match(self._text, self._at)
-        self._at = found.end() if found else self._at
+        blanks = _BLANKS.match(self._text, self._at)
+        self._at = blanks.end() if blanks else self._at
         return self._text[self._at : self._at + 1]
 
     def _value(self, depth: int) -> None:
@@ -202,8 +202,8 @@ class _Place:
 
     def _digits(self) -> None:
         """Step over digits, of which there must be one."""
-        found = _DIGITS.match(self._text, self._at)
-        end = found.end() if found else self._at
+        digits = _DIGITS.match(self._text, self._at)
+        end = digits.end() if digits else self._at
         if end == self._at:
             self._end() if end == len(self._text) else self._fail(end)
         self._at = end
@@ -211,11 +211,11 @@ class _Place:
     def _string(self) -> bytes:
         """Step over a string; return what it holds."""
         self._at += 1
-        start, held = self._at, b""
+        start, content = self._at, b""
         while True:
-            found = _CHUNK.match(self._text, self._at)
-            held += found[0] if found else b""
-            self._at += len(found[0]) if found else 0
+            chunk = _CHUNK.match(self._text, self._at)
+            content += chunk[0] if chunk else b""
+            self._at += len(chunk[0]) if chunk else 0
             mark = self._text[self._at : self._at + 1]
             if not mark:
                 self._end()
@@ -223,13 +223,13 @@ class _Place:
                 break
             if mark != b"\\":
                 self._fail(self._at)
-            held += self._escape()
+            content += self._escape()
         try:
-            held.decode()
+            content.decode()
         except UnicodeDecodeError as error:
             self._fail(start + error.start)
         self._at += 1
-        return held
+        return content
 
     def _escape(self) -> bytes:
         self._at += 1
@@ -262,10 +262,10 @@ class _Place:
     def _second_half(self) -> int:
         """Step over the second half of a surrogate pair."""
         for mark in (b"\\", b"u"):
-            found = self._text[self._at : self._at + 1]
-            if not found:
+            byte = self._text[self._at : self._at + 1]
+            if not byte:
                 self._end()
-            if found != mark:
+            if byte != mark:
                 self._fail(self._at)
             self._at += mark == b"\\"
         point = self._hex()

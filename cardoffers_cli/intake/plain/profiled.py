@@ -154,8 +154,8 @@ class PlainCutter:
     def cut(self, lines: RowLines) -> RowSlice:
         """Cut whole, LF-ended lines."""
         rows = self._fixed(lines) if self._form.widths else self._delimited(lines)
-        kept = {column_name(position) for position in self._used}
-        columns = {name: texts for name, texts in rows.columns.items() if name in kept}
+        names = {column_name(position) for position in self._used}
+        columns = {name: texts for name, texts in rows.columns.items() if name in names}
         return replace(rows, columns=columns)
 
     def _delimited(self, lines: RowLines) -> RowSlice:

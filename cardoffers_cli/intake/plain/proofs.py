@@ -26,11 +26,11 @@ def proof(suspicions: Iterable[Condition]) -> re.Pattern[str] | None:
 
     It holds of ASCII texts that hold no line end.
     """
-    lookaheads = [good(each) for each in suspicions]
+    lookaheads = [good(condition) for condition in suspicions]
     if None in lookaheads:
         return None
-    said = "".join(each for each in lookaheads if each is not None)
-    return re.compile(rf"(?:{said}.*+\n)*+", re.MULTILINE)
+    text = "".join(lookahead for lookahead in lookaheads if lookahead is not None)
+    return re.compile(rf"(?:{text}.*+\n)*+", re.MULTILINE)
 
 
 def exceptions(values: Sequence[str], run: re.Pattern[str]) -> set[str] | None:
@@ -38,14 +38,14 @@ def exceptions(values: Sequence[str], run: re.Pattern[str]) -> set[str] | None:
     text = "\n".join([*values, ""])
     if not text.isascii() or text.count("\n") != len(values):
         return None
-    found, at = set[str](), 0
+    texts, at = set[str](), 0
     while True:
         proven = run.match(text, at)
         at = proven.end() if proven else at
         if at == len(text):
-            return found
+            return texts
         end = text.index("\n", at)
-        found.add(text[at:end])
+        texts.add(text[at:end])
         at = end + 1
 
 

@@ -54,8 +54,8 @@ class LineRows:
 
     def read(self, block: bytes) -> Iterator[RowSlice]:
         """Yield the rows that are whole with a block."""
-        if whole := self._lines.add(block):
-            yield from self._read(with_lf(whole))
+        if lines := self._lines.add(block):
+            yield from self._read(with_lf(lines))
 
     def end(self) -> Iterator[RowSlice]:
         """Yield what is left."""
@@ -137,15 +137,15 @@ class _ObjectRows:
 
     def _rows(self, page: Objects) -> RowSlice:
         values, kind = page.values, self._row_kind
-        given = set(kind.required).union(*values)
-        unknown = given.difference(kind.columns)
+        present = set(kind.required).union(*values)
+        unknown = present.difference(kind.columns)
         for name in sorted(unknown.difference(self._unknown)):
             if len(self._unknown) < _MOST_UNKNOWN:
                 self._unknown.append(name)
         columns = {
             name: [text_of(value.get(name)) or "" for value in values]
             for name in kind.columns
-            if name in given
+            if name in present
         }
         if unknown:
             columns[OTHERS] = [other_text(value, unknown) or "" for value in values]
@@ -198,8 +198,8 @@ class DocumentRows(_ObjectRows):
 
     def end(self) -> Iterator[RowSlice]:
         """Yield the rows."""
-        known = Names.of(self._row_kind).known
-        for page in read_document(PLAIN, self._blocks, self._row_kind.list_key, known):
+        names = Names.of(self._row_kind).known
+        for page in read_document(PLAIN, self._blocks, self._row_kind.list_key, names):
             yield self._rows(page)
 
 

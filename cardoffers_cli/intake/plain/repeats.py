@@ -104,7 +104,7 @@ class References:
 
     def repeats(self) -> Iterator[Repeat]:
         """Yield the rows whose reference was there before, with the first of each."""
-        for reference, (first, *others) in (each for each in self._again.items() if each[1]):
+        for reference, (first, *others) in (item for item in self._again.items() if item[1]):
             for place in others:
                 yield Repeat(
                     number=self._numbers[place],
@@ -121,9 +121,9 @@ class References:
             (repeated if look in seen else seen).add(look)
         references: dict[int, str] = {}
         if repeated:
-            references = {place: each for each, place in self._first.items()}
-            for each, places in self._again.items():
-                references |= dict.fromkeys(places, each)
+            references = {place: reference for reference, place in self._first.items()}
+            for reference, places in self._again.items():
+                references |= dict.fromkeys(places, reference)
         firsts: dict[tuple[int, int], int] = {}
         for place, look in enumerate(self._looks):
             number = self._numbers[place]

@@ -80,10 +80,10 @@ class PlainRules:
         if book is None:
             limits = {**self._limits, "is_nameless": self.is_nameless}
             book = self._books[present] = _Book(self._table, present, limits, self.derive)
-        found = book.broken(rows)
-        for row in sorted(found):
+        by_row = book.broken(rows)
+        for row in sorted(by_row):
             causes: dict[str, Rule] = {}
-            for number in sorted(found[row]):
+            for number in sorted(by_row[row]):
                 rule = self._table[number]
                 causes.setdefault(rule.cause, rule)
             yield row, [*causes.values()]
@@ -132,18 +132,20 @@ class _Book:
         self._present = present
         self._always: list[int] = []
         self._groups: dict[tuple[str, ...], _Group] = {}
-        asked = [rule.broken for rule in table]
-        asked += [each.holds for rule in table for each in rule.suspicions]
+        terms = [rule.broken for rule in table]
+        terms += [test.holds for rule in table for test in rule.suspicions]
         self._of = derive.of
-        read = {self._of.get(name, name) for each in asked for name in each.columns}
+        read = {self._of.get(name, name) for term in terms for name in term.columns}
         absent = {*(read - present), *(name for name, of in self._of.items() if of not in present)}
-        known = {**dict.fromkeys(absent), **limits}
+        fixed = {**dict.fromkeys(absent), **limits}
         for number, rule in enumerate(table):
-            broken = settled(rule.broken, known)
-            suspicions = [(each, settled(each.holds, known)) for each in rule.suspicions]
-            is_suspected = not any(left is True for _, left in suspicions)
+            broken = settled(rule.broken, fixed)
+            suspicions = [(test, settled(test.holds, fixed)) for test in rule.suspicions]
+            is_suspected = not any(value is True for _, value in suspicions)
             open_ones = {
-                left: each.unless_plain for each, left in suspicions if isinstance(left, Condition)
+                value: test.unless_plain
+                for test, value in suspicions
+                if isinstance(value, Condition)
             }
             if broken is True:
                 self._always.append(number)
@@ -162,7 +164,7 @@ class _Book:
         derive: Derive,
     ) -> None:
         """Add a rule to those that read the same columns."""
-        read = {self._of.get(name, name) for each in (broken, *screens) for name in each.columns}
+        read = {self._of.get(name, name) for term in (broken, *screens) for name in term.columns}
         columns = tuple(sorted(read & self._present))
         if columns not in self._groups:
             self._groups[columns] = _Group(columns, limits, derive)
@@ -170,13 +172,13 @@ class _Book:
 
     def broken(self, rows: RowSlice) -> dict[int, list[int]]:
         """Return the rows that break rules, and the numbers of these."""
-        found: dict[int, list[int]] = {}
+        by_row: dict[int, list[int]] = {}
         if self._always:
-            found = {row: [*self._always] for row in range(len(rows.numbers))}
+            by_row = {row: [*self._always] for row in range(len(rows.numbers))}
         for group in self._groups.values():
             for row, numbers in group.broken(rows):
-                found.setdefault(row, []).extend(numbers)
-        return found
+                by_row.setdefault(row, []).extend(numbers)
+        return by_row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,8 +208,8 @@ class _Group:
     def add(self, number: int, broken: Condition, screens: Mapping[Condition, bool]) -> None:
         """Add a rule by its number; `screens` are its suspicions, each with its `unless_plain`."""
         self._rules.append((number, predicate(broken)))
-        for each, unless_plain in screens.items():
-            self._suspicions[each] = unless_plain and self._suspicions.get(each, True)
+        for condition, unless_plain in screens.items():
+            self._suspicions[condition] = unless_plain and self._suspicions.get(condition, True)
 
     def broken(self, rows: RowSlice) -> Iterator[tuple[int, list[int]]]:
         """Yield the rows that break rules, and the numbers of these."""
@@ -215,15 +217,15 @@ class _Group:
         values: Sequence[Value] = columns[0] if len(columns) == 1 else [*zip(*columns, strict=True)]
         is_plain = rows.is_plain or _are_plain(columns)
         screens = self._screens(is_plain)
-        found: Iterable[Value] | None = None
+        suspects: Iterable[Value] | None = None
         if screens.run and len(columns) == 1 and self._is_within(columns[0], screens.limited):
-            found = exceptions(columns[0], screens.run)
-        if found is None:
-            found = self._suspicious(values, self._good[is_plain], screens.asked)
+            suspects = exceptions(columns[0], screens.run)
+        if suspects is None:
+            suspects = self._suspicious(values, self._good[is_plain], screens.asked)
         verdicts: dict[Value, list[int]] = {}
-        for value in found:
-            asked = self._row_of(value)
-            if numbers := [number for number, is_broken in self._rules if is_broken(asked)]:
+        for value in suspects:
+            cells = self._row_of(value)
+            if numbers := [number for number, is_broken in self._rules if is_broken(cells)]:
                 verdicts[value] = numbers
         if verdicts:
             for row, value in enumerate(values):
@@ -235,16 +237,16 @@ class _Group:
     ) -> list[Value]:
         """Return the values that may break a rule, each of them once."""
         new = set(values) - good
-        found = []
+        suspects = []
         for value in new:
             row = self._row_of(value)
             for screen in screens:
                 if screen(row):
-                    found.append(value)
+                    suspects.append(value)
                     break
         if len(good) < _MOST_KNOWN and len(new) * 2 < len(values):
-            good.update(new.difference(found))
-        return found
+            good.update(new.difference(suspects))
+        return suspects
 
     def _is_within(self, texts: Sequence[str], limited: Sequence[Predicate]) -> bool:
         """Whether the first and the last moment of a column are within limits, and so all are."""
@@ -253,15 +255,15 @@ class _Group:
         moments = self._derive.moments.usual(texts)
         if not moments:
             return False
-        rows = [{**self._row, "at": each} for each in (min(moments), max(moments))]
+        rows = [{**self._row, "at": moment} for moment in (min(moments), max(moments))]
         return not any(exceeds(row) for exceeds in limited for row in rows)
 
     def _made_screens(self, is_plain: bool) -> _Screens:
-        asked = [each for each, but in self._suspicions.items() if not (but and is_plain)]
-        limited = [each for each in asked if _is_limit(each)]
+        terms = [term for term, but in self._suspicions.items() if not (but and is_plain)]
+        limited = [term for term in terms if _is_limit(term)]
         return _Screens(
-            asked=[*map(predicate, asked)],
-            run=proof(each for each in asked if each not in limited),
+            asked=[*map(predicate, terms)],
+            run=proof(term for term in terms if term not in limited),
             limited=[*map(predicate, limited)],
         )
 

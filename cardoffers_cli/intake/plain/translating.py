@@ -66,16 +66,16 @@ class PlainTranslation:
         faults: Mapping[int, str] = {}
         if self._times is not None:
             read = [self._times[text] for text in columns["transacted_at"]]
-            columns["transacted_at"] = [each.text for each in read]
-            found = zip(rows.numbers, read, strict=True)
-            faults = {number: each.fault for number, each in found if each.fault}
+            columns["transacted_at"] = [time.text for time in read]
+            numbered = zip(rows.numbers, read, strict=True)
+            faults = {number: time.fault for number, time in numbered if time.fault}
         if self._amounts is not None:
             columns["amount"] = [self._amounts[text] for text in columns["amount"]]
         rows = replace(rows, columns=columns, faults=faults, is_plain=False)
         if self._profile.negatives == "refund" and self._amounts is not None:
             are_refunds = [text.startswith("-") for text in columns["amount"]]
             refunds = _as_refunds(_where(rows, are_refunds))
-            rows = replace(_where(rows, [not each for each in are_refunds]), refunds=refunds)
+            rows = replace(_where(rows, [not flag for flag in are_refunds]), refunds=refunds)
         return rows
 
     def _source(self, column: Column, rows: RowSlice) -> Sequence[str]:
@@ -92,7 +92,7 @@ class PlainTranslation:
         texts = parts[0]
         if len(parts) > 1:
             joined = zip(*parts, strict=True)
-            texts = [source.join.join(each) if all(each) else "" for each in joined]
+            texts = [source.join.join(row) if all(row) else "" for row in joined]
         if source.empty:
             texts = ["" if text in source.empty else text for text in texts]
         if pad := getattr(source, "pad", None):
@@ -111,10 +111,10 @@ class PlainTranslation:
         """Add every amount that can be read to the total, where a trailer says what that is."""
         if self._summed is None or self._profile.fields.amount is None:
             return
-        given = (self._summed[text] for text in self._texts(self._profile.fields.amount, rows))
-        exact = (Decimal(text) for text in given if text not in {"", UNREADABLE})
+        texts = (self._summed[text] for text in self._texts(self._profile.fields.amount, rows))
+        exact = (Decimal(text) for text in texts if text not in {"", UNREADABLE})
         self.total += sum(
-            each.quantize(_SMALLEST) for each in exact if each.adjusted() < _MOST_DIGITS
+            amount.quantize(_SMALLEST) for amount in exact if amount.adjusted() < _MOST_DIGITS
         )
 
 
@@ -130,5 +130,5 @@ def _as_refunds(rows: RowSlice) -> RowSlice:
     """Return rows that are refunds with the columns of refunds, their amounts without a sign."""
     columns = {NAMES.get(name, name): texts for name, texts in rows.columns.items()}
     columns["amount"] = [text.removeprefix("-") for text in columns["amount"]]
-    kept = {name: texts for name, texts in columns.items() if name in REFUNDS.columns}
-    return replace(rows, columns=kept, findings=[], lines=len(rows.numbers), blank_lines=0)
+    own = {name: texts for name, texts in columns.items() if name in REFUNDS.columns}
+    return replace(rows, columns=own, findings=[], lines=len(rows.numbers), blank_lines=0)

@@ -63,8 +63,8 @@ class PlainValidation:
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
         self._name = name
         self._options = options
-        given = options.get("profile")
-        self._profile = profile_of(given) if given else None
+        profile = options.get("profile")
+        self._profile = profile_of(profile) if profile else None
         self._blocks = _blocks_of(self._profile)
         self._read: _Reading | None = None
         self._of_file: list[Finding] = []
@@ -73,7 +73,7 @@ class PlainValidation:
     @property
     def progress(self) -> int:
         """Return how many rows were judged."""
-        return sum(each.received for each in self._read.judges) if self._read else 0
+        return sum(judge.received for judge in self._read.judges) if self._read else 0
 
     @property
     def is_unusable(self) -> bool:
@@ -93,11 +93,11 @@ class PlainValidation:
         """Yield the report of every finding, one a line; of a file that cannot be read, none."""
         if self._read is None or self._error:
             return
-        of_file = ({**asdict(each), "field": each.column} for each in self._of_file)
-        found = [*of_file, *self._read.findings.in_order()]
+        of_file = ({**asdict(finding), "field": finding.column} for finding in self._of_file)
+        findings = [*of_file, *self._read.findings.in_order()]
         out = BytesIO()
-        told = in_their_words(found, self._read.labels)
-        write_findings(out, told, position=self._read.reader.position)
+        rows = in_their_words(findings, self._read.labels)
+        write_findings(out, rows, position=self._read.reader.position)
         yield out.getvalue()
 
     def apart(self) -> RowSplitter:
@@ -131,22 +131,22 @@ class PlainValidation:
     def _document(self) -> Mapping[str, Any]:
         read = None if self._error else self._read
         judges = read.judges if read else []
-        found = read.findings.by_code() if read else ()
-        told = self._told(judges, [*map(about_code, found), *map(about_file, self._of_file)])
+        findings = read.findings.by_code() if read else ()
+        document = self._told(judges, [*map(about_code, findings), *map(about_file, self._of_file)])
         refunds = judges[1:]
-        if read is None or not sum(each.received for each in refunds):
-            return told
+        if read is None or not sum(judge.received for judge in refunds):
+            return document
         of_refunds = [*map(about_code, read.findings.by_code(refunds[0].lines))]
-        return {**told, "refunds": self._told(refunds, of_refunds)}
+        return {**document, "refunds": self._told(refunds, of_refunds)}
 
     def _told(
-        self, judges: Sequence[PlainJudge], found: Sequence[Mapping[str, Any]]
+        self, judges: Sequence[PlainJudge], rows: Sequence[Mapping[str, Any]]
     ) -> Mapping[str, Any]:
         """Return what is said of the rows of some judges."""
         read = None if self._error else self._read
         names = ("invalid", "duplicates", "conflicts", "blank_lines", "look_alikes_by_date")
         received, invalid, duplicates, conflicts, blank_lines, by_date = (
-            sum(getattr(each, name) for each in judges) for name in ("received", *names)
+            sum(getattr(judge, name) for judge in judges) for name in ("received", *names)
         )
         earning = judges[0].earning if judges and judges[0].kind is PURCHASES else None
         return {
@@ -164,9 +164,11 @@ class PlainValidation:
             "can_be_taken": received - invalid - duplicates,
             "can_earn": earning,
             "look_alikes_by_date": by_date,
-            "not_asked": not_asked({each.kind for each in judges if each.received}, earning, found),
+            "not_asked": not_asked(
+                {judge.kind for judge in judges if judge.received}, earning, rows
+            ),
             "ok": bool(read and not invalid and not conflicts),
-            "findings": found,
+            "findings": rows,
             "file_error": about_error(self._error),
         }
 
@@ -222,7 +224,7 @@ class _Reading:
     @property
     def repeated(self) -> set[int]:
         """The lines of the rows whose reference was there before."""
-        return set().union(*(each.repeated() for each in self.judges))
+        return set().union(*(judge.repeated() for judge in self.judges))
 
     def take(self, block: bytes) -> None:
         """Judge the rows that are whole with a block."""
@@ -239,10 +241,10 @@ class _Reading:
         self._judge(self.reader.end())
         position = self.reader.position
         rows, *refunds = self._all
-        found = rows.end(position, refunds=sum(each.received for each in refunds))
-        for each in refunds:
-            each.end(position)
-        return [*self.reader.findings, *found] if rows in self.judges else []
+        findings = rows.end(position, refunds=sum(judge.received for judge in refunds))
+        for judge in refunds:
+            judge.end(position)
+        return [*self.reader.findings, *findings] if rows in self.judges else []
 
 
 class RowSplitter:
@@ -288,8 +290,8 @@ class RowSplitter:
                 self._held.append(block)
 
     def _taken(self) -> tuple[bytes, bytes]:
-        found = self._valid.getvalue(), self._rejected.getvalue()
-        for each in (self._valid, self._rejected):
-            each.seek(0)
-            each.truncate()
-        return found
+        contents = self._valid.getvalue(), self._rejected.getvalue()
+        for buffer in (self._valid, self._rejected):
+            buffer.seek(0)
+            buffer.truncate()
+        return contents

@@ -120,7 +120,7 @@ class _Search:
                 rated.append((named + content, -sample.place, sample, named))
         if not rated:
             return None
-        score, _, sample, named = max(rated, key=lambda each: each[:2])
+        score, _, sample, named = max(rated, key=lambda rating: rating[:2])
         return sample, score, named
 
     def take(self, name: str, sample: Sample, named: int, **settings: Any) -> None:
@@ -135,8 +135,8 @@ class _Search:
 
     def doubt(self, name: str, why: str) -> None:
         """Make a guess unsure, and say why."""
-        found = self.found[name]
-        self._add(name, found.settings, "unsure", why)
+        guessed = self.found[name]
+        self._add(name, guessed.settings, "unsure", why)
 
     def join(self, name: str, samples: Sequence[Sample], why: str, **settings: Any) -> None:
         """Give several columns to a field."""
@@ -147,8 +147,8 @@ class _Search:
 
 def guess_fields(samples: Sequence[Sample]) -> dict[str, GuessedField]:
     """Return the fields that are likely in some columns, by the names of our own layout."""
-    dates = {each.place: form for each in samples if (form := _dated(each))}
-    amounts = {each.place: how for each in samples if (how := amount_form(each.values))}
+    dates = {sample.place: form for sample in samples if (form := _dated(sample))}
+    amounts = {sample.place: how for sample in samples if (how := amount_form(sample.values))}
     search = _Search(samples, dates, amounts)
     _find_time(search)
     _find_amount(search)
@@ -159,7 +159,7 @@ def guess_fields(samples: Sequence[Sample]) -> dict[str, GuessedField]:
     order = ("amount", "transacted_at", "transaction_ref", "cardholder_token", "card_token")
     return {
         **{name: search.found[name] for name in order if name in search.found},
-        **{name: each for name, each in search.found.items() if name not in order},
+        **{name: guessed for name, guessed in search.found.items() if name not in order},
     }
 
 
@@ -182,11 +182,11 @@ def _find_time(search: _Search) -> None:
         varied = 4 if len(set(sample.values)) > 1 else 0
         return 4 + varied + 3 * form.has_clock
 
-    found = search.best("transacted_at", fits)
-    if found is None:
+    best = search.best("transacted_at", fits)
+    if best is None:
         _find_parts_of_time(search)
         return
-    sample, _, named = found
+    sample, _, named = best
     form = search.dates[sample.place]
     text = form.format
     zone = None if "%z" in text else guessed_zone(search.samples, search.amounts)
@@ -208,9 +208,9 @@ def _find_parts_of_time(search: _Search) -> None:
     named = {normal(sample.name): sample for sample in search.samples}
     wanted = ("year ano jahr annee", "month mes monat mois", "day dia tag jour")
     dated = [
-        found
+        part
         for words in wanted
-        if (found := next((named[word] for word in words.split() if word in named), None))
+        if (part := next((named[word] for word in words.split() if word in named), None))
     ]
     if len(dated) < len("ymd"):
         return
@@ -223,7 +223,7 @@ def _find_parts_of_time(search: _Search) -> None:
 
 def _clock_of(search: _Search) -> Sample | None:
     filled = (sample for sample in search.samples if sample.values)
-    return next((each for each in filled if all(map(CLOCK.fullmatch, each.values[:50]))), None)
+    return next((item for item in filled if all(map(CLOCK.fullmatch, item.values[:50]))), None)
 
 
 def _clock_form(sample: Sample) -> str:
@@ -244,10 +244,10 @@ def _find_amount(search: _Search) -> None:
         written = (not form.is_whole) + bool(form.currency) + (form.minor_units and not sample.name)
         return 2 + varied + 2 * written
 
-    found = search.best("amount", fits)
-    if found is None:
+    best = search.best("amount", fits)
+    if best is None:
         return
-    sample, _, named = found
+    sample, _, named = best
     form = search.amounts[sample.place]
     other = {",": ".", ".": ","}[form.decimal]
     thousands = form.thousands or ("" if form.is_whole else other)
@@ -260,8 +260,8 @@ def _find_amount(search: _Search) -> None:
         "minor_units": minor or None,
         "negate": (form.negative > 0.8) or None,  # noqa: PLR2004  purchases, with some refunds
     }
-    given = {name: value for name, value in settings.items() if value is not None}
-    search.take("amount", sample, named, **given)
+    filled = {name: value for name, value in settings.items() if value is not None}
+    search.take("amount", sample, named, **filled)
     if not form.is_sure:
         search.doubt("amount", "every mark may be a decimal mark or stand between thousands")
     if form.negative and not settings["negate"]:
@@ -277,9 +277,9 @@ def _find_words(search: _Search) -> None:
         "network": lambda sample: 1.0 if len(set(sample.values)) <= 12 else 0.0,  # noqa: PLR2004
     }
     for name, fits in tests.items():
-        found = search.best(name, fits)
-        if found and (name == "currency" or found[2] > 0):
-            search.take(name, found[0], found[2])
+        best = search.best(name, fits)
+        if best and (name == "currency" or best[2] > 0):
+            search.take(name, best[0], best[2])
 
 
 def _find_tokens(search: _Search) -> None:
@@ -288,21 +288,21 @@ def _find_tokens(search: _Search) -> None:
         return 0 if is_value or not sample.name else 2
 
     for name in ("card_token", "cardholder_token"):
-        found = search.best(name, fits)
-        if found and found[2] > 0:
-            sample = found[0]
+        best = search.best(name, fits)
+        if best and best[2] > 0:
+            sample = best[0]
             is_token = any(word in normal(sample.name) for word in ("token", "jeton")) or all(
                 len(value) >= _STRONG and _TOKEN.fullmatch(value) for value in sample.values[:50]
             )
-            made = {} if is_token else {"hmac": {"key_file": KEY_FILE}}
-            search.take(name, sample, found[2], **made)
-    given = [name for name in ("card_token", "cardholder_token") if name in search.found]
-    if len(given) == 1:
-        (one,) = given
+            extra = {} if is_token else {"hmac": {"key_file": KEY_FILE}}
+            search.take(name, sample, best[2], **extra)
+    names = [name for name in ("card_token", "cardholder_token") if name in search.found]
+    if len(names) == 1:
+        (one,) = names
         (other,) = {"card_token", "cardholder_token"} - {one}
         search.found[other] = search.found[one]
         search.doubt(other, "there is one column for customer and card")
-    for name in given:
+    for name in names:
         if "hmac" in search.found[name].settings:
             search.doubt(name, "it holds raw keys, of which `profile convert` makes tokens")
 
@@ -322,10 +322,10 @@ def _find_reference(search: _Search) -> None:
             return 5 * (distinct == 1) * (len(sample.values[0]) > 3) if sample.values else 0  # noqa: PLR2004
         return 1 + 3 * distinct if distinct > _DISTINCT else 0.5
 
-    found = search.best("transaction_ref", fits)
-    if found and (found[2] > 0 or not found[0].name):
-        sample = found[0]
-        search.take("transaction_ref", sample, found[2])
+    best = search.best("transaction_ref", fits)
+    if best and (best[2] > 0 or not best[0].name):
+        sample = best[0]
+        search.take("transaction_ref", sample, best[2])
         if len(set(sample.values)) < len(sample.values):
             search.doubt("transaction_ref", "some of its values repeat: join another column")
 
@@ -337,16 +337,16 @@ def _find_merchant(search: _Search) -> None:
     def describes(sample: Sample) -> float:
         return 2.0 if sample.place not in search.dates and _is_text(sample) else 0.0
 
-    found = search.best("card_acceptor_id", identifies)
-    if found and found[2] > 0:
-        search.take("card_acceptor_id", found[0], found[2])
+    best = search.best("card_acceptor_id", identifies)
+    if best and best[2] > 0:
+        search.take("card_acceptor_id", best[0], best[2])
     else:
-        coded = search.best("merchant_descriptor", lambda each: 2.0 * (not _is_text(each)))
+        coded = search.best("merchant_descriptor", lambda sample: 2.0 * (not _is_text(sample)))
         if coded and coded[2] > 0 and coded[0].place not in search.dates:
             search.take("card_acceptor_id", coded[0], coded[2])
-    found = search.best("merchant_descriptor", describes)
-    if found and (found[2] > 0 or not found[0].name):
-        search.take("merchant_descriptor", found[0], found[2])
+    best = search.best("merchant_descriptor", describes)
+    if best and (best[2] > 0 or not best[0].name):
+        search.take("merchant_descriptor", best[0], best[2])
 
 
 def _is_text(sample: Sample) -> bool:
@@ -371,13 +371,13 @@ def guessed_zone(samples: Sequence[Sample], amounts: Mapping[int, AmountForm]) -
 def normal(text: str) -> str:
     """Return a name in small letters without accents."""
     plain = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
-    return "".join(each for each in plain if not unicodedata.combining(each)).lower().strip()
+    return "".join(letter for letter in plain if not unicodedata.combining(letter)).lower().strip()
 
 
 def words_of(name: str) -> list[str]:
     """Return the words of a name, those in `transNo` apart."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return re.findall(r"[a-z0-9]+", normal(apart))
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return re.findall(r"[a-z0-9]+", normal(spaced))
 
 
 def name_score(field_name: str, name: str) -> int:
@@ -385,16 +385,16 @@ def name_score(field_name: str, name: str) -> int:
     words = words_of(name)
     if not words:
         return 0
-    known = _vocabulary()[field_name]
+    hints = _vocabulary()[field_name]
     own = field_name.split("_")
-    score = 8 if words == own else max((_met(each, words) for each in known["yes"]), default=0)
-    against = sum(3 for each in known["no"] if _met(each, words))
+    score = 8 if words == own else max((_met(hint, words) for hint in hints["yes"]), default=0)
+    against = sum(3 for hint in hints["no"] if _met(hint, words))
     return score - against
 
 
 def is_known(name: str) -> bool:
     """Say whether a name speaks for any field."""
-    return any(name_score(each, name) > 0 for each in _vocabulary())
+    return any(name_score(field_name, name) > 0 for field_name in _vocabulary())
 
 
 def _met(phrase: str, words: Sequence[str]) -> int:

@@ -55,10 +55,10 @@ class Cutter:
         page = self._delimited(text, first_line)
         frame = page.frame.select("line", *self._kept)
         if swapped:
-            kept = pl.col(self._kept)
+            cells = pl.col(self._kept)
             if self._form.quote:
-                kept = kept.str.replace_all('"', self._form.quote, literal=True)
-            frame = frame.with_columns(kept.str.replace_all(STAND_IN, '"', literal=True))
+                cells = cells.str.replace_all('"', self._form.quote, literal=True)
+            frame = frame.with_columns(cells.str.replace_all(STAND_IN, '"', literal=True))
         return replace(page, frame=frame)
 
     def _delimited(self, text: bytes, first_line: int) -> TextPage:
@@ -70,14 +70,14 @@ class Cutter:
         if is_well.all():
             return self._well(text, numbers)
         well = self._well(_joined(lines.filter(is_well)), numbers.filter(is_well))
-        rest = read_page(_joined(lines.filter(~is_well)), self._layout, first_line=0)
+        others = read_page(_joined(lines.filter(~is_well)), self._layout, first_line=0)
         own = numbers.filter(~is_well)
-        placed = rest.frame.with_columns(line=own.gather(rest.frame["line"]))
+        placed = others.frame.with_columns(line=own.gather(others.frame["line"]))
         return TextPage(
             frame=pl.concat([well.frame, placed]).sort("line"),
-            findings=[replace(each, line=own[each.line or 0]) for each in rest.findings],
+            findings=[replace(finding, line=own[finding.line or 0]) for finding in others.findings],
             lines=len(lines),
-            blank_lines=rest.blank_lines,
+            blank_lines=others.blank_lines,
         )
 
     def _well(self, text: bytes, numbers: pl.Series) -> TextPage:
@@ -108,33 +108,33 @@ class Cutter:
         lines = None if has_long_line(text) else _lines_of(text)
         findings: list[Finding] = []
         if lines is None:
-            whole, findings = decoded_lines(text, first_line)
-            lines = pl.Series("text", whole, dtype=pl.String)
-        found = pl.col("text")
+            texts, findings = decoded_lines(text, first_line)
+            lines = pl.Series("text", texts, dtype=pl.String)
+        line_text = pl.col("text")
         numbered = lines.to_frame("text").with_columns(
             line=pl.int_range(first_line, first_line + len(lines), dtype=pl.UInt64)
         )
-        filled = numbered.filter(found.str.contains(r"[^ \t]"))
-        length = found.str.len_chars()
+        filled = numbered.filter(line_text.str.contains(r"[^ \t]"))
+        length = line_text.str.len_chars()
         fits = length.is_between(least, most) | (
-            (length > most) & ~found.str.slice(most).str.contains(r"[^ \t]")
+            (length > most) & ~line_text.str.slice(most).str.contains(r"[^ \t]")
         )
-        for line, given in filled.filter(~fits).select("line", length).rows():
-            message = f"the line has {given} characters, the widths come to {most}"
+        for line, count in filled.filter(~fits).select("line", length).rows():
+            message = f"the line has {count} characters, the widths come to {most}"
             findings.append(make_finding("field_count", message, line=line))
         cut = filled.filter(fits).select(
             "line",
             *(
-                found.str.slice(
+                line_text.str.slice(
                     ends[position - 1] - widths[position - 1], widths[position - 1]
                 ).alias(column_name(position))
                 for position in self._used
             ),
         )
-        encoding = sum(each.code != "field_count" for each in findings)
+        encoding = sum(finding.code != "field_count" for finding in findings)
         return TextPage(
             frame=cut,
-            findings=sorted(findings, key=lambda each: each.line or 0),
+            findings=sorted(findings, key=lambda finding: finding.line or 0),
             lines=len(lines),
             blank_lines=len(lines) - filled.height - encoding,
         )

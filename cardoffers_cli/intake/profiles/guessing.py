@@ -58,13 +58,13 @@ class GuessedLayout:
     @property
     def lacks_zone(self) -> bool:
         """Whether it has times that nothing says the zone of."""
-        found = self.fields.get("transacted_at")
-        return found is not None and "zone" not in found.settings and not found.has_offset
+        guessed = self.fields.get("transacted_at")
+        return guessed is not None and "zone" not in guessed.settings and not guessed.has_offset
 
     def told(self) -> str:
         """Say in a sentence what kind of layout it seems to be."""
-        found = [f"{name} in {each.label}" for name, each in self.fields.items()]
-        return self.form() + (f"; it seems to have {', '.join(found)}" if found else "")
+        places = [f"{name} in {guessed.label}" for name, guessed in self.fields.items()]
+        return self.form() + (f"; it seems to have {', '.join(places)}" if places else "")
 
     def form(self) -> str:
         """Say how its lines are made: columns, what separates them, encoding, header."""
@@ -153,13 +153,13 @@ def _of_delimited(
     below = [fields for line, fields in records if line > header_line]
     width = len(records[0][1])
     kinds = [_kind(values) for values in _columns(below[:_MOST_LINES], width)]
-    is_data = [each for each in above if _is_row(each, kinds)]
+    is_data = [record for record in above if _is_row(record, kinds)]
     skipped = 0 if len(is_data) > len(above) / 2 else header_line - 1
     rows = [*(is_data if not skipped else ()), *below][:_MOST_LINES]
-    given = [name.strip() for name in names or [""] * width]
+    titles = [name.strip() for name in names or [""] * width]
     samples = [
-        Sample(place=place, name=name, values=values, unique=given.count(name) == 1)
-        for place, (name, values) in enumerate(zip(given, _columns(rows, width), strict=True), 1)
+        Sample(place=place, name=name, values=values, unique=titles.count(name) == 1)
+        for place, (name, values) in enumerate(zip(titles, _columns(rows, width), strict=True), 1)
     ]
     return GuessedLayout(
         encoding=encoding,
@@ -193,8 +193,8 @@ def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
     """Return the filled values of each column, blanks taken off."""
     if not rows:
         return [[] for _ in range(width)]
-    found = [[value.strip() for value in values] for values in zip(*rows, strict=True)]
-    return [[value for value in values if value] for values in found]
+    columns = [[value.strip() for value in values] for values in zip(*rows, strict=True)]
+    return [[value for value in values if value] for values in columns]
 
 
 def _kind(values: Sequence[str]) -> str:
@@ -208,8 +208,8 @@ def _kind(values: Sequence[str]) -> str:
 def _is_row(fields: Sequence[str], kinds: Sequence[str]) -> bool:
     """Say whether a line has dates and numbers where the lines below the header have them."""
     typed = [(value.strip(), kind) for value, kind in zip(fields, kinds, strict=True)]
-    told = [(value, kind) for value, kind in typed if kind in {"date", "number"} and value]
-    return bool(told) and sum(_kind([value]) == kind for value, kind in told) > len(told) / 2
+    pairs = [(value, kind) for value, kind in typed if kind in {"date", "number"} and value]
+    return bool(pairs) and sum(_kind([value]) == kind for value, kind in pairs) > len(pairs) / 2
 
 
 def _header(records: Sequence[tuple[int, list[str]]]) -> tuple[int, list[str] | None]:
@@ -224,7 +224,7 @@ def _header(records: Sequence[tuple[int, list[str]]]) -> tuple[int, list[str] | 
         names = [name.strip() for name in fields if name.strip()]
         is_named = len(names) > max(len(fields) / 2, 1) and len(set(names)) >= len(names) - 1
         if is_named and not any(_kind([name]) in {"date", "number"} for name in names):
-            known = sum(map(is_known, names))
-            if known > best[0]:
-                best = (known, line, fields)
+            score = sum(map(is_known, names))
+            if score > best[0]:
+                best = (score, line, fields)
     return best[1:]

@@ -53,7 +53,7 @@ def read_token_key(profile: Profile, path: Path) -> bytes | None:
     Raises `NotFound`, and `Refused` for a key that others may read.
     """
     sources = profile.fields.given().values()
-    keys = {each.hmac.key_file for each in sources if isinstance(each, TokenSource) and each.hmac}
+    keys = {item.hmac.key_file for item in sources if isinstance(item, TokenSource) and item.hmac}
     if not keys:
         return None
     if len(keys) > 1:

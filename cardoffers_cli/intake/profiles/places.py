@@ -39,8 +39,8 @@ def column_name(position: int) -> str:
 
 def labels_of(profile: Profile) -> Mapping[str, str]:
     """Return what the fields of a profile are called in the file, several columns as one."""
-    given = profile.fields.given().items()
-    return {name: "+".join(map(str, field.sources)) for name, field in given if field.sources}
+    fields = profile.fields.given().items()
+    return {name: "+".join(map(str, field.sources)) for name, field in fields if field.sources}
 
 
 def named_positions(
@@ -48,7 +48,7 @@ def named_positions(
 ) -> Mapping[str, Sequence[int]]:
     """Return where the columns of each field stand."""
     return {
-        name: [positions[each] for each in field.sources if each != LINE]
+        name: [positions[column] for column in field.sources if column != LINE]
         for name, field in profile.fields.given().items()
     }
 
@@ -99,16 +99,16 @@ def split_line(line: str, profile: Profile) -> list[str]:
         ) from None
     if form.quote == '"':
         return fields
-    return [each.replace('"', form.quote).replace(STAND_IN, '"') for each in fields]
+    return [field.replace('"', form.quote).replace(STAND_IN, '"') for field in fields]
 
 
 def positions_of(columns: Sequence[str], profile: Profile) -> dict[Column, int]:
     """Find the columns that the profile reads; raise `FileUnusable` for one that is not there."""
     wanted: list[Column] = [
-        *(each for field in profile.fields.given().values() for each in field.sources),
+        *(column for field in profile.fields.given().values() for column in field.sources),
         *(condition.column for condition in profile.drop_where),
     ]
-    return {each: _position(each, columns, profile) for each in wanted if each != LINE}
+    return {column: _position(column, columns, profile) for column in wanted if column != LINE}
 
 
 def _position(column: Column, columns: Sequence[str], profile: Profile) -> int:
@@ -127,12 +127,12 @@ def _position(column: Column, columns: Sequence[str], profile: Profile) -> int:
             line=profile.header or None,
         )
     near = nearest(column, filter(None, columns))
-    shown = ", ".join(filter(None, columns[:_MOST_SHOWN])) if profile.header else ""
+    listing = ", ".join(filter(None, columns[:_MOST_SHOWN])) if profile.header else ""
     raise unusable(
         "header_column_missing",
         f"There is no column {column}, which the profile names.",
         hint=did_you_mean(near)
-        or (f"The columns are: {shown}." if near else None)
+        or (f"The columns are: {listing}." if near else None)
         or "Check header_line, encoding and the delimiter of the profile.",
         line=profile.header or None,
     )
@@ -140,9 +140,9 @@ def _position(column: Column, columns: Sequence[str], profile: Profile) -> int:
 
 def check_fields(profile: Profile) -> None:
     """Raise `FileUnusable` where the profile lacks a field that every event has."""
-    given = profile.fields.given()
-    missing = [name for name in REQUIRED if name not in given]
-    if not any(name in given for name in _TOKENS):
+    fields = profile.fields.given()
+    missing = [name for name in REQUIRED if name not in fields]
+    if not any(name in fields for name in _TOKENS):
         missing.append(" or ".join(_TOKENS))
     if missing:
         first, *others = missing
@@ -179,8 +179,8 @@ def check_trailer(
     amount = profile.fields.amount
     if wanted.sum is not None and amount:
         amounts = PlainAmounts(amount, decimals, as_written=True)
-        said = amounts[_said(trailer.text, wanted.sum, profile)]
-        if said in {"", UNREADABLE} or Decimal(said) != total:
+        stated = amounts[_said(trailer.text, wanted.sum, profile)]
+        if stated in {"", UNREADABLE} or Decimal(stated) != total:
             message = "The trailer does not say what the amounts of the rows add up to."
             raise unusable("trailer_mismatch", message, line=trailer.line)
 

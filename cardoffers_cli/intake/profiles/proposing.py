@@ -63,11 +63,11 @@ def _head(guess: GuessedLayout, name: str) -> Iterator[str]:
 def _fields(guess: GuessedLayout, zone: str | None) -> Iterator[str]:
     if not guess.fields:
         yield "\n[fields]"
-    for name, found in guess.fields.items():
-        is_local = name == "transacted_at" and "%z" not in found.settings["format"]
-        settings = {**found.settings, "zone": zone} if is_local and zone else found.settings
+    for name, field in guess.fields.items():
+        is_local = name == "transacted_at" and "%z" not in field.settings["format"]
+        settings = {**field.settings, "zone": zone} if is_local and zone else field.settings
         yield ""
-        yield f"[fields.{name}]  # {found.sureness}: {found.why}"
+        yield f"[fields.{name}]  # {field.sureness}: {field.why}"
         for key, value in settings.items():
             doubt = "  # likely: by currency or language" if key == "zone" and not zone else ""
             yield f"{key} = {_text(value)}{doubt}"
@@ -78,11 +78,11 @@ def _fields(guess: GuessedLayout, zone: str | None) -> Iterator[str]:
 def _text(value: Any) -> str:
     """Write a value as TOML does."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key} = {_text(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key} = {_text(item)}' for key, item in value.items())}}}"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def settings_told(settings: Mapping[str, Any]) -> str:
     """Say how a field is written, as one line."""
-    kept = {key: value for key, value in settings.items() if key not in {"column", "columns"}}
-    return ", ".join(f"{key} {_text(value)}" for key, value in kept.items())
+    details = {key: value for key, value in settings.items() if key not in {"column", "columns"}}
+    return ", ".join(f"{key} {_text(value)}" for key, value in details.items())

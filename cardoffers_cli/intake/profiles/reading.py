@@ -112,10 +112,10 @@ class ProfiledFile(TransactionFile):
         """
         check_fields(self.profile)
         for chunk in super().chunks():
-            found, of_refunds = self._translated.popleft()
-            refunds = self._judged(found, of_refunds)
+            translated, of_refunds = self._translated.popleft()
+            refunds = self._judged(translated, of_refunds)
             if refunds is None or self.refunds:
-                yield replace(self._told(chunk, found), refunds=refunds)
+                yield replace(self._told(chunk, translated), refunds=refunds)
             else:
                 yield replace(refunds, bytes_read=chunk.bytes_read, size_hint=chunk.size_hint)
         check_trailer(
@@ -144,10 +144,10 @@ class ProfiledFile(TransactionFile):
             for kind, first in ((PURCHASES, _FIRST), (REFUNDS, FIRST))
         )
         is_good, header = ~pl.col("line").is_in(rejected.implode()), True
-        for found, _ in self.translated():
-            self._write(out, found.rows.filter(is_good), names, header=header)
+        for translated, _ in self.translated():
+            self._write(out, translated.rows.filter(is_good), names, header=header)
             if refunds_to:
-                good = _as_refunds(found.refunded).filter(is_good)
+                good = _as_refunds(translated.refunded).filter(is_good)
                 self._write(refunds_to, good, of_refunds, header=header)
             header = False
 
@@ -170,56 +170,56 @@ class ProfiledFile(TransactionFile):
 
     def canonical(self) -> Iterator[pl.DataFrame]:
         """Yield the rows as text columns of our own, `line` first, unjudged."""
-        for found, _ in self.translated():
-            yield found.rows
+        for translated, _ in self.translated():
+            yield translated.rows
 
     def _pages(self) -> Iterator[tuple[pl.DataFrame, list[Finding], bool]]:
-        for found, findings in self.translated():
-            yield found.rows, findings, False
+        for translated, findings in self.translated():
+            yield translated.rows, findings, False
 
     def translated(self) -> Iterator[tuple[Translated, list[Finding]]]:
         """Yield the rows stretch by stretch, with what is wrong with lines that are none."""
         for text in self._texts_of:
             page = self._cutter.page(text.text, text.first_line)
             has_header = text.first_line <= self.header < text.first_line + page.lines
-            found = self._translation.translate(page.frame)
+            translated = self._translation.translate(page.frame)
             faulted = len(page.findings)
-            self.received += found.rows.height + found.refunded.height + faulted
-            self.left_out += found.left_out
-            self._read += found.read + faulted
-            self._total += found.total
+            self.received += translated.rows.height + translated.refunded.height + faulted
+            self.left_out += translated.left_out
+            self._read += translated.read + faulted
+            self._total += translated.total
             of_refunds: list[Finding] = []
             if self._texts_of.trailer is None:  # a line without its end is a row that was counted
                 last = text.first_line + page.lines - 1
-                is_refund = last in found.refunded["line"]
-                told = of_refunds if is_refund else page.findings
-                told.extend(self.unended(text.text, last))
-            self._translated.append((found, of_refunds))
+                is_refund = last in translated.refunded["line"]
+                target = of_refunds if is_refund else page.findings
+                target.extend(self.unended(text.text, last))
+            self._translated.append((translated, of_refunds))
             self.blank_lines += page.blank_lines - has_header
-            yield found, page.findings
+            yield translated, page.findings
 
-    def _judged(self, found: Translated, findings: list[Finding]) -> Chunk | None:
+    def _judged(self, translated: Translated, findings: list[Finding]) -> Chunk | None:
         """Judge the refunds of a stretch, with what was found of their lines."""
         if self._among is None:
             return None
-        chunk = self._among.judge.chunk(_as_refunds(found.refunded), findings)
-        self._among.received += found.refunded.height
+        chunk = self._among.judge.chunk(_as_refunds(translated.refunded), findings)
+        self._among.received += translated.refunded.height
         self._among.invalid += len(chunk.rejected)
         self.invalid += len(chunk.rejected)
-        return self._told(chunk, found)
+        return self._told(chunk, translated)
 
-    def _told(self, chunk: Chunk, found: Translated) -> Chunk:
+    def _told(self, chunk: Chunk, translated: Translated) -> Chunk:
         """Say what was expected of a value, and of an hour what is wrong with it."""
-        findings, said = chunk.findings, pl.col("message")
-        if found.faults.height:
+        findings, text = chunk.findings, pl.col("message")
+        if translated.faults.height:
             is_time = pl.col("code") == "timestamp_invalid"
             code = pl.when(is_time).then(pl.coalesce("fault", "code")).otherwise("code")
-            joined = findings.join(found.faults, on="line", how="left", maintain_order="left")
+            joined = findings.join(translated.faults, on="line", how="left", maintain_order="left")
             findings = joined.with_columns(code=code).drop("fault")
         messages = messages_of(self.profile, self.reading.assume_timezone)
-        for told, message in messages.items():
-            said = pl.when(pl.col("code") == told).then(pl.lit(message)).otherwise(said)
-        return replace(chunk, findings=findings.with_columns(message=said))
+        for name, message in messages.items():
+            text = pl.when(pl.col("code") == name).then(pl.lit(message)).otherwise(text)
+        return replace(chunk, findings=findings.with_columns(message=text))
 
     def split(
         self,

@@ -56,7 +56,7 @@ def settled(profile: Profile) -> Mapping[str, Any]:
         name: {
             **field.model_dump(mode="json"),
             "sources": list(field.sources),
-            **{each: getattr(field, each) for each in _OF_TIMES if hasattr(field, each)},
+            **{key: getattr(field, key) for key in _OF_TIMES if hasattr(field, key)},
         }
         for name, field in profile.fields.given().items()
     }

@@ -104,7 +104,7 @@ class AmountForm:
 def date_form(values: Sequence[str]) -> DateForm | None:
     """Return how the values are dates, if they are."""
     some = values[:200]
-    plain = [each for each in some if len(each) <= _LONGEST_DATE and each.isascii()]
+    plain = [value for value in some if len(value) <= _LONGEST_DATE and value.isascii()]
     if sum(value[:1].isdigit() for value in plain) < ENOUGH * len(some):
         return None
     fits = [form for pattern, form in _forms() if _are_dates(some, pattern, form)]
@@ -140,10 +140,10 @@ def _is_date(value: str, form: str) -> bool:
 
 def amount_form(values: Sequence[str]) -> AmountForm | None:
     """Return how the values are amounts, if they are."""
-    found = [match for value in values if (match := _AMOUNT.fullmatch(value))]
-    if not found or len(found) < ENOUGH * len(values):
+    matches = [match for value in values if (match := _AMOUNT.fullmatch(value))]
+    if not matches or len(matches) < ENOUGH * len(values):
         return None
-    numbers = [match["number"].rstrip() for match in found]
+    numbers = [match["number"].rstrip() for match in matches]
     decimal, is_sure = _decimal_mark(numbers)
     others = Counter(
         mark for number in numbers for mark in re.findall(r"\D", number) if mark != decimal
@@ -153,7 +153,7 @@ def amount_form(values: Sequence[str]) -> AmountForm | None:
     if len(others) > 1 and thousands != " ":
         return None
     signs = Counter(
-        text.strip() for match in found for text in (match["before"], match["after"]) if text
+        text.strip() for match in matches for text in (match["before"], match["after"]) if text
     )
     negatives = sum("-" in value or "\u2212" in value or value.startswith("(") for value in values)
     is_whole = not any("." in number or "," in number for number in numbers)
@@ -163,8 +163,8 @@ def amount_form(values: Sequence[str]) -> AmountForm | None:
         currency=signs.most_common(1)[0][0] if signs else "",
         parentheses=any("(" in value for value in values),
         minor_units=is_whole
-        and all(len(each) >= _LEAST_MINOR for each in numbers)
-        and len({len(each) for each in numbers}) == 1,
+        and all(len(number) >= _LEAST_MINOR for number in numbers)
+        and len({len(number) for number in numbers}) == 1,
         negative=negatives / len(values),
         is_whole=is_whole,
         is_sure=is_sure,

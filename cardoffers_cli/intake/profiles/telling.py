@@ -65,12 +65,12 @@ def of_wide_text(error: FileUnusable, source: str, head: bytes) -> FileUnusable:
 def _fields(guess: GuessedLayout) -> Iterator[str]:
     """Yield where the fields seem to be, how they are written, and how sure that is."""
     for field in _TOLD:
-        if found := guess.fields.get(field):
-            columns = found.settings.get("columns", [found.column])
+        if guessed := guess.fields.get(field):
+            columns = guessed.settings.get("columns", [guessed.column])
             places = " and ".join(_place(guess, column) for column in columns)
-            told = [places, settings_told({**_USUAL.get(field, {}), **found.settings})]
-            doubt = "" if found.sureness == "sure" else f" ({found.sureness})"
-            yield f"{field} in {', '.join(each for each in told if each)}{doubt}"
+            parts = [places, settings_told({**_USUAL.get(field, {}), **guessed.settings})]
+            doubt = "" if guessed.sureness == "sure" else f" ({guessed.sureness})"
+            yield f"{field} in {', '.join(part for part in parts if part)}{doubt}"
 
 
 def _place(guess: GuessedLayout, column: str | int | None) -> str:

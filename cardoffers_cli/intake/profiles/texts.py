@@ -115,8 +115,8 @@ class Frame:
                 return RowLines(text=b"", first_line=line)
             line += 1
         if profile.header > line and (place := _start_of(text, profile.header - line)) is not None:
-            _, _, rest = text[place:].partition(b"\n")
-            text = text[:place] + b"\n" + rest
+            _, _, tail = text[place:].partition(b"\n")
+            text = text[:place] + b"\n" + tail
         return RowLines(text=self._without_trailer(text, line), first_line=line)
 
     def _without_trailer(self, text: bytes, line: int) -> bytes:
@@ -126,11 +126,11 @@ class Frame:
         start = 0 if text.startswith(prefix) else text.find(b"\n" + prefix) + 1
         if not start and not text.startswith(prefix):
             return text
-        trailer, _, rest = text[start:].partition(b"\n")
+        trailer, _, tail = text[start:].partition(b"\n")
         self.trailer = TrailerLine(
             text=trailer.decode(errors="replace"), line=line + text.count(b"\n", 0, start)
         )
-        self._refuse_more(self.trailer, rest)
+        self._refuse_more(self.trailer, tail)
         return text[:start]
 
     def _refuse_more(self, trailer: TrailerLine, text: bytes) -> None:

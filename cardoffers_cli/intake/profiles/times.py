@@ -54,11 +54,11 @@ def utc_texts(
     form = "%Y-%m-%dT%H:%M:%S" + ("%.6f" if "%f" in source.format else "")
     ending = "" if zone is None and not source.has_offset else "Z"
     unreadable = pl.when(pl.col("text").is_not_null()).then(pl.lit("?"))
-    done = frame.select(
+    result = frame.select(
         pl.coalesce(pl.col("at").dt.strftime(form + ending), unreadable).alias("transacted_at"),
         "fault",
     )
-    return done["transacted_at"], done["fault"]
+    return result["transacted_at"], result["fault"]
 
 
 def _local(source: TimeSource) -> pl.Expr:
@@ -126,9 +126,9 @@ def plain_amounts(texts: pl.Series, source: AmountSource, decimals: int) -> pl.S
     if source.negate:
         negative = ~negative
     if source.minor_units:
-        whole = bare.str.strip_chars_start("0").str.zfill(decimals + 1)
-        bare = pl.concat_str(whole.str.head(-decimals), pl.lit("."), whole.str.tail(decimals))
-        bare = bare if decimals else whole
+        digits = bare.str.strip_chars_start("0").str.zfill(decimals + 1)
+        bare = pl.concat_str(digits.str.head(-decimals), pl.lit("."), digits.str.tail(decimals))
+        bare = bare if decimals else digits
     else:
         bare = pl.when(bare.str.starts_with(".")).then(pl.lit("0") + bare).otherwise(bare)
     signed = pl.when(negative).then(pl.lit("-") + bare).otherwise(bare)

@@ -62,11 +62,11 @@ class Translation:
 
     def translate(self, frame: pl.DataFrame) -> Translated:
         """Translate rows of their columns (`cutting.py`)."""
-        kept = frame
+        part = frame
         if self.profile.drop_where:
-            dropped = pl.any_horizontal(self._drops(each) for each in self.profile.drop_where)
-            kept = frame.filter(~dropped)
-        rows = kept.select("line", *(self._text(name) for name in self._fields))
+            dropped = pl.any_horizontal(self._drops(rule) for rule in self.profile.drop_where)
+            part = frame.filter(~dropped)
+        rows = part.select("line", *(self._text(name) for name in self._fields))
         rows, faults = self._with_times(rows)
         rows = self._with_tokens(rows)
         amount = self._fields.get("amount")
@@ -80,7 +80,7 @@ class Translation:
         return Translated(
             rows=rows.with_columns(pl.lit(None, pl.String).alias(name) for name in absent),
             faults=faults,
-            left_out=frame.height - kept.height,
+            left_out=frame.height - part.height,
             refunded=refunded,
             read=frame.height,
             total=self._total_of(frame),
@@ -111,8 +111,8 @@ class Translation:
         if not isinstance(source, TimeSource):
             return rows, pl.DataFrame(schema=_FAULTS)
         texts, faults = utc_texts(rows["transacted_at"], source, source.zone or self.zone)
-        found = pl.DataFrame({"line": rows["line"], "fault": faults}, schema=_FAULTS)
-        return rows.with_columns(texts), found.drop_nulls("fault")
+        frame = pl.DataFrame({"line": rows["line"], "fault": faults}, schema=_FAULTS)
+        return rows.with_columns(texts), frame.drop_nulls("fault")
 
     def _with_tokens(self, rows: pl.DataFrame) -> pl.DataFrame:
         keyed = [
@@ -127,7 +127,7 @@ class Translation:
     def _drops(self, condition: DropCondition) -> pl.Expr:
         text = self._source(condition.column).fill_null("")
         if condition.starts_with:
-            return pl.any_horizontal(text.str.starts_with(each) for each in condition.starts_with)
+            return pl.any_horizontal(text.str.starts_with(head) for head in condition.starts_with)
         is_one = text.is_in(condition.is_ or condition.is_not)
         return is_one if condition.is_ else ~is_one
 
@@ -144,6 +144,6 @@ class Translation:
 
 def tokens(texts: pl.Series, key: bytes) -> pl.Series:
     """Return the HMAC-SHA256 of each text in lower-case hex; every text is computed once."""
-    each = texts.unique().drop_nulls()
-    made = [hmac.digest(key, text.encode(), "sha256").hex() for text in each]
-    return texts.replace_strict(each, pl.Series(made, dtype=pl.String), default=None)
+    unique = texts.unique().drop_nulls()
+    digests = [hmac.digest(key, text.encode(), "sha256").hex() for text in unique]
+    return texts.replace_strict(unique, pl.Series(digests, dtype=pl.String), default=None)

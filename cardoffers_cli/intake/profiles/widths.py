@@ -50,11 +50,11 @@ class FixedLines:
             values = self.columns[amount - 1]
             total = sum(int(value) for value in values if re.fullmatch(r"[+-]?\d+", value))
         parts = [f'starts_with = "{self.last[0]}"']
-        for found in re.finditer(r"[+-]?\d+", self.last[1:]):
-            place = f"[{found.start() + 2}, {found.end() + 1}]"
-            if int(found[0]) == self.rows and not any("count" in each for each in parts):
+        for match in re.finditer(r"[+-]?\d+", self.last[1:]):
+            place = f"[{match.start() + 2}, {match.end() + 1}]"
+            if int(match[0]) == self.rows and not any("count" in part for part in parts):
                 parts.append(f"count = {place}")
-            elif int(found[0]) == total:
+            elif int(match[0]) == total:
                 parts.append(f"sum = {place}")
         return f"{{{', '.join(parts)}}}"
 
@@ -95,12 +95,12 @@ def _widths(lines: Sequence[str]) -> list[int]:
 
 
 def _kind(characters: Sequence[str]) -> str:
-    found = set(characters)
-    if all(each.isdigit() for each in found):
+    letters = set(characters)
+    if all(letter.isdigit() for letter in letters):
         return "digits"
-    if found <= {"+", "-"}:
+    if letters <= {"+", "-"}:
         return "sign"
-    if len(found) == 1 and all(each.isalpha() for each in found):
+    if len(letters) == 1 and all(letter.isalpha() for letter in letters):
         return "mark"
     return "text"
 

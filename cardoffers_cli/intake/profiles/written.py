@@ -65,7 +65,7 @@ def amount_pattern(source: AmountSource) -> str:
 
 def escaped(text: str) -> str:
     """Write a text as a pattern of itself."""
-    return "".join(f"\\x{{{ord(each):x}}}" for each in text)
+    return "".join(f"\\x{{{ord(letter):x}}}" for letter in text)
 
 
 class PlainAmounts(dict[str, str]):

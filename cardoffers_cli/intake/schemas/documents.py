@@ -35,8 +35,8 @@ def json_schema(form: FileFormat) -> Document:
         "title": form.name,
         "description": _description(form),
         "type": "object",
-        "required": [each.name for each in form.fields if each.is_needed],
-        "properties": {each.name: _property(each) for each in form.fields},
+        "required": [field.name for field in form.fields if field.is_needed],
+        "properties": {field.name: _property(field) for field in form.fields},
         **({"allOf": groups} if groups else {}),
         "propertyNames": unknown,
         "additionalProperties": inside,
@@ -53,38 +53,38 @@ def json_schema(form: FileFormat) -> Document:
 
 
 def _lacking(patterns: Sequence[str]) -> Document:
-    found = [{"pattern": each} for each in patterns]
-    return {"not": {"type": "string", "anyOf": found}} if found else {}
+    schemas = [{"pattern": pattern} for pattern in patterns]
+    return {"not": {"type": "string", "anyOf": schemas}} if schemas else {}
 
 
-def _property(each: FieldFormat) -> Document:
+def _property(field: FieldFormat) -> Document:
     """Return the schema of a value, which may be left out, null or empty where it is not needed.
 
     Each pattern that its text has stands by itself, for people to read.
     """
-    has = [{"pattern": pattern} for pattern in each.has] if not each.words else []
+    has = [{"pattern": pattern} for pattern in field.has] if not field.words else []
     text = {
-        **({"maxLength": each.longest} if each.longest else {}),
-        **({"enum": [*each.words]} if each.words else {}),
+        **({"maxLength": field.longest} if field.longest else {}),
+        **({"enum": [*field.words]} if field.words else {}),
         **({"allOf": has} if has else {}),
-        **_lacking(each.lacks),
+        **_lacking(field.lacks),
     }
-    filled = {"type": "string", **({"minLength": 1} if each.is_needed else {}), **text}
+    filled = {"type": "string", **({"minLength": 1} if field.is_needed else {}), **text}
     values: dict[str, Document] = {
         "text": filled,
         "flag": {"type": "boolean"},
-        "number": {"type": "number", **each.numbers},
+        "number": {"type": "number", **field.numbers},
         "any": text,
     }
-    ways = [values[each.json]]
-    if each.may_be_text and each.json != "text":
+    ways = [values[field.json]]
+    if field.may_be_text and field.json != "text":
         ways.append(filled)
-    if each.item:
-        items = {"type": "string", "pattern": each.item}
+    if field.item:
+        items = {"type": "string", "pattern": field.item}
         ways.append({"type": "array", "items": items, "uniqueItems": True, "minItems": 1})
-    if not each.is_needed:
-        ways.insert(0, {"enum": [None, "", *([[]] if each.item else [])]})
-    return {"description": each.says, **(ways[0] if len(ways) == 1 else {"anyOf": ways})}
+    if not field.is_needed:
+        ways.insert(0, {"enum": [None, "", *([[]] if field.item else [])]})
+    return {"description": field.says, **(ways[0] if len(ways) == 1 else {"anyOf": ways})}
 
 
 def _description(form: FileFormat) -> str:

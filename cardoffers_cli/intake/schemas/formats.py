@@ -61,23 +61,23 @@ class FieldFormat:
     @property
     def words(self) -> tuple[str, ...]:
         """The words of which the text is one, where it is."""
-        first, *others = [each.words for each in self.limits if each.words] or [()]
-        return tuple(word for word in first if all(word in each for each in others))
+        first, *others = [limits.words for limits in self.limits if limits.words] or [()]
+        return tuple(word for word in first if all(word in words for words in others))
 
     @property
     def longest(self) -> int | None:
         """The most characters that the text may have."""
-        return min((each.longest for each in self.limits if each.longest), default=None)
+        return min((limits.longest for limits in self.limits if limits.longest), default=None)
 
     @property
     def has(self) -> tuple[str, ...]:
         """The patterns that the text has, for others to read."""
-        return tuple(fields.portable(each) for limits in self.limits for each in limits.has)
+        return tuple(fields.portable(pattern) for limits in self.limits for pattern in limits.has)
 
     @property
     def lacks(self) -> tuple[str, ...]:
         """The patterns that the text has not, for others to read."""
-        lacked = dict.fromkeys(each for limits in self.limits for each in limits.lacks)
+        lacked = dict.fromkeys(pattern for limits in self.limits for pattern in limits.lacks)
         if fields.NOT_VISIBLE_ASCII in lacked:
             lacked.pop(fields.INVISIBLE, None)  # it lacks all of that too
         return () if self.words else tuple(map(fields.portable, lacked))
@@ -108,19 +108,19 @@ class FileFormat:
     @property
     def in_csv(self) -> tuple[FieldFormat, ...]:
         """The columns that a CSV file may have."""
-        return tuple(each for each in self.fields if each.name not in self.only_json)
+        return tuple(column for column in self.fields if column.name not in self.only_json)
 
     @property
     def beyond_json(self) -> tuple[str, ...]:
         """The codes that JSON Schema does not find: its numbers have no text with decimals."""
-        numbers = [each for each in self.fields if each.json == "number" and not each.may_be_text]
-        counted = [code for each in numbers for code in each.codes if code in _OF_TEXT]
+        numbers = [item for item in self.fields if item.json == "number" and not item.may_be_text]
+        counted = [code for item in numbers for code in item.codes if code in _OF_TEXT]
         return (*self.beyond, *counted)
 
     @property
     def codes(self) -> tuple[Code, ...]:
         """What can be wrong in a column, each code once, in the order of the columns."""
-        names = dict.fromkeys(code for each in self.fields for code in each.codes)
+        names = dict.fromkeys(code for column in self.fields for code in column.codes)
         return tuple(self.meanings[name] for name in names)
 
 
@@ -152,10 +152,10 @@ def format_of(
 
 def _with_columns(form: FileFormat, columns: Sequence[str]) -> FileFormat:
     """Keep some columns; of a group of which one is left, every row has that."""
-    known = {each.name: each for each in form.fields}
-    needed = [(each.name,) for each in form.fields if each.is_needed]
+    by_name = {column.name: column for column in form.fields}
+    needed = [(column.name,) for column in form.fields if column.is_needed]
     lacking = [group for group in (*needed, *form.in_header) if not {*group}.intersection(columns)]
-    if wrong := [name for name in columns if name not in known] or lacking:
+    if wrong := [name for name in columns if name not in by_name] or lacking:
         named = wrong[0] if isinstance(wrong[0], str) else " or ".join(wrong[0])
         says = "has no column" if isinstance(wrong[0], str) else "needs the column"
         raise UsageError(
@@ -165,11 +165,11 @@ def _with_columns(form: FileFormat, columns: Sequence[str]) -> FileFormat:
         )
     groups = [tuple(name for name in group if name in columns) for group in form.one_of]
     alone = {group[0] for group in groups if len(group) == 1}
-    kept = (known[name] for name in dict.fromkeys(columns))
+    chosen = (by_name[name] for name in dict.fromkeys(columns))
     return replace(
         form,
         fields=tuple(
-            replace(each, is_needed=each.is_needed or each.name in alone) for each in kept
+            replace(column, is_needed=column.is_needed or column.name in alone) for column in chosen
         ),
         one_of=tuple(group for group in groups if len(group) > 1),
         in_header=(),
@@ -181,7 +181,7 @@ def rules_digest() -> str:
 
     What a function tells that a rule asks is the program's, whose version stands beside it.
     """
-    said = [
+    contents = [
         [
             *(rule.code, CODES[rule.code].level, rule.column, rule.message),
             [kind.name for kind in rule.kinds],
@@ -189,7 +189,7 @@ def rules_digest() -> str:
         ]
         for rule in rules.RULES
     ]
-    return hashlib.sha256(json_text.dumps(said).encode()).hexdigest()
+    return hashlib.sha256(json_text.dumps(contents).encode()).hexdigest()
 
 
 # What the rules of a kind of rows ask of each column
@@ -208,14 +208,14 @@ _IN_PART = {"value_invalid"}
 def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
     table = [rule for rule in rules.RULES if rule.holds_of(kind)]
     errors = [rule for rule in table if CODES[rule.code].level == "error"]
-    known = {
+    values = {
         "program_currency": currency,
         "decimals": MINOR_UNITS[currency] if currency else _USUAL_DECIMALS,
         **dict.fromkeys((f"declared_{name}" for name in fields.TOKENS), False),
         "assumed": False,
         "caller": None,
     }
-    told = _TOLD[kind.name]
+    descriptions = _TOLD[kind.name]
     ignored = Names.of(kind).ignored
     groups = {group: rule.code for rule in errors if (group := _group(rule, kind))}
     stated = {"required_missing", *groups.values()}
@@ -225,15 +225,15 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
         may_hold = column in (*fields.REFERENCES, *fields.IDENTIFIERS, *fields.FREE_TEXTS)
         codes = [_CARD_NUMBER] if may_hold else []
         own = [rule for rule in errors if rule.column == column]
-        limits, others = limits_of(own, column, known)
+        limits, others = limits_of(own, column, values)
         beyond |= dict.fromkeys(code for code in others if code not in stated)
         is_number = column == "amount"
         codes += [rule.code for rule in table if rule.column == column]
         described.append(
             FieldFormat(
                 name=column,
-                says=told[column][2],
-                example=told[column][1],
+                says=descriptions[column][2],
+                example=descriptions[column][1],
                 is_needed=column in kind.required,
                 default=kind.further.get(column),
                 json="number" if is_number else "any" if column in ignored else "text",
@@ -242,16 +242,16 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
                 codes=tuple(dict.fromkeys(codes)),
             )
         )
-    unknown, _ = limits_of([rule for rule in errors if rule.column is None], fields.OTHERS, known)
+    unknown, _ = limits_of([rule for rule in errors if rule.column is None], fields.OTHERS, values)
     return FileFormat(
         name=kind.name,
         list_key=kind.list_key,
         judge="validate",
         fields=tuple(described),
         one_of=tuple(groups),
-        in_header=tuple(tuple(each.split("|")) for each in kind.in_header if "|" in each),
+        in_header=tuple(tuple(entry.split("|")) for entry in kind.in_header if "|" in entry),
         only_json=tuple(ignored),
-        unknown=tuple(fields.portable(pattern) for each in unknown for pattern in each.lacks),
+        unknown=tuple(fields.portable(pattern) for limit in unknown for pattern in limit.lacks),
         beyond=tuple(beyond),
         meanings=CODES,
     )
@@ -263,16 +263,16 @@ def _read_told() -> dict[str, dict[str, list[str]]]:
     Raises `LookupError` where a kind has a column that is not told, or another.
     """
     tables = read_tables(__package__, "transactions.txt")
-    told = {
+    descriptions = {
         name: {line.split()[0]: re.split(" {2,}", line) for line in tables[name]}
         for name in row_kinds.BY_NAME
     }
     for name, kind in row_kinds.BY_NAME.items():
-        if wrong := told[name].keys() ^ {*kind.columns}:
+        if wrong := descriptions[name].keys() ^ {*kind.columns}:
             raise LookupError(
                 f"intake/schemas/transactions.txt, {name}: {', '.join(sorted(wrong))}"
             )
-    return told
+    return descriptions
 
 
 _TOLD = _read_told()
@@ -298,11 +298,11 @@ def _of_catalogue(kind: catalogue_kinds.Kind) -> FileFormat:
     for column in kind.columns:
         form = column.form
         codes = [rule.code for rule in kind.rules if rule.column == column.name]
-        taken = {"control_character", *catalogue_kinds.TOKEN_CODES}.intersection(codes)
-        shared = [rule for rule in rules.RULES if rule.column == column.name and rule.code in taken]
+        same = {"control_character", *catalogue_kinds.TOKEN_CODES}.intersection(codes)
+        shared = [rule for rule in rules.RULES if rule.column == column.name and rule.code in same]
         limits, others = limits_of(shared, column.name, {f"declared_{column.name}": False})
         beyond |= dict.fromkeys([*others, *([_CARD_NUMBER] if column.prose else [])])
-        has, lacks = ((each,) if each else () for each in (form.pattern, form.refused))
+        has, lacks = ((pattern,) if pattern else () for pattern in (form.pattern, form.refused))
         own_limits = TextLimits(has=has, lacks=(*lacks, fields.INVISIBLE), words=form.words)
         described.append(
             FieldFormat(

@@ -52,19 +52,19 @@ class TextLimits:
 
 
 def limits_of(
-    rules: Sequence[Rule], column: str, known: Mapping[str, Any]
+    rules: Sequence[Rule], column: str, values: Mapping[str, Any]
 ) -> tuple[list[TextLimits], list[str]]:
     """Return what rules ask of a column, and the codes of those that ask what no limit can state.
 
-    `known` is what the columns hold that are derived for a reading; None is nothing.
+    `values` is what the columns hold that are derived for a reading; None is nothing.
     """
-    asking = _Asking(column, known, frozenset())
-    demanded = {pattern for rule in rules for each in asking.of(rule)[0] for pattern in each.has}
-    asking = _Asking(column, known, frozenset(demanded))
+    asking = _Asking(column, values, frozenset())
+    demanded = {pattern for rule in rules for part in asking.of(rule)[0] for pattern in part.has}
+    asking = _Asking(column, values, frozenset(demanded))
     limits, beyond = [], []
     for rule in rules:
-        found, is_all = asking.of(rule)
-        limits += found
+        own, is_all = asking.of(rule)
+        limits += own
         beyond += [] if is_all else [rule.code]
     return limits, beyond
 
@@ -79,8 +79,8 @@ class _Asking:
 
     def of(self, rule: Rule) -> tuple[list[TextLimits], bool]:
         """Return what a rule asks of the text, and whether that is all it asks."""
-        parts = [self._asked(each) for each in _parts(rule.broken)]
-        return [each for each in parts if each], None not in parts
+        parts = [self._asked(condition) for condition in _parts(rule.broken)]
+        return [part for part in parts if part], None not in parts
 
     def _asked(self, condition: Condition) -> TextLimits | None:
         """Return what is asked of text for which the condition must not hold; None: not known."""
@@ -88,36 +88,36 @@ class _Asking:
             return TextLimits()
         if isinstance(condition, Both):
             sides = (condition.one, condition.other)
-            for this, rest in (sides, sides[::-1]):
+            for this, remainder in (sides, sides[::-1]):
                 is_demanded = isinstance(this, Matches) and this.pattern in self.demanded
                 if self._settled(this) or is_demanded:
-                    return self._asked(rest)
+                    return self._asked(remainder)
         if isinstance(condition, Not):
             return self._asked_for(condition.condition)
-        found = None
+        limits = None
         match condition:
             case Matches(self.column, pattern):
-                found = TextLimits(lacks=(pattern,))
+                limits = TextLimits(lacks=(pattern,))
             case MoreDecimals(self.column, limit):
                 decimals = rf"\.[0-9]{{{self.known[limit]}}}[0-9]*[1-9]0*$"
-                found = TextLimits(lacks=(decimals,))
+                limits = TextLimits(lacks=(decimals,))
             case Differs(self.column, other) if self.known.get(other):
-                found = TextLimits(words=(self.known[other],))
+                limits = TextLimits(words=(self.known[other],))
             case Missing(self.column):
-                found = TextLimits()  # that every row has it is told apart
-        return found
+                limits = TextLimits()  # that every row has it is told apart
+        return limits
 
     def _asked_for(self, condition: Condition) -> TextLimits | None:
         """Return what is asked of text for which the condition must hold; None: not known."""
-        found = None
+        limits = None
         match condition:
             case OneOf(self.column, words):
-                found = TextLimits(words=words)
+                limits = TextLimits(words=words)
             case Sized(self.column, 0, longest, False):
-                found = TextLimits(longest=longest)
+                limits = TextLimits(longest=longest)
             case _ if patterns := self._patterns(condition):
-                found = TextLimits(has=("|".join(patterns),))
-        return found
+                limits = TextLimits(has=("|".join(patterns),))
+        return limits
 
     def _settled(self, condition: Condition) -> bool | None:
         """Say whether a condition holds, where that is the same of every row; in JSON of text."""
@@ -134,8 +134,8 @@ class _Asking:
             case Differs(_, other) if other in self.known and self.known[other] is None:
                 settled = False
             case Not(inner):
-                known = self._settled(inner)
-                settled = None if known is None else not known
+                verdict = self._settled(inner)
+                settled = None if verdict is None else not verdict
             case Both(one, other):
                 both = {self._settled(one), self._settled(other)}
                 settled = False if False in both else None if None in both else True
@@ -144,8 +144,8 @@ class _Asking:
     def _patterns(self, condition: Condition) -> list[str]:
         """Return the patterns of which text has one; empty where more is asked."""
         parts = [*_parts(condition)]
-        found = [each.pattern for each in parts if isinstance(each, Matches)]
-        return found if {part.columns for part in parts} == {frozenset({self.column})} else []
+        patterns = [part.pattern for part in parts if isinstance(part, Matches)]
+        return patterns if {part.columns for part in parts} == {frozenset({self.column})} else []
 
 
 def _parts(condition: Condition) -> Iterator[Condition]:

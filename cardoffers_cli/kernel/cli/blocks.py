@@ -49,8 +49,8 @@ _HEIGHTS = "▁▂▃▄▅▆▇█"
 def bar(count: int, most: int, width: int) -> str:
     """Draw a count as a bar, in eighths of a letter; what is not nothing is seen."""
     eighths = max(count * width * 8 // most, 1) if count else 0
-    full, rest = divmod(eighths, 8)
-    return _FULL * full + _EIGHTHS[rest] * bool(rest)
+    full, remainder = divmod(eighths, 8)
+    return _FULL * full + _EIGHTHS[remainder] * bool(remainder)
 
 
 def sparkline(counts: Sequence[int]) -> str:

@@ -61,8 +61,8 @@ def _folded(line: str, width: int) -> str:
     if len(line) <= width:
         return line
     indent = line[: len(line) - len(line.lstrip())]
-    whole = _QUOTED.sub(lambda found: found[0].replace(" ", _STAYS), line)
+    text = _QUOTED.sub(lambda match: match[0].replace(" ", _STAYS), line)
     lines = textwrap.wrap(
-        whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
     return "\n".join(lines).replace(_STAYS, " ")

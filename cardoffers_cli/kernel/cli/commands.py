@@ -114,20 +114,20 @@ def _value(param: Any, ctx: Any, value: Any, checked: Callable[[Any, Any], Any])
     if about.parser or (param.required and not value):
         return checked(ctx, value)
     if value is None and not (param.multiple or param.nargs == -1):
-        taken: Any = None
+        parsed: Any = None
     elif kind is str and isinstance(value, str):
-        taken = value
+        parsed = value
     elif kind == list[str] and isinstance(value, (list, tuple)):
-        taken = [*value]
+        parsed = [*value]
     elif kind is Path and plain_path and os.access(value, os.R_OK):
-        taken = Path(value)
+        parsed = Path(value)
     elif isinstance(value, str) and value in getattr(kind, "__members__", ()):
-        taken = kind[value]
+        parsed = kind[value]
     elif value == param.default if type(value) is kind else value in get_args(kind):
-        taken = value
+        parsed = value
     else:
         return checked(ctx, value)
-    return param.callback(ctx, param, taken) if param.callback else taken
+    return param.callback(ctx, param, parsed) if param.callback else parsed
 
 
 class _Argument(TyperArgument):
@@ -189,11 +189,11 @@ class _Shared(_Single):
         """Keep the value; raise `UsageError` for another one than before the command's name."""
         if value is None or value is False:
             return
-        options, given = ctx.ensure_object(Options), super().process_value(ctx, value)
+        options, parsed = ctx.ensure_object(Options), super().process_value(ctx, value)
         before = getattr(options, self.name)
-        if before not in {None, False, given} and not ctx.resilient_parsing:
+        if before not in {None, False, parsed} and not ctx.resilient_parsing:
             raise _given_twice(self.opts[0])
-        setattr(options, self.name, given)
+        setattr(options, self.name, parsed)
 
 
 @cache
@@ -239,13 +239,13 @@ class _Everywhere:
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse, with a place where the options of every command are kept."""
         options = ctx.ensure_object(Options)
-        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        remaining: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         if options.quiet and options.debug:
             raise _exclude("--quiet", "--debug")
         for name, value in ctx.params.items():
             if value and ctx.params.get(f"no_{name}"):
                 raise _exclude(f"--{name}", f"--no-{name}")
-        return rest
+        return remaining
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the sections of the help, the options of every command last."""

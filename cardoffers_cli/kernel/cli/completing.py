@@ -37,8 +37,8 @@ def keys(ctx: typer.Context) -> Offered:
     """Offer the ids of keys; shells that can show whose they are, and their names."""
     from cardoffers_cli.kernel.cli.completions import key_ids
 
-    found = _quietly(ctx, key_ids)
-    return [(key_id, _NOT_PLAIN.sub(" ", meaning)) for key_id, meaning in found]
+    pairs = _quietly(ctx, key_ids)
+    return [(key_id, _NOT_PLAIN.sub(" ", meaning)) for key_id, meaning in pairs]
 
 
 def _quietly(ctx: typer.Context, look: Callable[[Any], list[Any]]) -> list[Any]:

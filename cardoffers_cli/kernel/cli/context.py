@@ -129,11 +129,11 @@ class CommandContext:
         """Say what the answer is from, where it is not the store."""
         self._reading = source
         if source.snapshot_at is not None:
-            held = str(source.busy).rstrip(".")
-            taken = format_minute(source.snapshot_at)
+            reason = str(source.busy).rstrip(".")
+            minute = format_minute(source.snapshot_at)
             length = self.now - source.snapshot_at
             age = f" ({format_length(length)} old)" if length >= timedelta() else ""
-            self.note(f"{held}; this is from the snapshot of {taken}{age}.")
+            self.note(f"{reason}; this is from the snapshot of {minute}{age}.")
 
     @property
     def is_terminal(self) -> bool:
@@ -183,10 +183,10 @@ class CommandContext:
             document = {**document, "snapshot_at": self._reading.snapshot_at}
         style = self._style(self.format, raw=raw, private=private)
         lines = next((block.lines for block in reversed(blocks) if isinstance(block, Text)), ())
-        said = "\n".join(lines) if why is None else why
+        summary = "\n".join(lines) if why is None else why
         show.show(document, blocks, style, self.output)
         is_read = self.is_terminal and self.format is Format.table and not why
-        self._end(exit_code, "" if is_read else said or FINDINGS * (why is None))
+        self._end(exit_code, "" if is_read else summary or FINDINGS * (why is None))
 
     def show_page(self, page: Page, *, exit_code: int = 0) -> None:
         """Show a page that was made for looking at, in HTML; end with the code if it is not 0."""

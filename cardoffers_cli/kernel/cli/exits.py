@@ -38,7 +38,7 @@ class ExitCode:
 
 def _exit_code(line: str) -> ExitCode:
     code, meaning, advice, *kinds = line.split(" | ")
-    ended = tuple(getattr(errors, each) for part in kinds for each in part.split())
+    ended = tuple(getattr(errors, name) for part in kinds for name in part.split())
     return ExitCode(int(code), meaning, advice, ended)
 
 
@@ -129,13 +129,13 @@ def tell(text: str, *, as_it_is: bool = False, coloured: bool = False) -> None:
     On a terminal lines are broken between words, unless the text must stay as it is, and what is an
     error is red where it may be `coloured` and the terminal knows colours (no-color.org).
     """
-    shown = visible(text, keep="\n")
+    printable = visible(text, keep="\n")
     with suppress(OSError, ValueError, AttributeError):
         is_terminal = sys.stderr.isatty()
-        shown = folded(shown) if is_terminal and not as_it_is else shown
+        printable = folded(printable) if is_terminal and not as_it_is else printable
         knows = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        shown = painted(shown) if coloured and is_terminal and knows else shown
-        sys.stderr.write(f"{shown}\n")
+        printable = painted(printable) if coloured and is_terminal and knows else printable
+        sys.stderr.write(f"{printable}\n")
         sys.stderr.flush()
 
 
@@ -147,10 +147,10 @@ def write_line(text: str) -> None:
     """
     if sys.stderr is None:  # the descriptor may be a file's by now
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-    number, left = sys.stderr.fileno(), f"{visible(text)}\n".encode()
-    while left:
+    number, data = sys.stderr.fileno(), f"{visible(text)}\n".encode()
+    while data:
         try:
-            left = left[os.write(number, left) :]
+            data = data[os.write(number, data) :]
         except BlockingIOError:
             select.select([], [number], [])
 
@@ -232,8 +232,8 @@ def _usage(error: typer.TyperException) -> Ending:
     if "--institution" in getattr(getattr(error, "param", None), "opts", ()):
         hint = "Add -i INST; `cardoffers institution list` shows the institutions."
     near = getattr(error, "possibilities", None)  # of a mistyped option, said as of a command
-    said = f"{error.message}. {did_you_mean(near)}" if near else error.format_message()
-    message = said.replace(_PYDANTIC, "")
+    text = f"{error.message}. {did_you_mean(near)}" if near else error.format_message()
+    message = text.replace(_PYDANTIC, "")
     return Ending(2, "usage", message if message.endswith((".", "?")) else f"{message}.", hint)
 
 
@@ -242,10 +242,10 @@ def _unforeseen(error: BaseException) -> Ending:
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return ending_of(errors.NoSpace(hint="Free some space and run again."))
         case OSError(errno=errno.EROFS):
-            said = f"{error.filename} is on a disk that is mounted for reading only."
+            message = f"{error.filename} is on a disk that is mounted for reading only."
             return ending_of(
                 errors.Refused(
-                    said, code="read_only", hint="Mount it for writing, or name another."
+                    message, code="read_only", hint="Mount it for writing, or name another."
                 )
             )
         case PermissionError():

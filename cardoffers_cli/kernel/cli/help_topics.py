@@ -145,8 +145,8 @@ def _catalogue_files() -> Iterator[str]:
         for column in kind.columns:
             default = f"no; else {column.default}" if column.default else "no"
             needed = default if column.optional else "yes"
-            said = column.form.says.replace("|", r"\|")
-            yield f"| `{column.name}` | {needed} | {said} |"
+            meaning = column.form.says.replace("|", r"\|")
+            yield f"| `{column.name}` | {needed} | {meaning} |"
         yield ""
 
 
@@ -158,24 +158,24 @@ def _show(
 
 def _show_findings(context: CommandContext) -> None:
     rows: list[dict[str, object]] = [
-        {"code": each.code, "level": each.level, "summary": each.summary, "fix": each.fix}
-        for each in (*KNOWN.values(), *REASONS.values())
+        {"code": row.code, "level": row.level, "summary": row.summary, "fix": row.fix}
+        for row in (*KNOWN.values(), *REASONS.values())
     ]
     _show(context, "findings", rows, ("code", "level", "summary", "fix"))
 
 
 def _show_finding(context: CommandContext, code: str) -> None:
-    found = KNOWN.get(code) or REASONS.get(code)
-    if found is None:
+    finding = KNOWN.get(code) or REASONS.get(code)
+    if finding is None:
         raise NotFound(
             f"There is no finding {code!r}.",
             code="finding_unknown",
             hint=did_you_mean(nearest(code, [*KNOWN, *REASONS]))
             or "`cardoffers help findings` lists them.",
         )
-    document = _document(found)
+    document = _document(finding)
     blocks = [Sheet("findings", tuple(map(Column, MEANING)), [document])]
-    if found.example:
+    if finding.example:
         blocks.append(Sheet("example", EXAMPLE, _lines(document), title="Example"))
     context.show([document], *blocks)
 

@@ -109,25 +109,25 @@ def _console(style: Style, out: TextIO) -> Console:
 def _print_sheet(console: Console, sheet: Sheet) -> None:
     from rich.text import Text
 
-    columns, rows, said = _cells(sheet, on_screen)
+    columns, rows, note = _cells(sheet, on_screen)
     _print_title(console, sheet.title)
     if not rows:
-        console.print(Text(said or _NOTHING, style="dim"))
+        console.print(Text(note or _NOTHING, style="dim"))
         return
     readable = _FOLDED if sheet.is_list else _READABLE
-    whole = _that_fit(columns, rows, console.width, console.width) if sheet.is_list else []
-    kept = whole or _that_fit(columns, rows, console.width, readable)
-    if len(kept) == len(columns):
+    flat = _that_fit(columns, rows, console.width, console.width) if sheet.is_list else []
+    fit = flat or _that_fit(columns, rows, console.width, readable)
+    if len(fit) == len(columns):
         console.print(_table(columns, rows, console.width, readable))
-    elif kept and (sheet.is_list or len(rows) > _FEW):
-        narrowed = [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    elif fit and (sheet.is_list or len(rows) > _FEW):
+        narrowed = [columns[i] for i in fit], [[row[i] for i in fit] for row in rows]
         console.print(_table(*narrowed, console.width, readable))
-        left_out = ", ".join(column.heading for i, column in enumerate(columns) if i not in kept)
+        left_out = ", ".join(column.heading for i, column in enumerate(columns) if i not in fit)
         console.print(Text(f"Left out on this screen: {left_out}.", style="dim"))
     else:
         _print_records(console, columns, rows)
-    if said:
-        console.print(Text(said, style="dim"))
+    if note:
+        console.print(Text(note, style="dim"))
 
 
 def _that_fit(
@@ -136,13 +136,13 @@ def _that_fit(
     """Return the positions of the columns a table has room for, none if it has no room."""
     cells = list(zip(*rows, strict=True))
     least = [_least(*pair, readable) for pair in zip(columns, cells, strict=True)]
-    kept = list(range(len(columns)))
-    while sum(least[i] + _GAP for i in kept) - _GAP > width:
-        first = max(kept, key=lambda i: columns[i].gives_way)
+    positions = list(range(len(columns)))
+    while sum(least[i] + _GAP for i in positions) - _GAP > width:
+        first = max(positions, key=lambda i: columns[i].gives_way)
         if not columns[first].gives_way:
             return []
-        kept.remove(first)
-    return kept
+        positions.remove(first)
+    return positions
 
 
 def _print_title(console: Console, title: str | None) -> None:
@@ -167,20 +167,20 @@ def on_screen(column: Column, row: Row) -> str:
 
 def _cells(
     sheet: Sheet,
-    shown: Callable[[Column, Row], str] = lambda column, row: column.seen(row),
+    text_of: Callable[[Column, Row], str] = lambda column, row: column.seen(row),
 ) -> tuple[Sequence[Column], list[list[str]], str]:
     """Return the columns as people see them, their cells, and what to say of rows left out.
 
     A sheet whose columns have an order for people has none in which nothing stands.
     """
-    rows, said = sheet.told()
+    rows, note = sheet.told()
     columns: Sequence[Column] = sheet.for_people().columns
-    cells = [[visible(shown(column, row)) for column in columns] for row in rows]
+    cells = [[visible(text_of(column, row)) for column in columns] for row in rows]
     if sheet.first and cells:
-        told = [place for place in range(len(columns)) if any(row[place] for row in cells)]
-        columns = [columns[place] for place in told]
-        cells = [[row[place] for place in told] for row in cells]
-    return columns, cells, said
+        filled = [place for place in range(len(columns)) if any(row[place] for row in cells)]
+        columns = [columns[place] for place in filled]
+        cells = [[row[place] for place in filled] for row in cells]
+    return columns, cells, note
 
 
 def _least(column: Column, cells: Sequence[str], readable: int) -> int:
@@ -217,13 +217,13 @@ def _widths(
         for column, texts in zip(columns, cells, strict=True)
     ]
     widths = [_least(*pair, readable) for pair in zip(columns, cells, strict=True)]
-    left = width - sum(widths) - _GAP * (len(widths) - 1)
-    if left < 0 or left >= sum(widest) - sum(widths):
+    room = width - sum(widths) - _GAP * (len(widths) - 1)
+    if room < 0 or room >= sum(widest) - sum(widths):
         return [None] * len(columns)
     for place, wanted in enumerate(widest):
-        more = min(left, wanted - widths[place])
+        more = min(room, wanted - widths[place])
         widths[place] += more
-        left -= more
+        room -= more
     return [*widths]
 
 
@@ -266,8 +266,8 @@ def _print_records(console: Console, columns: Sequence[Column], rows: list[list[
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
         for column, cell in zip(columns, row, strict=True):
-            shown = Text(cell, style=tone_of(column.name, cell))
-            grid.add_row(Text(column.heading, style="bold"), shown)
+            text = Text(cell, style=tone_of(column.name, cell))
+            grid.add_row(Text(column.heading, style="bold"), text)
         console.print(grid)
 
 
@@ -276,7 +276,7 @@ def _plain_sheet(sheet: Sheet) -> Iterator[str]:
 
     if sheet.title:
         yield visible(sheet.title)
-    columns, cells, said = _cells(sheet)
+    columns, cells, note = _cells(sheet)
     lines = [[column.heading for column in columns], *cells]
     widths = [max(map(cell_len, cells)) for cells in zip(*lines, strict=True)]
     for line in lines:
@@ -285,8 +285,8 @@ def _plain_sheet(sheet: Sheet) -> Iterator[str]:
             space = " " * (width - cell_len(cell))
             padded.append(space + cell if column.kind in NUMBERS else cell + space)
         yield "  ".join(padded).rstrip()
-    if said:
-        yield said
+    if note:
+        yield note
 
 
 def _markdown_sheet(sheet: Sheet) -> Iterator[str]:
@@ -295,12 +295,12 @@ def _markdown_sheet(sheet: Sheet) -> Iterator[str]:
     marks = ("---:" if column.kind in NUMBERS else "---" for column in columns)
     yield _markdown_row([column.heading for column in columns])
     yield f"| {' | '.join(marks)} |"
-    rows, said = sheet.told()
+    rows, note = sheet.told()
     for row in rows:
         yield _markdown_row([column.seen(row) for column in columns])
-    if said:
+    if note:
         yield ""
-        yield said
+        yield note
 
 
 def _markdown_title(title: str | None) -> Iterator[str]:

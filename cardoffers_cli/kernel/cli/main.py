@@ -233,11 +233,11 @@ class LazyCommands(Mapping[str, Any]):
 def load(entry: Entry) -> Any:
     """Make a command of its module's function, or a group of its `typer.Typer`."""
     module, _, name = entry.target.partition(":")
-    found = getattr(import_module(f"cardoffers_cli.{module}"), name)
-    is_group = isinstance(found, typer.Typer)
-    app = found if is_group else typer.Typer(add_completion=False)
+    target = getattr(import_module(f"cardoffers_cli.{module}"), name)
+    is_group = isinstance(target, typer.Typer)
+    app = target if is_group else typer.Typer(add_completion=False)
     if not is_group:
-        app.command()(found)
+        app.command()(target)
     app.rich_markup_mode = None  # plain help is quick
     app.info.cls = Group
     for registered in app.registered_commands:
@@ -296,8 +296,8 @@ class FrontPage(Group):
 
         def work() -> None:
             variable = complete_var or f"_{name}_COMPLETE".upper()
-            if asked := os.environ.get(variable):
-                raise typer.Exit(shell_complete(self, extra, name, variable, asked))
+            if instruction := os.environ.get(variable):
+                raise typer.Exit(shell_complete(self, extra, name, variable, instruction))
             with self.make_context(name, list(words), **extra) as ctx:
                 self.invoke(ctx)
 

@@ -39,10 +39,10 @@ By = Literal["day", "offer", "merchant"]
 
 def delimiter(value: str) -> str:
     """Read what separates fields: one character, or `tab`, also as a shell writes it."""
-    found = {"tab": "\t", "\\t": "\t"}.get(value, value)
-    if len(found) != 1 or not found.isascii() or found in '"\r\n':
+    mark = {"tab": "\t", "\\t": "\t"}.get(value, value)
+    if len(mark) != 1 or not mark.isascii() or mark in '"\r\n':
         raise typer.BadParameter("one ASCII character, such as ; or | or tab, and not a quote")
-    return found
+    return mark
 
 
 def zone(value: str | None) -> str | None:
@@ -105,12 +105,12 @@ def layout_for(
 
     if layout is not None or is_other:
         return layout
-    kept = kept_layout(context.job, institution, to_write=to_write)
-    if kept is not None:
+    profile = kept_layout(context.job, institution, to_write=to_write)
+    if profile is not None:
         context.note(
             f"Read by the profile that {institution} keeps; --no-profile reads our own layout."
         )
-    return kept
+    return profile
 
 
 def checked_as(

@@ -27,8 +27,8 @@ def person(named: str | None) -> str:
     user, login = os.getuid(), _NOBODY
     with suppress(OSError, ValueError):
         login = int(LOGIN.read_text("ascii"))
-    known = None if login in {user, _NOBODY} else name_of(login)
-    return actor_named(known or named, name_of(user))
+    login_name = None if login in {user, _NOBODY} else name_of(login)
+    return actor_named(login_name or named, name_of(user))
 
 
 def name_of(user: int) -> str:

@@ -19,7 +19,7 @@ class Progress:
     def advance(self, steps: int = 1) -> None:
         """Add steps that were done."""
 
-    def update(self, done: int, total: int | None = None) -> None:
+    def update(self, count: int, total: int | None = None) -> None:
         """Set what is done so far, and the total where it is known by now."""
 
     def describe(self, description: str) -> None:
@@ -42,9 +42,9 @@ class Plain(Progress):
         """Add steps, and say so when it is time."""
         self.update(self._done + steps)
 
-    def update(self, done: int, total: int | None = None) -> None:
+    def update(self, count: int, total: int | None = None) -> None:
         """Set what is done, and say so when it is time."""
-        self._done = done
+        self._done = count
         self._total = total or self._total
         if self._clock() >= self._next:
             self._next = self._clock() + EVERY_S
@@ -88,8 +88,8 @@ def _bar(description: str, total: int | None) -> Iterator[Progress]:
         def advance(self, steps: int = 1) -> None:
             bars.advance(task, steps)
 
-        def update(self, done: int, total: int | None = None) -> None:
-            bars.update(task, completed=done, total=total)
+        def update(self, count: int, total: int | None = None) -> None:
+            bars.update(task, completed=count, total=total)
 
         def describe(self, description: str) -> None:
             bars.update(task, description=description)

@@ -61,28 +61,28 @@ def question(
     statement.
     """
 
-    def answer(ctx: typer.Context, *, raw: bool = False, **asked: Any) -> None:
+    def answer(ctx: typer.Context, *, raw: bool = False, **parameters: Any) -> None:
         from cardoffers_cli.kernel.store.reading import read_rows
 
         context = CommandContext.of(ctx)
         if page and context.format is Format.html:
-            page(context, **asked)
+            page(context, **parameters)
             return
-        if "limit" in asked:
-            extent = options.Extent(limit=asked["limit"], all_rows=asked.pop("all_rows"))
-            asked["limit"] = extent.most
-        rows = read_rows(context.job, shape, address, **asked, **(fixed or {}))
-        shown = Sheet.of(shape, sheet or name, rows, totals_by=tuple(totals_by.split()))
-        context.show({"data": rows} if data else rows, shown, raw=raw)
-        if counts and rows and (found := rows[0][f"{counts}s"]) > len(rows):
-            context.note(f"There are {counted(found, counts)}: --all for every one.")
+        if "limit" in parameters:
+            extent = options.Extent(limit=parameters["limit"], all_rows=parameters.pop("all_rows"))
+            parameters["limit"] = extent.most
+        rows = read_rows(context.job, shape, address, **parameters, **(fixed or {}))
+        table = Sheet.of(shape, sheet or name, rows, totals_by=tuple(totals_by.split()))
+        context.show({"data": rows} if data else rows, table, raw=raw)
+        if counts and rows and (total := rows[0][f"{counts}s"]) > len(rows):
+            context.note(f"There are {counted(total, counts)}: --all for every one.")
 
-    typed = {each: own.get(each) or ASKED[each] for each in ["ctx", *asks.split()]}
-    answer.__annotations__ = {each: kind for each, (kind, _) in typed.items()}
+    typed = {word: own.get(word) or ASKED[word] for word in ["ctx", *asks.split()]}
+    answer.__annotations__ = {word: kind for word, (kind, _) in typed.items()}
     answer.__signature__ = Signature(  # type: ignore[attr-defined]
         [
-            Parameter(each, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-            for each, (kind, default) in typed.items()
+            Parameter(word, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+            for word, (kind, default) in typed.items()
         ]
     )
     app.command(name, help=says or getdoc(shape))(answer)

@@ -36,8 +36,8 @@ def _command(command: Any, name: str, parent: Any) -> Iterator[str]:
     yield f"```text\n{' '.join([ctx.command_path, *command.collect_usage_pieces(ctx)])}\n```\n"
     yield from _prose(help_of(ctx))
     own = [param for param in command.get_params(ctx) if param not in everywhere_params()]
-    yield from _table("Arguments", [each for each in own if _is_argument(each)], ctx)
-    yield from _table("Options", [each for each in own if not _is_argument(each)], ctx)
+    yield from _table("Arguments", [param for param in own if _is_argument(param)], ctx)
+    yield from _table("Options", [param for param in own if not _is_argument(param)], ctx)
     for child in getattr(command, "commands", ()):
         yield from _command(command.get_command(ctx, child), child, ctx)
 

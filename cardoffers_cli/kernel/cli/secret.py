@@ -37,9 +37,9 @@ def read_secrets(file: Path | None) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def typed(*given: str) -> Iterator[str]:
+def typed(*values: str) -> Iterator[str]:
     """Yield each value as given, or the next line of standard input for `-`."""
-    for value in given:
+    for value in values:
         yield _line() if value == "-" else value
 
 

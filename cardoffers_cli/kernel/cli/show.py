@@ -175,8 +175,8 @@ def _csv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -
 
 def _tsv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
     rows = _sheets(blocks)[0].lines(guarded=not style.raw)
-    shown = ([controls_visible(cell.replace("\\", "\\\\")) for cell in cells] for cells in rows)
-    lines = ("\t".join(cells) + "\n" for cells in shown)
+    escaped = ([controls_visible(cell.replace("\\", "\\\\")) for cell in cells] for cells in rows)
+    lines = ("\t".join(cells) + "\n" for cells in escaped)
     with _text(out) as text:
         text.writelines(_harmless(lines, style))
 

@@ -55,10 +55,10 @@ def sync_opened(folder: int) -> None:
 
 def make_folder(folder: Path) -> None:
     """Make a folder, with those that it is in, and put their names on the disk."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    missing = [ancestor for ancestor in (folder, *folder.parents) if not ancestor.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    for each in missing:
-        sync_folder_if_possible(each.parent)
+    for ancestor in missing:
+        sync_folder_if_possible(ancestor.parent)
 
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -96,22 +96,22 @@ class OpenFolder:
             os.mkdir(name, 0o700, dir_fd=self.descriptor)
             self.sync()
         try:
-            made = self.folder(name)
+            folder = self.folder(name)
         except OSError:
             raise _not_private(self.path / name, "is no folder") from None
         try:
-            made.must_be_private()
+            folder.must_be_private()
         except BaseException:
-            made.close()
+            folder.close()
             raise
-        return made
+        return folder
 
     def must_be_private(self) -> None:
         """Raise `ConfigurationError` where anybody but this user and root may write here."""
-        found = os.fstat(self.descriptor)
-        if found.st_uid not in {0, os.geteuid()}:
+        folder_stat = os.fstat(self.descriptor)
+        if folder_stat.st_uid not in {0, os.geteuid()}:
             raise _not_private(self.path, "belongs to another user")
-        if found.st_mode & _OTHERS_WRITE:
+        if folder_stat.st_mode & _OTHERS_WRITE:
             raise _not_private(self.path, "may be written to by other users")
 
     @property
@@ -174,22 +174,22 @@ def numbered(name: str) -> Iterator[str]:
     yield from (f"{stem}-{number}{dot}{suffixes}" for number in count(2))
 
 
-def stamp_of(found: os.stat_result) -> str:
+def stamp_of(file_stat: os.stat_result) -> str:
     """Return what tells a file from another one, and from itself when it was written to."""
-    return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ino}"
+    return f"{file_stat.st_size}:{file_stat.st_mtime_ns}:{file_stat.st_ino}"
 
 
-def is_plain(found: os.stat_result, owner: int) -> bool:
+def is_plain(file_stat: os.stat_result, owner: int) -> bool:
     """Whether it is a plain file that is nobody else's, in a folder of this owner.
 
     That is one without another name, or one of the owner's own; a second name of it is then no
     matter, and somebody else may have given it one. What this user and root own may be anything.
     """
-    is_own = found.st_uid == owner and owner not in {0, os.geteuid()}
-    return stat.S_ISREG(found.st_mode) and (found.st_nlink == 1 or is_own)
+    is_own = file_stat.st_uid == owner and owner not in {0, os.geteuid()}
+    return stat.S_ISREG(file_stat.st_mode) and (file_stat.st_nlink == 1 or is_own)
 
 
-def what_is(found: os.stat_result) -> str:
+def what_is(file_stat: os.stat_result) -> str:
     """Say in words what it is."""
     kinds = {
         stat.S_IFLNK: "a link",
@@ -199,8 +199,8 @@ def what_is(found: os.stat_result) -> str:
         stat.S_IFCHR: "a device",
         stat.S_IFBLK: "a device",
     }
-    several = "a file that has other names too (hard links)"
-    return kinds.get(stat.S_IFMT(found.st_mode), several if found.st_nlink > 1 else "a file")
+    linked = "a file that has other names too (hard links)"
+    return kinds.get(stat.S_IFMT(file_stat.st_mode), linked if file_stat.st_nlink > 1 else "a file")
 
 
 def _not_private(path: Path, what: str) -> ConfigurationError:
@@ -225,8 +225,8 @@ _SPARE_BYTES = 1 << 20
 
 def free_bytes(folder: Path) -> int:
     """Return how many bytes this user may still write on the disk of a folder."""
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
 
 
 def network_kind(folder: Path, mounts: Path = _MOUNTS) -> str | None:

@@ -35,13 +35,13 @@ def refuse_taken(
     `outputs` names each by the option that names it.
     """
     written: dict[str, Path] = {}
-    read = [Path(each) for each in inputs if str(each) != "-"]
+    read = [Path(path) for path in inputs if str(path) != "-"]
     for option, output in outputs.items():
         if output is None or _is_special(output):
             continue
         if _is_of(store, output):
             raise _taken(f"{option} would write onto the store, or onto what belongs to it", output)
-        if any(_is_same(output, each) for each in read):
+        if any(_is_same(output, path) for path in read):
             raise _taken(f"{option} would write onto what is read", output)
         for other, earlier in written.items():
             if _is_same(output, earlier):
@@ -59,7 +59,7 @@ def _is_of(store: Path, output: Path) -> bool:
     by_name = _place(output.parent) / output.name  # where a link at its end is not followed
     if _is_called_after(_place(output), real) or _is_called_after(by_name, real):
         return True
-    return _identity(output) in {_identity(each) for each in _belongings(real)} - {None}
+    return _identity(output) in {_identity(path) for path in _belongings(real)} - {None}
 
 
 def _is_called_after(output: Path, store: Path) -> bool:
@@ -72,8 +72,8 @@ def _is_called_after(output: Path, store: Path) -> bool:
 
 def _belongings(store: Path) -> list[Path]:
     try:
-        ours = [each for each in store.parent.iterdir() if _is_called_after(each, store)]
-        return [*ours, *(file for each in ours if each.name != RUNS for file in each.glob("*"))]
+        ours = [entry for entry in store.parent.iterdir() if _is_called_after(entry, store)]
+        return [*ours, *(file for entry in ours if entry.name != RUNS for file in entry.glob("*"))]
     except OSError:
         return []
 
@@ -89,10 +89,10 @@ def _is_same(one: Path, other: Path) -> bool:
 
 def _identity(path: Path) -> _Identity | None:
     try:
-        found = path.stat()
+        file_stat = path.stat()
     except (OSError, ValueError):
         return None
-    return (found.st_dev, found.st_ino)
+    return (file_stat.st_dev, file_stat.st_ino)
 
 
 def _is_special(path: Path) -> bool:

@@ -64,7 +64,7 @@ def error_of(error: BaseException) -> str:
     """Return the word for what an attempt ended with."""
     chain = list(_causes(error))
     for kind, word in _KINDS:
-        if any(isinstance(each, kind) for each in chain):
+        if any(isinstance(cause, kind) for cause in chain):
             return word
     return "unexpected"
 

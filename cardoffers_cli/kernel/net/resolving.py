@@ -32,8 +32,8 @@ class AddressRefused(OSError):
 
 def look_up(name: str) -> list[str]:
     """Ask the system for the addresses of a name."""
-    found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    addresses = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in addresses))
 
 
 class CheckedResolver(AbstractResolver):
@@ -71,9 +71,9 @@ def open_socket(info: tuple[Any, ...], *, allow_insecure: bool) -> socket.socket
     family, kind, protocol, _, address = info
     if not allow_insecure:
         refuse([address[0]])
-    made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
-    return made
+    new_socket = socket.socket(family, kind, protocol)
+    new_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
+    return new_socket
 
 
 def _result(host: str, address: str, port: int) -> ResolveResult:
@@ -92,14 +92,14 @@ async def _in_thread(lookup: Lookup, name: str) -> Sequence[str]:
 
     The system cannot be told to give up, and a pool of threads fills with names that hang.
     """
-    found: Future[Sequence[str]] = Future()
-    found.set_running_or_notify_cancel()
+    future: Future[Sequence[str]] = Future()
+    future.set_running_or_notify_cancel()
 
     def work() -> None:
         try:
-            found.set_result(lookup(name))
+            future.set_result(lookup(name))
         except BaseException as error:  # noqa: BLE001  it is raised where it is awaited
-            found.set_exception(error)
+            future.set_exception(error)
 
     Thread(target=work, name=f"look up {name}", daemon=True).start()
-    return await asyncio.wrap_future(found)
+    return await asyncio.wrap_future(future)

@@ -48,13 +48,13 @@ def form_of(number: str, code: str | None) -> CellForm | None:
     `number` is that of the format, `code` what it says where it is none of those built in.
     """
     if code is None:
-        known = int(number) if number.isdecimal() else 0
-        form = CellForm(has_date=known in _DATES, has_clock=known in _CLOCKS)
+        format_number = int(number) if number.isdecimal() else 0
+        form = CellForm(has_date=format_number in _DATES, has_clock=format_number in _CLOCKS)
     else:
-        shown = _LITERAL.sub("", code).partition(";")[0].lower()
-        clock = bool(re.search("[hs]", shown))
-        date = bool(re.search("[yd]", shown)) or ("m" in shown and not clock)
-        digits = len(shown) if _ZEROS.fullmatch(shown) else 0
+        pattern = _LITERAL.sub("", code).partition(";")[0].lower()
+        clock = bool(re.search("[hs]", pattern))
+        date = bool(re.search("[yd]", pattern)) or ("m" in pattern and not clock)
+        digits = len(pattern) if _ZEROS.fullmatch(pattern) else 0
         form = CellForm(has_date=date, has_clock=clock, digits=digits)
     return None if form == CellForm() else form
 
@@ -110,5 +110,5 @@ def escaped_text(text: str) -> str:
     One line is one record: a break would cut the row, and where it does harm a blank is refused.
     """
     if "_x" in text:
-        text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+        text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
     return _BREAKS.sub(" ", text) if "\n" in text or "\r" in text else text

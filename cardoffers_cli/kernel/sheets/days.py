@@ -38,12 +38,12 @@ def periods(rows: Rows) -> tuple[str, Sequence[Mapping[str, Any]]]:
     def key(dated: tuple[date, Row]) -> tuple[date, str]:
         return _STARTS[unit](dated[0]), dated[1].get("currency") or ""
 
-    ordered = sorted(zip(days, rows, strict=True), key=lambda each: (*key(each), each[0]))
-    found = [
+    ordered = sorted(zip(days, rows, strict=True), key=lambda pair: (*key(pair), pair[0]))
+    groups = [
         _added(unit, first, [row for _, row in group])
         for (first, _), group in groupby(ordered, key=key)
     ]
-    return unit, found
+    return unit, groups
 
 
 def _added(unit: str, first: date, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -99,10 +99,10 @@ _STARTS: dict[str, Callable[[date], date]] = {
 
 def firsts(rows: Sequence[Row]) -> list[Row]:
     """Return the first row of each currency, which may have the figures of all of it."""
-    found: dict[str, Row] = {}
+    by_currency: dict[str, Row] = {}
     for row in rows:
-        found.setdefault(row["currency"], row)
-    return list(found.values())
+        by_currency.setdefault(row["currency"], row)
+    return list(by_currency.values())
 
 
 def summed(rows: Sequence[Row], name: str) -> dict[str, Decimal]:

@@ -175,7 +175,7 @@ def is_held_open(descriptor: int) -> bool | None:
 def held_open_below(folder: Path) -> set[tuple[int, int]]:
     """Return what a process that may be looked at writes to below a folder: devices and inodes."""
     below = f"{folder.resolve()}/"
-    return {each for process in _numbered(_PROCESSES) for each in _written_by(process, below)}
+    return {file for process in _numbered(_PROCESSES) for file in _written_by(process, below)}
 
 
 def _written_by(process: Path, below: str) -> Iterator[tuple[int, int]]:
@@ -186,11 +186,11 @@ def _written_by(process: Path, below: str) -> Iterator[tuple[int, int]]:
                 continue
             flags = _FLAGS.search((process / "fdinfo" / entry.name).read_text("ascii"))
             if flags and int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY:
-                found = entry.stat()
-                yield found.st_dev, found.st_ino
+                file_stat = entry.stat()
+                yield file_stat.st_dev, file_stat.st_ino
 
 
 def _numbered(folder: Path) -> Iterator[Path]:
     """Yield what has a number for its name; nothing of a folder that may not be looked at."""
     with suppress(OSError):
-        yield from [each for each in folder.iterdir() if each.name.isdecimal()]
+        yield from [entry for entry in folder.iterdir() if entry.name.isdecimal()]

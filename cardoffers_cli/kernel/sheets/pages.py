@@ -61,8 +61,8 @@ def _coded(text: str) -> Any:
     """Return a sentence as HTML in which names of fields are set as code."""
     from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
 
-    shown = str(escape(visible(text)))
-    return Markup(_FIELD.sub(r"<code>\g<0></code>", shown))  # noqa: S704  escaped above
+    escaped = str(escape(visible(text)))
+    return Markup(_FIELD.sub(r"<code>\g<0></code>", escaped))  # noqa: S704  escaped above
 
 
 @cache
@@ -107,12 +107,12 @@ def grouped(text: str) -> Any:
     """
     from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
 
-    whole, point, decimals = str(escape(visible(text))).partition(".")
-    return Markup(_WHOLE.sub(_spans, whole) + point + decimals)  # noqa: S704  escaped above
+    digits, point, decimals = str(escape(visible(text))).partition(".")
+    return Markup(_WHOLE.sub(_spans, digits) + point + decimals)  # noqa: S704  escaped above
 
 
-def _spans(whole: re.Match[str]) -> str:
-    first, *others = thousands(whole[0])
+def _spans(match: re.Match[str]) -> str:
+    first, *others = thousands(match[0])
     return first + "".join(f"<span>{group}</span>" for group in others)
 
 
@@ -142,7 +142,7 @@ class Fact:
     @classmethod
     def of_money(cls, name: str, amounts: Mapping[str, Decimal], note: str = "") -> Fact:
         """Return a fact of amounts by currency, a line each, four at most."""
-        there = [amount_text(amounts[each], each) for each in sorted(amounts) if amounts[each]]
+        there = [amount_text(amounts[code], code) for code in sorted(amounts) if amounts[code]]
         lines = there[:MOST_LINES] or ["nothing"]
         if len(there) > MOST_LINES:
             lines.append(f"and {len(there) - MOST_LINES:,} more")
@@ -210,7 +210,7 @@ def write_page(page: Page, out: BinaryIO) -> None:
 
 def _shown(page: Page) -> Iterator[Mapping[str, Any]]:
     for number, section in enumerate(page.sections, start=1):
-        pictures = [each for each in section.pictures if isinstance(each, Picture)]
+        pictures = [picture for picture in section.pictures if isinstance(picture, Picture)]
         sheet = section.sheet
         tables = list(_tables(section, sheet)) if sheet else []
         rows = len(tables[0][1].rows) if tables else 0
@@ -219,14 +219,14 @@ def _shown(page: Page) -> Iterator[Mapping[str, Any]]:
             "title": section.title,
             "lines": [
                 *section.lines,
-                *(each for each in section.pictures if isinstance(each, str)),
+                *(line for line in section.pictures if isinstance(line, str)),
             ],
             "text": section.text,
             "pictures": pictures,
             "caption": sheet and (sheet.title or section.title or sheet.name),
             "tables": tables,
             "rows": rows,
-            "is_folded": any(each.form == "columns" for each in pictures) and rows > _FEW,
+            "is_folded": any(picture.form == "columns" for picture in pictures) and rows > _FEW,
             "more": section.more,
             "links": section.links,
         }
@@ -236,8 +236,8 @@ def _tables(section: Section, sheet: Sheet) -> Iterator[tuple[str, HtmlTable]]:
     """Yield the table of a section, in each of its orders, with the columns of them all."""
     orders = {section.order: list(sheet.rows), **section.orders}
     sheets = {name: replace(sheet, rows=rows) for name, rows in orders.items()}
-    shown = [row for each in sheets.values() for row in islice(each.told()[0], MOST_ROWS)]
-    columns = columns_of(sheet, shown, is_whole=section.is_whole)
+    first = [row for view in sheets.values() for row in islice(view.told()[0], MOST_ROWS)]
+    columns = columns_of(sheet, first, is_whole=section.is_whole)
     for name, chosen in sheets.items():
         yield name, table_of(chosen, section.in_all, columns, guarded=not section.is_raw)
 

@@ -88,15 +88,15 @@ class Picture:
 
 def bars(title: str, rows: Sequence[Bar], *, subtitle: str = "") -> Picture | str:
     """Draw the first bars one below the other, each under its name and its figure."""
-    shown = [replace(row, name=guard(row.name)) for row in rows[:MOST_BARS]]
-    if len(shown) < FEWEST:
-        return _sentence(title, [f"{shortened(row.name)}, {row.text}" for row in shown])
+    first = [replace(row, name=guard(row.name)) for row in rows[:MOST_BARS]]
+    if len(first) < FEWEST:
+        return _sentence(title, [f"{shortened(row.name)}, {row.text}" for row in first])
     return Picture(
         form="bars",
         title=title,
         subtitle=subtitle,
-        says="; ".join(f"{shortened(row.name)}: {row.text}" for row in shown) + ".",
-        marks={"height": LINE * len(shown), "is_flat": False, "bars": [_bar(row) for row in shown]},
+        says="; ".join(f"{shortened(row.name)}: {row.text}" for row in first) + ".",
+        marks={"height": LINE * len(first), "is_flat": False, "bars": [_bar(row) for row in first]},
     )
 
 
@@ -120,16 +120,16 @@ def whole(
 ) -> Picture | str:
     """Draw one bar of parts, each with its name, its count and its colour; of what is there."""
     there = [part for part in parts if part[1]]
-    said = [f"{name} {count:,}" for name, count, _ in there]
+    texts = [f"{name} {count:,}" for name, count, _ in there]
     if len(there) < FEWEST:
-        return _sentence(title, said)
+        return _sentence(title, texts)
     in_all = sum(count for _, count, _ in there)
     lengths = [(Decimal(count) / in_all, colour) for _, count, colour in there]
     return Picture(
         form="bars",
         title=title,
         subtitle=subtitle,
-        says=f"{'; '.join(said)}.",
+        says=f"{'; '.join(texts)}.",
         marks={"height": 8, "is_flat": True, "bars": [_bar(Bar("", "", lengths))]},
         keys={f"{name} {count:,}": colour for name, count, colour in there},
     )
@@ -142,10 +142,10 @@ def columns(
 
     Points of nothing keep their places, and are no points of a picture.
     """
-    there = [each for each in points if each.value]
+    there = [point for point in points if point.value]
     if len(there) < FEWEST:
-        return _sentence(title, [f"{each.text} on {each.name}" for each in there])
-    most = max(points, key=lambda each: each.value)
+        return _sentence(title, [f"{point.text} on {point.name}" for point in there])
+    most = max(points, key=lambda point: point.value)
     ticks = steps(most.value)
     top = ticks[-1][0]
     gutter = max(len(text) for _, text in ticks)
@@ -191,11 +191,11 @@ def line(title: str, values: Sequence[Decimal | int], text: str) -> Picture | st
 
 def pictured(*drawn: Picture | str) -> list[Picture]:
     """Return those that are pictures, for a section whose table says what a sentence would."""
-    return [each for each in drawn if isinstance(each, Picture)]
+    return [picture for picture in drawn if isinstance(picture, Picture)]
 
 
-def _sentence(title: str, said: Sequence[str]) -> str:
-    return f"{title}: {listed(said, otherwise='none')}." if said else ""
+def _sentence(title: str, texts: Sequence[str]) -> str:
+    return f"{title}: {listed(texts, otherwise='none')}." if texts else ""
 
 
 def _bar(row: Bar) -> Marks:
@@ -216,15 +216,15 @@ def _bar(row: Bar) -> Marks:
 
 
 def _column(points: Sequence[Point], place: int, top: Decimal) -> Marks:
-    each, slot = points[place], Decimal(100) / _slots(points)
-    y = _down(each.value, top)
+    point, slot = points[place], Decimal(100) / _slots(points)
+    y = _down(point.value, top)
     return {
         "x": _places((place + (1 - Decimal(_FILLED)) / 2) * slot),
         "width": _places(slot * Decimal(_FILLED)),
         "y": y,
         "height": _places(TALL - Decimal(y)),
-        "fill": "strong" if each.is_marked else "accent",
-        "says": f"{each.name}: {each.text}",
+        "fill": "strong" if point.is_marked else "accent",
+        "says": f"{point.name}: {point.text}",
     }
 
 
@@ -234,7 +234,7 @@ def _labels(points: Sequence[Point], gutter: int) -> list[Marks]:
     for count in range(min(_LABELS, len(points)), 1, -1):
         labels = list(_spread(points, count))
         ends = [_ends(label, width) for label in labels]
-        if all(right + _APART <= left for (_, right), (left, _) in pairwise(ends)):
+        if all(right + _APART <= start for (_, right), (start, _) in pairwise(ends)):
             return labels
     return list(_spread(points, 1))
 
@@ -258,7 +258,7 @@ def _ends(label: Marks, width: float) -> tuple[float, float]:
 
 def _highest(points: Sequence[Point], top: Decimal) -> Marks:
     """Return the text above the highest column, which stays inside of the picture."""
-    place, most = max(enumerate(points), key=lambda each: (each[1].value, each[0]))
+    place, most = max(enumerate(points), key=lambda item: (item[1].value, item[0]))
     x = float(_middle(points, place))
     anchor = "start" if x < 15 else "end" if x > 85 else "middle"  # noqa: PLR2004  percent
     y = _down(most.value, top)
@@ -288,11 +288,11 @@ def steps(most: Decimal) -> list[tuple[Decimal, str]]:
 
 def clipped(name: str, room: float) -> str:
     """Return as much of a name as fits into so many pixels, hidden characters escaped."""
-    shown, most = visible(name), max(int(room / _LETTER), 8)
-    ends = list(accumulate(2 if east_asian_width(letter) in "WF" else 1 for letter in shown))
+    text, most = visible(name), max(int(room / _LETTER), 8)
+    ends = list(accumulate(2 if east_asian_width(letter) in "WF" else 1 for letter in text))
     if not ends or ends[-1] <= most:
-        return shown
-    return shown[: bisect_right(ends, most - 1)].rstrip() + "…"
+        return text
+    return text[: bisect_right(ends, most - 1)].rstrip() + "…"
 
 
 def _across(share: Decimal) -> str:

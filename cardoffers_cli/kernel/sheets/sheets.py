@@ -107,30 +107,30 @@ def columns_of(shape: type[Record], names: str = "", **titles: str) -> tuple[Col
 
     `titles` stand in the place of those that the class says.
     """
-    found = _columns_of(shape)
-    chosen = [found[name] for name in names.split() or sheet_of(shape)[0] or found]
-    return tuple(replace(each, title=titles.get(each.name, each.title)) for each in chosen)
+    by_name = _columns_of(shape)
+    chosen = [by_name[name] for name in names.split() or sheet_of(shape)[0] or by_name]
+    return tuple(replace(column, title=titles.get(column.name, column.title)) for column in chosen)
 
 
 @cache
 def _columns_of(shape: type[Record]) -> Mapping[str, Column]:
     """Return the column of each member of a record, and of what is inside of it, by its name."""
-    shown, found = shown_of(shape), dict[str, Column]()
+    presentation, by_name = shown_of(shape), dict[str, Column]()
     for member in members_of(shape):
-        told = {"kind": _KINDS.get(member.kind, "text"), **shown.get(member.name, {})}
-        inside = told.pop("inside", {})
-        columns = {f"{member.name}.{name}": each for name, each in inside.items()}
-        found |= {
-            name: Column(name, **each) for name, each in (columns or {member.name: told}).items()
+        spec = {"kind": _KINDS.get(member.kind, "text"), **presentation.get(member.name, {})}
+        inside = spec.pop("inside", {})
+        columns = {f"{member.name}.{name}": more for name, more in inside.items()}
+        by_name |= {
+            name: Column(name, **more) for name, more in (columns or {member.name: spec}).items()
         }
-    return found
+    return by_name
 
 
 def on_days(columns: Iterable[Column]) -> Iterator[Column]:
     """Yield the columns with days in the place of moments, and called so."""
-    for each in columns:
-        title = f"{each.heading.removesuffix(' at')} on"
-        yield replace(each, kind="date", title=title) if each.kind == "moment" else each
+    for column in columns:
+        title = f"{column.heading.removesuffix(' at')} on"
+        yield replace(column, kind="date", title=title) if column.kind == "moment" else column
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Sheet:
 
     def rows_for_people(self) -> Iterator[Row]:
         """Yield the rows in which something was counted."""
-        counted_in = [each.name for each in self.columns if each.kind in _COUNTED]
+        counted_in = [column.name for column in self.columns if column.kind in _COUNTED]
         return (row for row in self.rows if not self.quiet or any(map(row.get, counted_in)))
 
     def told(self) -> tuple[Iterable[Row], str]:
@@ -190,9 +190,9 @@ class Sheet:
         if not self.quiet:
             return self.rows, ""
         rows = list(self.rows)
-        told = list(replace(self, rows=rows).rows_for_people())
-        quiet = len({row[self.quiet] for row in rows} - {row[self.quiet] for row in told})
-        return told, f"No activity on {counted(quiet, self.unit or self.quiet)}." if quiet else ""
+        active = list(replace(self, rows=rows).rows_for_people())
+        quiet = len({row[self.quiet] for row in rows} - {row[self.quiet] for row in active})
+        return active, f"No activity on {counted(quiet, self.unit or self.quiet)}." if quiet else ""
 
     def lines(self, *, guarded: bool) -> Iterator[list[str]]:
         """Yield the header's cells, then each row's."""

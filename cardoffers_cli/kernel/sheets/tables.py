@@ -120,18 +120,18 @@ def table_of(
     guarded: bool = True,
 ) -> HtmlTable:
     """Return a sheet as people see it, with as many rows as a page has room for."""
-    told, said = sheet.told()
-    rows = iter(told)
-    shown = list(islice(rows, MOST_ROWS))
-    rest = sum(1 for _ in rows)
-    columns = columns or columns_of(sheet, shown)
-    cells = [[_cell(column, row, guarded=guarded) for column in columns] for row in shown]
+    active, note = sheet.told()
+    rows = iter(active)
+    first_rows = list(islice(rows, MOST_ROWS))
+    more_count = sum(1 for _ in rows)
+    columns = columns or columns_of(sheet, first_rows)
+    cells = [[_cell(column, row, guarded=guarded) for column in columns] for row in first_rows]
     width = sum(_width(column, cells, place) for place, column in enumerate(columns))
     return HtmlTable(
         header=[(column.label, column.kind in NUMBERS) for column in columns],
         rows=cells,
-        said=said,
-        left_out=max(rest, (in_all or 0) - len(shown)),
+        said=note,
+        left_out=max(more_count, (in_all or 0) - len(first_rows)),
         room=next((step for step in _STEPS if step >= width), _STEPS[-3]),
         is_wide=width > _PAGE,
         is_across=width > _ON_PAPER,
@@ -147,11 +147,11 @@ def columns_of(sheet: Sheet, rows: Sequence[Row], *, is_whole: bool = False) -> 
     columns = sheet.for_people().columns
     named = {column.currency_from for column in columns if column.kind == "money"}
     first, *others = (column for column in columns if column.name not in named)
-    kept = [first, *(each for each in others if is_whole or any(map(each.value, rows)))]
-    ids = [column for column in kept if column.kind == "id" or _are_ids(column, rows)]
+    chosen = [first, *(column for column in others if is_whole or any(map(column.value, rows)))]
+    ids = [column for column in chosen if column.kind == "id" or _are_ids(column, rows)]
     return [
-        *(column for column in kept if column not in ids),
-        *(Column(each.name, each.title, kind="id") for each in ids),
+        *(column for column in chosen if column not in ids),
+        *(Column(column.name, column.title, kind="id") for column in ids),
     ]
 
 
@@ -167,15 +167,15 @@ def _cell(column: Column, row: Row, *, guarded: bool) -> Cell:
     value = column.value(row)
     match value:
         case Link(text, href):
-            shown = harmless(text)
-            cell = Cell("link", shown, _of_word(shown), href)
+            label = harmless(text)
+            cell = Cell("link", label, _of_word(label), href)
         case PrintedCommand(text):
             cell = Cell("command", harmless(text), "")
         case Advice(text):
             cell = Cell("advice", harmless(text), "")
         case State(text, tone):
-            shown = harmless(text)
-            cell = Cell("state", shown, _of_word(shown), tone)
+            label = harmless(text)
+            cell = Cell("state", label, _of_word(label), tone)
         case datetime():
             cell = Cell("text", format_brief(value).removesuffix(" UTC"), "w s")
         case Decimal() if column.kind == "money":

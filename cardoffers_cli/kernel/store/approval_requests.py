@@ -100,14 +100,14 @@ def require_approval(
         return None
     moment = approval_moment(store, run.as_of)
     digest = digest_of(action, subject, amount, currency, details)
-    known = approvals.newest_alike(store, moment, institution.id, digest)
+    newest = approvals.newest_alike(store, moment, institution.id, digest)
     if dry_run:
-        return known.state if known and known.state in {"pending", "given"} else NEEDED
-    if known is not None and known.state == "pending":
-        raise ApprovalNeeded(known, known)
-    if known is None or known.state != "given":
+        return newest.state if newest and newest.state in {"pending", "given"} else NEEDED
+    if newest is not None and newest.state == "pending":
+        raise ApprovalNeeded(newest, newest)
+    if newest is None or newest.state != "given":
         request = approvals.next_request(
-            known,
+            newest,
             institution=institution.slug,
             institution_id=institution.id,
             action=action,
@@ -120,16 +120,16 @@ def require_approval(
             now=moment,
         )
         other = asked_before(store, run, institution, action=action, subject=subject)
-        raise ApprovalNeeded(request, known, other)
+        raise ApprovalNeeded(request, newest, other)
     store.execute(
         "approvals/questions:use",
-        approval_id=known.approval_id,
-        institution_id=known.institution_id,
+        approval_id=newest.approval_id,
+        institution_id=newest.institution_id,
         used_by=run.actor,
         used_at=moment,
         used_run_no=run.run_no,
     )
-    log_approval(store, "approval_used", known, now=moment, actor=run.actor)
+    log_approval(store, "approval_used", newest, now=moment, actor=run.actor)
     return "used"
 
 
@@ -199,15 +199,15 @@ def _about(request: ApprovalRequest) -> str:
     return ", ".join(filter(None, (request.institution, request.subject, _money(request))))
 
 
-def _how_far(request: ApprovalRequest, known: Approval | None) -> str:
+def _how_far(request: ApprovalRequest, newest: Approval | None) -> str:
     """Say what became of the request, or of the last one that was alike."""
-    if known is None:
+    if newest is None:
         return "It is asked for now, and nothing else was changed."
-    if known is request:
-        return f"{known.maker} asked for it at {format_minute(known.requested_at)}, and it waits."
-    if known.state == "refused":
-        return f"It is asked for again: {known.answered_by} refused it before ({known.reason})."
-    before = "was used" if known.state == "used" else "has expired"
+    if newest is request:
+        return f"{newest.maker} asked for it at {format_minute(newest.requested_at)}, and it waits."
+    if newest.state == "refused":
+        return f"It is asked for again: {newest.answered_by} refused it before ({newest.reason})."
+    before = "was used" if newest.state == "used" else "has expired"
     return f"It is asked for again: the last one {before}."
 
 
@@ -216,12 +216,12 @@ def _difference(request: ApprovalRequest, other: Approval | None) -> str:
     if other is None:
         return ""
     was, now = (
-        {**each.details, **({"amount": _money(each)} if each.amount else {})}
-        for each in (other, request)
+        {**approval.details, **({"amount": _money(approval)} if approval.amount else {})}
+        for approval in (other, request)
     )
     names = [name for name in {**was, **now} if was.get(name) != now.get(name)]
-    told = [name for name in names if not name.endswith("_sha256")] or names
-    parts = [f"{name} was {was.get(name)} and is {now.get(name)}" for name in told]
+    chosen = [name for name in names if not name.endswith("_sha256")] or names
+    parts = [f"{name} was {was.get(name)} and is {now.get(name)}" for name in chosen]
     verb = "approved" if other.state == "given" else "asked for"
     return f" What was {verb} before is another: {'; '.join(parts)}."
 

@@ -67,8 +67,8 @@ def _asked(store: Store, address: str) -> Iterator[tuple[list[Table], Mapping[st
     for kind in EVENTS.values():
         happened = store.define(f"river/publish:{kind.what}", first_run_no=0, last_run_no=2**62)
         how = {"kind": kind.name, "is_always": kind.always, "moot_when": kind.moot_when}
-        given = {**how, "kinds": [*EVENTS]}
-        yield [happened], {key: value for key, value in given.items() if f"${key}" in sql}
+        values = {**how, "kinds": [*EVENTS]}
+        yield [happened], {key: value for key, value in values.items() if f"${key}" in sql}
 
 
 def is_mostly_new(store: Store, after_run_no: int) -> bool:

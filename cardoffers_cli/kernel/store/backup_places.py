@@ -36,23 +36,23 @@ def draft_in(folder: Path) -> Path:
 
 def drafts_left(folder: Path) -> list[Path]:
     """Return the drafts in a folder whose processes, of this machine, are dead."""
-    found = []
+    drafts = []
     with suppress(OSError):
         for path in folder.iterdir():
             named = _DRAFT.fullmatch(path.name)
             if named and named["host"] == _host() and not is_alive(int(named["pid"])):
-                found.append(path)
-    return sorted(found)
+                drafts.append(path)
+    return sorted(drafts)
 
 
 def note(store: Path, folder: Path) -> None:
     """Remember a folder that a backup of a store is put in, as far as that can be."""
     before = known(store)
-    after = [*(each for each in before if each != folder), folder][-_MOST:]
+    after = [*(path for path in before if path != folder), folder][-_MOST:]
     if after == before:
         return
     draft = draft_path(store, "backups")
-    text = "".join(json.dumps(str(each)) + "\n" for each in after)
+    text = "".join(json.dumps(str(path)) + "\n" for path in after)
     with suppress(OSError):
         make_folder(store)
         replace_whole(backups_path(store), text.encode(), draft)

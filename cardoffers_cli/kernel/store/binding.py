@@ -105,12 +105,14 @@ def declared(address: str) -> Declared:
     header = _HEADER.match(statement(address) + "\n")
     comment = " ".join(re.findall(r"--(.*)", header[0] if header else ""))
     handed: dict[str, tuple[str, ...]] = {}
-    made: dict[str, tuple[str, ...]] = {}
+    outputs: dict[str, tuple[str, ...]] = {}
     for verb, listed in _DECLARES.findall(comment):
         for name, columns in _TABLE.findall(listed):
-            (made if verb == "makes" else handed)[name] = tuple(columns.replace(",", " ").split())
-    makes = next(iter(made), None)
-    return Declared(handed=handed, makes=makes, columns=made[makes] if makes else ())
+            (outputs if verb == "makes" else handed)[name] = tuple(
+                columns.replace(",", " ").split()
+            )
+    makes = next(iter(outputs), None)
+    return Declared(handed=handed, makes=makes, columns=outputs[makes] if makes else ())
 
 
 class TempTables:
@@ -137,12 +139,12 @@ class TempTables:
         }
         reads = tuple(identifiers.values())
         sql = _code(statement(address))
-        made = None
+        output = None
         if says.makes:
-            made = self._name(says.makes, says.columns, "view" if _VIEW.search(sql) else "table")
-            identifiers[made.name] = made.identifier
+            output = self._name(says.makes, says.columns, "view" if _VIEW.search(sql) else "table")
+            identifiers[output.name] = output.identifier
         sql = _renamed(sql, identifiers) if identifiers else sql
-        return Bound(sql=sql, made=made, reads=reads)
+        return Bound(sql=sql, made=output, reads=reads)
 
     def runnable(self, bound: Bound, parameters: Mapping[str, Any]) -> Runnable:
         """Return a statement as it runs, together with all that the tables it reads stand for."""
@@ -151,7 +153,7 @@ class TempTables:
             self._gather(identifier, needed)
         if not needed:
             return Runnable(sql=bound.sql, parameters=parameters)
-        frames, parts, given = [], [], dict(parameters)
+        frames, parts, values = [], [], dict(parameters)
         for identifier, definition in needed.items():
             select = definition.select
             if definition.frame is not None:
@@ -159,10 +161,10 @@ class TempTables:
                 select = _renamed(select, {"frame": f"frame_{len(frames)}"})
             parts.append(f"{identifier} as ({select})")
             for name, value in definition.parameters.items():
-                if given.setdefault(name, value) != value:
+                if values.setdefault(name, value) != value:
                     raise LookupError(f"{identifier} was defined with another ${name}.")
         sql = _after(", ".join(parts), bound.sql)
-        return Runnable(sql=sql, parameters=given, frames=tuple(frames))
+        return Runnable(sql=sql, parameters=values, frames=tuple(frames))
 
     def defines(
         self, bound: Bound, parameters: Mapping[str, Any] | None = None, frame: Any = None
@@ -233,11 +235,11 @@ class TempTables:
 
     def readers(self, tables: Iterable[Table]) -> list[Table]:
         """Return the tables that are defined by one of these, and not one of these themselves."""
-        gone = {table.identifier for table in tables}
+        identifiers = {table.identifier for table in tables}
         return [
             definition.table
             for identifier, definition in self._defined.items()
-            if identifier not in gone and not gone.isdisjoint(definition.reads)
+            if identifier not in identifiers and not identifiers.isdisjoint(definition.reads)
         ]
 
     def compute(self, connection: Any, table: Table) -> int:
@@ -253,8 +255,8 @@ class TempTables:
         definition = self._defined.get(identifier)
         if definition is None or identifier in needed:
             return
-        for each in definition.reads:
-            self._gather(each, needed)
+        for source in definition.reads:
+            self._gather(source, needed)
         needed[identifier] = definition
 
     def each_select(
@@ -265,22 +267,22 @@ class TempTables:
         Raises `LookupError` where the plan reads what it was not handed, or is handed what it does
         not read.
         """
-        made: dict[str, Table] = {}
+        results: dict[str, Table] = {}
         at_hand = {table.name: table for table in tables}
         unread = set(at_hand)
         for query in statements(f"river/plan/{plan}"):
             address = f"river/plan/{plan}:{query}"
-            bound = self.bind_any(address, {**at_hand, **made})
+            bound = self.bind_any(address, {**at_hand, **results})
             if bound.made is None:
                 raise LookupError(f"{address} declares no columns that it makes.")
             unread -= declared(address).handed.keys()
             act(bound.made, bound)
-            made[query] = bound.made
+            results[query] = bound.made
         if unread:
             raise LookupError(
                 f"river/plan/{plan} is handed {sorted(unread)}, which it does not declare."
             )
-        return made
+        return results
 
     def name(self, name: str, columns: Iterable[str]) -> Table:
         """Return a handle for a table that its caller makes."""
@@ -301,7 +303,7 @@ class TempTables:
 
     def forget(self, tables: Iterable[Table] | None = None) -> None:
         """Bind these tables, or all that were named, no more."""
-        for name in [*self._kinds] if tables is None else [each.identifier for each in tables]:
+        for name in [*self._kinds] if tables is None else [table.identifier for table in tables]:
             self._kinds.pop(name, None)
             self._defined.pop(name, None)
             self._rows.pop(name, None)
@@ -340,8 +342,8 @@ def run(connection: Any, statement: Runnable, *, for_arrow: bool = False) -> Any
 def _begin(sql: str) -> int:
     """Return where the code of a statement begins, behind its header."""
     header = _HEADER.match(sql)
-    found = header.end() if header else 0
-    return found + len(sql[found:]) - len(sql[found:].lstrip())
+    start = header.end() if header else 0
+    return start + len(sql[start:]) - len(sql[start:].lstrip())
 
 
 def _select(sql: str) -> str:
@@ -366,13 +368,13 @@ def _renamed(sql: str, identifiers: Mapping[str, str]) -> str:
 
     Where the name is also what columns are qualified by, it stays as the alias.
     """
-    places, rest = _places(sql)
+    places, tail = _places(sql)
     return (
         "".join(
             f"{before}{verb} {identifiers.get(name, name)}{alias if name in identifiers else own}"
             for before, verb, name, own, alias in places
         )
-        + rest
+        + tail
     )
 
 
@@ -384,12 +386,12 @@ def _places(sql: str) -> tuple[list[tuple[str, ...]], str]:
     """
     places: list[tuple[str, ...]] = []
     at = 0
-    for found in _PLACES.finditer(sql):
-        if name := found["name"]:
-            own = found["alias"] or ""
-            alias = own or (f" as {name}" if found["verb"] in _TAKES_ALIAS else "")
-            places.append((sql[at : found.start()], found["verb"], name, own, alias))
-            at = found.end()
+    for match in _PLACES.finditer(sql):
+        if name := match["name"]:
+            own = match["alias"] or ""
+            alias = own or (f" as {name}" if match["verb"] in _TAKES_ALIAS else "")
+            places.append((sql[at : match.start()], match["verb"], name, own, alias))
+            at = match.end()
     return places, sql[at:]
 
 

@@ -96,8 +96,8 @@ def checksum_of(block: bytes) -> bytes:
 
     buffers = [None, pa.py_buffer(block)]
     words = pl.Series(pa.Array.from_buffers(pa.uint64(), len(block) // CHECKSUM_BYTES, buffers))
-    found: Any = (words.slice(1) * _FACTOR).bitwise_xor()
-    return int((found or 0) ^ _SUM).to_bytes(CHECKSUM_BYTES, "little")
+    checksum: Any = (words.slice(1) * _FACTOR).bitwise_xor()
+    return int((checksum or 0) ^ _SUM).to_bytes(CHECKSUM_BYTES, "little")
 
 
 def block_of(path: Path, number: int) -> tuple[int, bytes]:

@@ -100,8 +100,8 @@ def numbers_of(store: Store, institution_id: UUID, declared: str | None) -> Numb
         for row in store.rows(f"{_ADDRESS}:evidence", institution_id=institution_id):
             form = NumberForm(row["field"], row["length"], row["form"])
             bits = f"{int.from_bytes(row['met']):0{PLACES}b}".encode()
-            met = bytearray(bits.translate(_BITS[1]))
-            yield form, Tally(row["issued"], row["right"], met, row["is_taken"])
+            marks = bytearray(bits.translate(_BITS[1]))
+            yield form, Tally(row["issued"], row["right"], marks, row["is_taken"])
 
     return NumberEvidence(read_lengths(declared), institution_id, load)
 
@@ -109,14 +109,14 @@ def numbers_of(store: Store, institution_id: UUID, declared: str | None) -> Numb
 def keep_numbers(store: Store, numbers: NumberEvidence) -> None:
     """Keep what is known now of the numbers of an institution, in the caller's transaction."""
     for form, tally in numbers.met_here().items():
-        met = int(tally.met.translate(_BITS[0]), 2).to_bytes((PLACES + 7) // 8)
+        marks = int(tally.met.translate(_BITS[0]), 2).to_bytes((PLACES + 7) // 8)
         store.execute(
             f"{_ADDRESS}:keep_evidence",
             institution_id=numbers.institution_id,
             **form.named,
             issued=tally.issued,
             right=tally.right,
-            met=met,
+            met=marks,
             is_taken=tally.is_taken or not numbers.is_refused(form),
         )
 
@@ -158,13 +158,13 @@ def refused_before(store: Store, numbers: NumberEvidence) -> list[Finding]:
 def card_numbers(store: Store) -> list[PlaceOfNumbers]:
     """Return where card numbers are, by place and institution."""
     rows: defaultdict[TextPlace, list[CardNumberRow]] = defaultdict(list)
-    for found in find_card_numbers(store):
-        rows[found.place].append(found)
+    for row in find_card_numbers(store):
+        rows[row.place].append(row)
     return [
         PlaceOfNumbers(
             place=place.column,
             institution_id=place.institution_id,
-            card_numbers=sum(each.rows for each in numbers),
+            card_numbers=sum(number.rows for number in numbers),
             row_no=numbers[0].row_no,
         )
         for place, numbers in sorted(rows.items(), key=lambda item: str(item[0]))
@@ -173,70 +173,70 @@ def card_numbers(store: Store) -> list[PlaceOfNumbers]:
 
 def find_card_numbers(store: Store) -> list[CardNumberRow]:
     """Return every text that is, or holds, a real card number."""
-    known = {
+    evidence = {
         row["institution_id"]: numbers_of(store, row["institution_id"], row["numbers"])
         for row in store.rows(f"{_ADDRESS}:declared")
     }
     doubts = [
-        (found, each.text)
-        for found in _texts(store)
-        for each in numbers_in(found.text, found.place.field)
-        if each.is_right
+        (text_row, number.text)
+        for text_row in _texts(store)
+        for number in numbers_in(text_row.text, text_row.place.field)
+        if number.is_right
         and _is_refused(
-            known.get(found.place.institution_id),
-            NumberForm(found.place.field, len(each.text), each.form),
+            evidence.get(text_row.place.institution_id),
+            NumberForm(text_row.place.field, len(number.text), number.form),
         )
     ]
     texts = [text for _, text in doubts]
     merchants = {row["text"] for row in store.rows(f"{_ADDRESS}:catalogued", texts=texts)}
     senders = defaultdict(list)
     for row in store.rows(f"{_ADDRESS}:senders", texts=texts):
-        senders[row["text"]].append(known[row["institution_id"]])
+        senders[row["text"]].append(evidence[row["institution_id"]])
     return [
         *dict.fromkeys(
-            found
-            for found, text in doubts
-            if not (found.place.field not in TOKENS and text in merchants)
+            text_row
+            for text_row, text in doubts
+            if not (text_row.place.field not in TOKENS and text in merchants)
             and not (
-                found.place.field in IDENTIFIERS
-                and any(_is_taken(each, found.text) for each in senders[found.text])
+                text_row.place.field in IDENTIFIERS
+                and any(_is_taken(sender, text_row.text) for sender in senders[text_row.text])
             )
         )
     ]
 
 
-def card_references(known: NumberEvidence, texts: Iterable[str]) -> set[str]:
+def card_references(facts: NumberEvidence, texts: Iterable[str]) -> set[str]:
     """Return those of some references that are card numbers, by what is known of them."""
     field = REFERENCES[0]
     return {
         text
         for text in texts
-        for each in numbers_in(text, field)
-        if each.is_right and _is_refused(known, NumberForm(field, len(each.text), each.form))
+        for item in numbers_in(text, field)
+        if item.is_right and _is_refused(facts, NumberForm(field, len(item.text), item.form))
     }
 
 
-def _is_taken(known: NumberEvidence, text: str) -> bool:
+def _is_taken(facts: NumberEvidence, text: str) -> bool:
     """Say whether an institution's evidence takes all numbers of an identifier, in either field."""
     return all(
-        any(not _is_refused(known, NumberForm(f, len(each.text), each.form)) for f in IDENTIFIERS)
-        for each in numbers_in(text, IDENTIFIERS[0])
+        any(not _is_refused(facts, NumberForm(f, len(item.text), item.form)) for f in IDENTIFIERS)
+        for item in numbers_in(text, IDENTIFIERS[0])
     )
 
 
-def _is_refused(known: NumberEvidence | None, form: NumberForm) -> bool:
+def _is_refused(facts: NumberEvidence | None, form: NumberForm) -> bool:
     """Say whether a right number in the store is a card number, and none that was taken once."""
-    known = known or NumberEvidence()
-    return known.is_refused(form) and not known.was_taken(form)
+    facts = facts or NumberEvidence()
+    return facts.is_refused(form) and not facts.was_taken(form)
 
 
 def mask(store: Store, masks: Iterable[Mask]) -> None:
     """Put masked texts in the place of others; the archive is not changed."""
-    rows = [dict(each) for each in masks]
+    rows = [dict(text_mask) for text_mask in masks]
     store.execute(f"{_ADDRESS}:masks", masks=rows)
     places = {row["place"].replace(".", "_") for row in rows}
-    for each in (*_FIRST, *sorted(places), *_LAST):
-        store.execute(f"{_ADDRESS}:mask_{each}")
+    for place in (*_FIRST, *sorted(places), *_LAST):
+        store.execute(f"{_ADDRESS}:mask_{place}")
 
 
 def _texts(store: Store) -> Iterator[CardNumberRow]:

@@ -111,8 +111,8 @@ def contents(store: Store) -> Contents:
 
 
 def _content(store: Store, table: str) -> tuple[int, int]:
-    found = store.rows("kernel/store/copying:content", table_name=table)[0]
-    return int(found["row_count"]), int(found["content"])
+    row = store.rows("kernel/store/copying:content", table_name=table)[0]
+    return int(row["row_count"]), int(row["content"])
 
 
 def check_copy(original: Contents, copy: Contents) -> None:
@@ -141,12 +141,12 @@ def put_in_place(draft: Path, path: Path) -> None:
     sync_folder(path.parent)
 
 
-def keep_aside(path: Path, aside: Path) -> None:
+def keep_aside(path: Path, other: Path) -> None:
     """Give the closed store at `path`, with its log if it has one, a second name."""
-    os.link(path, aside)
-    for log, kept in zip(log_paths(path), log_paths(aside), strict=True):
+    os.link(path, other)
+    for log, other_log in zip(log_paths(path), log_paths(other), strict=True):
         with suppress(FileNotFoundError):
-            log.rename(kept)
+            log.rename(other_log)
     sync_folder(path.parent)
 
 
@@ -167,11 +167,11 @@ def replace_logs(path: Path, beginning: Path, since: datetime) -> list[Path]:
 
     Returns where they are kept. Killed between, a log has two names, which harms nobody.
     """
-    kept = []
+    old_logs = []
     for log in log_paths(path):
         if log.exists():
-            kept.append(kept_name(log, since))
-            os.link(log, kept[-1])
+            old_logs.append(kept_name(log, since))
+            os.link(log, old_logs[-1])
     sync_folder(path.parent)
     log, *others = log_paths(path)
     for other in others:
@@ -181,7 +181,7 @@ def replace_logs(path: Path, beginning: Path, since: datetime) -> list[Path]:
     else:
         log.unlink(missing_ok=True)
     sync_folder(path.parent)
-    return kept
+    return old_logs
 
 
 def discard(draft: Path) -> None:

@@ -63,8 +63,8 @@ class SchemaUnknown(CardoffersError):
 def of_statement(error: duckdb.Error, path: str = "") -> CardoffersError:
     """Return what an error of a statement means, on the store at `path` if that is known."""
     text = str(error)
-    if found := _of_the_machine(error, path, text):
-        return found
+    if failure := _of_the_machine(error, path, text):
+        return failure
     if isinstance(error, duckdb.IOException | duckdb.InvalidInputException) and ".parquet" in text:
         return StoreDamaged(
             "A file of the history cannot be read.",
@@ -109,8 +109,8 @@ def of_opening(error: duckdb.Error, path: Path) -> CardoffersError:
             hint="Close it there and try again.",
             holder={"pid": int(pid[1])} if pid else {},
         )
-    if found := _of_the_machine(error, str(path), text):
-        return found
+    if failure := _of_the_machine(error, str(path), text):
+        return failure
     if "version number" in text or "storage version" in text.lower():
         return StoreVersion(
             f"The store at {path} was written by another DuckDB version.",

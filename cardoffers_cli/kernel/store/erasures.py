@@ -75,7 +75,7 @@ class ErasureList:
                 hint="Name the list of this store; restore a backup of another one elsewhere, with "
                 "`--store PATH`.",
             )
-        more = (each for each in other.erasures if each not in self.erasures)
+        more = (erasure for erasure in other.erasures if erasure not in self.erasures)
         return replace(self, key=self.key or other.key, erasures=(*self.erasures, *more))
 
 
@@ -115,9 +115,9 @@ def read_list(path: Path) -> ErasureList:
     except (ValueError, OSError):
         head, lines = "{}", []
     try:
-        told = json.loads(head)
-        key, since = bytes.fromhex(told["key"]), told["unknown_since"]
-        if told["form"] == FORM and len(key) in {0, KEY_BYTES}:
+        document = json.loads(head)
+        key, since = bytes.fromhex(document["key"]), document["unknown_since"]
+        if document["form"] == FORM and len(key) in {0, KEY_BYTES}:
             return ErasureList(
                 key=key or None,
                 unknown_since=parse_moment(since) if since else None,
@@ -146,9 +146,9 @@ def keep(store: Path, erasures: ErasureList) -> None:
 
 def add(store: Path, erasure: ListedErasure) -> None:
     """Put an erasure on the list of a store, on the disk before this returns; once."""
-    known = own_list(store)
-    if erasure.erasure_id not in {each.erasure_id for each in known.erasures}:
-        keep(store, replace(known, erasures=(*known.erasures, erasure)))
+    current = own_list(store)
+    if erasure.erasure_id not in {entry.erasure_id for entry in current.erasures}:
+        keep(store, replace(current, erasures=(*current.erasures, erasure)))
 
 
 def copy_to(store: Path, path: Path, draft: Path) -> None:
@@ -195,17 +195,17 @@ def _text(listed: ErasureList) -> str:
         "key": (listed.key or b"").hex(),
         "unknown_since": format_moment(since) if since else None,
     }
-    lines = ({**each, "erased_at": format_moment(each.erased_at)} for each in listed.erasures)
-    return "".join(f"{json.dumps(each, default=str)}\n" for each in (head, *lines))
+    lines = ({**row, "erased_at": format_moment(row.erased_at)} for row in listed.erasures)
+    return "".join(f"{json.dumps(row, default=str)}\n" for row in (head, *lines))
 
 
 def _parsed(line: str) -> ListedErasure:
-    told = json.loads(line)
+    document = json.loads(line)
     return ListedErasure(
-        erasure_id=UUID(told["erasure_id"]),
-        institution_id=UUID(told["institution_id"]),
-        token_hash=str(told["token_hash"]),
-        reason=str(told["reason"]),
-        erased_at=parse_moment(told["erased_at"]),
-        actor=str(told["actor"]),
+        erasure_id=UUID(document["erasure_id"]),
+        institution_id=UUID(document["institution_id"]),
+        token_hash=str(document["token_hash"]),
+        reason=str(document["reason"]),
+        erased_at=parse_moment(document["erased_at"]),
+        actor=str(document["actor"]),
     )

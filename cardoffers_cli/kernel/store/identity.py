@@ -44,15 +44,15 @@ def check(store: Path, mounts: Path = _MOUNTS) -> None:
     Raises `Refused` for a second name, `StoreDamaged` for what is no plain file.
     """
     try:
-        found = store.stat()
+        file_stat = store.stat()
     except (FileNotFoundError, NotADirectoryError):
         return
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(file_stat.st_mode):
         raise StoreDamaged(
             f"{store} is not a plain file, so it is no store.",
             hint="Name the file of the store with --store.",
         )
-    if found.st_nlink > 1 and not _undone(store):
+    if file_stat.st_nlink > 1 and not _undone(store):
         raise _linked(store, store.stat().st_nlink)
     if _is_mount(store, mounts):
         raise _mounted(store)
@@ -73,28 +73,28 @@ def is_mounted_read_only(path: Path) -> bool:
 def inode(path: Path) -> tuple[int, int] | None:
     """Return what the file at a path is, whatever it is called; None where there is none."""
     with suppress(OSError):
-        found = path.stat()
-        return found.st_dev, found.st_ino
+        file_stat = path.stat()
+        return file_stat.st_dev, file_stat.st_ino
     return None
 
 
-def undo(store: Path, kept: Path) -> None:
+def undo(store: Path, other: Path) -> None:
     """Take back the second name of a store that was to be replaced, and was not."""
-    for log, kept_log in zip(log_paths(store), log_paths(kept), strict=True):
+    for log, kept_log in zip(log_paths(store), log_paths(other), strict=True):
         if not log.exists():
             with suppress(FileNotFoundError):
                 kept_log.rename(log)
-    for path in (secrets_path(kept), journal_path(kept)):
+    for path in (secrets_path(other), journal_path(other)):
         path.unlink(missing_ok=True)
-    shutil.rmtree(folder_of(kept), ignore_errors=True)
-    kept.unlink()
+    shutil.rmtree(folder_of(other), ignore_errors=True)
+    other.unlink()
 
 
 def _undone(store: Path) -> bool:
     """Take back names that a killed process of ours gave; return whether one is left."""
-    for kept in kept_files(store):
-        if inode(kept) == inode(store):
-            undo(store, kept)
+    for other in kept_files(store):
+        if inode(other) == inode(store):
+            undo(store, other)
     return store.stat().st_nlink == 1
 
 

@@ -136,7 +136,7 @@ def _connected(
 
 
 def _unused(config: Config, read_only: bool) -> Instance:
-    instance = next((each for each in _IDLE if each.config == config), None)
+    instance = next((candidate for candidate in _IDLE if candidate.config == config), None)
     if instance is None:
         return Instance(config, read_only)
     _IDLE.remove(instance)

@@ -106,18 +106,18 @@ def asked_institutions(
     """
     if slug_or_id is not None:
         return [find_institution(store, slug_or_id)]
-    found = list_institutions(store)
-    if not found:
+    institutions = list_institutions(store)
+    if not institutions:
         raise NotFound(_NONE, code="institution_not_found", hint=_HOW)
-    if len(found) > 1 and not everywhere:
-        slugs = ", ".join(each.slug for each in found[:_NAMED])
-        more = ", …" if len(found) > _NAMED else ""
+    if len(institutions) > 1 and not everywhere:
+        slugs = ", ".join(institution.slug for institution in institutions[:_NAMED])
+        more = ", …" if len(institutions) > _NAMED else ""
         raise UsageError(
             "The store has several institutions, and none is named.",
             code="institution_missing",
             hint=f"Add -i INST, one of {slugs}{more}; or --all-institutions.",
         )
-    return found
+    return institutions
 
 
 def list_institutions(store: Store) -> list[Institution]:
@@ -161,9 +161,9 @@ def _institution(row: Mapping[str, Any]) -> Institution:
 
 def _unknown(store: Store, slug_or_id: str) -> NotFound:
     slugs = [row["slug"] for row in store.rows("kernel/store/institutions:find", slug_or_id=None)]
-    shown = "`cardoffers institution list` shows them all."
+    advice = "`cardoffers institution list` shows them all."
     return NotFound(
         f"There is no institution {slug_or_id!r}.",
         code="institution_not_found",
-        hint=did_you_mean(nearest(slug_or_id, slugs)) or (shown if slugs else f"{_NONE} {_HOW}"),
+        hint=did_you_mean(nearest(slug_or_id, slugs)) or (advice if slugs else f"{_NONE} {_HOW}"),
     )

@@ -101,7 +101,7 @@ def number_identifiers(
 ) -> Mapping[tuple[str, str], int]:
     """Return the numbers of a few merchant identifiers, each with its type; new ones get one."""
     numbers, _ = _numbers(store, "identifier", set(identifiers), {})
-    return {each: numbers[each] for each in identifiers}
+    return {identifier: numbers[identifier] for identifier in identifiers}
 
 
 def _numbers(
@@ -116,14 +116,14 @@ def _numbers(
     Those that are surely `new` are not looked for.
     """
     address = f"kernel/store/interning:known_{kind}s"
-    known: dict[Key, int] = store.memory.recall((kind, *of.values()), (address,), dict, grows=True)
-    if len(known) >= _MOST:
-        known.clear()
-    if perhaps := [key for key in keys if key not in known and key not in new]:
+    by_key: dict[Key, int] = store.memory.recall((kind, *of.values()), (address,), dict, grows=True)
+    if len(by_key) >= _MOST:
+        by_key.clear()
+    if perhaps := [key for key in keys if key not in by_key and key not in new]:
         for row in store.rows(address, **of, **_lists(kind, perhaps)):
             *key, number = row.values()
-            known[tuple(key)] = number
-    if added := sorted(key for key in keys if key not in known):
+            by_key[tuple(key)] = number
+    if added := sorted(key for key in keys if key not in by_key):
         following = f"kernel/store/interning:next_{kind}"
         first = next_number(store, following)
         numbers = [*range(first, first + len(added))]
@@ -131,14 +131,14 @@ def _numbers(
             f"kernel/store/interning:new_{kind}s", **of, **_lists(kind, added), numbers=numbers
         )
         numbered_up_to(store, following, numbers[-1])
-        known |= dict(zip(added, numbers, strict=True))
-    return known, added
+        by_key |= dict(zip(added, numbers, strict=True))
+    return by_key, added
 
 
 def _lists(kind: str, keys: Sequence[Key]) -> dict[str, list[Any]]:
     """Return the parts of keys as the lists that the statements of a kind take."""
     columns = zip(_COLUMNS[kind], zip(*keys, strict=True), strict=True)
-    return {f"{name}s": [*each] for name, each in columns}
+    return {f"{name}s": [*values] for name, values in columns}
 
 
 # Purchases by their references: by a stored hash first, and then by the text.

@@ -92,12 +92,12 @@ def _not_yet_told(store: Store, path: Path, last: JournalLine | None) -> list[Jo
     """Return runs after the last line; one look at the store checks that line too."""
     run_no = last.run_no if last else 0
     rows = store.rows("kernel/store/journal:runs_from", run_no=run_no, most=_AT_ONCE)
-    found = [JournalLine(**row) for row in rows]
+    runs = [JournalLine(**row) for row in rows]
     if last is None or last.run_id is None:
-        return found
-    if not (found and _is_one(found[0], last)):
+        return runs
+    if not (runs and _is_one(runs[0], last)):
         raise _not_in_the_store(store, path)
-    return found[1:]
+    return runs[1:]
 
 
 def _not_in_the_store(store: Store, path: Path) -> CardoffersError:
@@ -126,13 +126,13 @@ def reset(path: Path, newest_run: JournalLine | None, *, kind: str, now: datetim
     return line
 
 
-def mark_replaced(kept: Path, by: Path, *, now: datetime) -> None:
+def mark_replaced(path: Path, by: Path, *, now: datetime) -> None:
     """Write a journal for a store that is kept aside: the one it had, and by which it is replaced.
 
     `by` is the path of the store, whose journal is copied.
     """
-    found = [*all_lines(by)]
-    last = found[-1] if found else None
+    old_lines = [*all_lines(by)]
+    last = old_lines[-1] if old_lines else None
     mark = JournalLine(
         run_no=last.run_no if last else 0,
         run_id=last.run_id if last else None,
@@ -141,7 +141,7 @@ def mark_replaced(kept: Path, by: Path, *, now: datetime) -> None:
         resets=True,
         replaced_by=str(by.absolute()),
     )
-    append(kept, [*found, mark])
+    append(path, [*old_lines, mark])
 
 
 def replaced_by(path: Path) -> str | None:
@@ -166,24 +166,24 @@ def wrong(store: Store, path: Path) -> list[JournalLine]:
 
     Nobody wrote the latter so.
     """
-    runs, told = _runs(store), lines(path)
-    return [*_lost(runs, told), *_changed(runs, told)]
+    runs, journal = _runs(store), lines(path)
+    return [*_lost(runs, journal), *_changed(runs, journal)]
 
 
 def _runs(store: Store) -> list[JournalLine]:
     return [JournalLine(**row) for row in store.rows("kernel/store/journal:all_runs")]
 
 
-def _lost(runs: Iterable[JournalLine], told: Iterable[JournalLine]) -> list[JournalLine]:
+def _lost(runs: Iterable[JournalLine], journal: Iterable[JournalLine]) -> list[JournalLine]:
     there = {run.run_no: run.run_id for run in runs}
-    return [line for line in told if line.run_no and there.get(line.run_no) != line.run_id]
+    return [line for line in journal if line.run_no and there.get(line.run_no) != line.run_id]
 
 
-def _changed(runs: Iterable[JournalLine], told: Iterable[JournalLine]) -> list[JournalLine]:
+def _changed(runs: Iterable[JournalLine], journal: Iterable[JournalLine]) -> list[JournalLine]:
     there = {run.run_id: run for run in runs}
     return [
         line
-        for line in told
+        for line in journal
         if not line.resets
         and line.run_id in there
         and there[line.run_id].document() != line.document()
@@ -217,28 +217,28 @@ def nights(path: Path, runs: Iterable[JournalLine]) -> list[str]:
     return sorted({f"{run.as_of:%Y-%m-%d}" for run in runs if run.as_of in as_of})
 
 
-def loss(path: Path, gone: Sequence[JournalLine]) -> dict[str, Any]:
+def loss(path: Path, lost_lines: Sequence[JournalLine]) -> dict[str, Any]:
     """Return what a report says of lost runs: their nights, and how to run those again.
 
     The journal at `path` is still to know them.
     """
-    dates = nights(path, gone)
+    dates = nights(path, lost_lines)
     return {
-        "lost_runs": [line.document() for line in gone],
+        "lost_runs": [line.document() for line in lost_lines],
         "nights": dates,
         "next": [f"cardoffers nightly DROP_DIR --as-of {date}" for date in dates],
     }
 
 
 def lost_commits(
-    path: Path, gone: Sequence[JournalLine], found: JournalLine | None
+    path: Path, lost_lines: Sequence[JournalLine], newest_line: JournalLine | None
 ) -> StoreDamaged:
-    """Build the error of a store that has lost these runs, and has `found` as its newest."""
-    dates = nights(path, gone)
-    told = (f"{line.run_no} ({line.kind} of {line.as_of:%Y-%m-%d})" for line in gone[:_FEW])
-    named = ", ".join(told)
-    more = f" and {len(gone) - _FEW} more" if len(gone) > _FEW else ""
-    newest_no = found.run_no if found else 0
+    """Build the error of a store that has lost these runs, and has `newest_line` as its newest."""
+    dates = nights(path, lost_lines)
+    texts = (f"{line.run_no} ({line.kind} of {line.as_of:%Y-%m-%d})" for line in lost_lines[:_FEW])
+    named = ", ".join(texts)
+    more = f" and {len(lost_lines) - _FEW} more" if len(lost_lines) > _FEW else ""
+    newest_no = newest_line.run_no if newest_line else 0
     again = "".join(f"\n  cardoffers nightly DROP_DIR --as-of {date}" for date in dates)
     return StoreDamaged(
         f"{path} has lost commits that were made: its newest run is {newest_no}, and its journal "
@@ -248,8 +248,8 @@ def lost_commits(
         " them with `cardoffers store accept-loss --yes`, and run again what was lost"
         + (f", its files put back from `done/`:{again}" if again else "."),
         newest_run_no=newest_no,
-        lost_run_count=len(gone),
-        lost_runs=[line.document() for line in gone[:_FEW]],
+        lost_run_count=len(lost_lines),
+        lost_runs=[line.document() for line in lost_lines[:_FEW]],
         nights=dates,
         next="cardoffers store accept-loss --yes",
     )
@@ -257,8 +257,8 @@ def lost_commits(
 
 def _of_another_store(path: Path) -> Refused:
     folder = folder_of(path)
-    aside = folder.with_name(f"{folder.name}.of-another-store")
-    move = f"mv {shlex.quote(str(folder))} {shlex.quote(str(aside))}"
+    new_folder = folder.with_name(f"{folder.name}.of-another-store")
+    move = f"mv {shlex.quote(str(folder))} {shlex.quote(str(new_folder))}"
     return Refused(
         f"{folder} is of another store than {path}: its journal knows none of the runs of that.",
         code="folder_foreign",

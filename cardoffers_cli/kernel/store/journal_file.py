@@ -47,17 +47,17 @@ class JournalLine:
 
     def document(self) -> dict[str, Any]:
         """Return the line as it is written and shown."""
-        shown: dict[str, Any] = {
+        document: dict[str, Any] = {
             "run_no": self.run_no,
             "run_id": str(self.run_id) if self.run_id else None,
             "kind": self.kind,
             "as_of": format_moment(self.as_of),
         }
         if self.resets:
-            shown["resets"] = True
+            document["resets"] = True
         if self.replaced_by:
-            shown["replaced_by"] = self.replaced_by
-        return shown
+            document["replaced_by"] = self.replaced_by
+        return document
 
 
 def last_line(store: Path) -> JournalLine | None:
@@ -123,23 +123,25 @@ def _end_of_lines(file: BinaryIO | Any) -> int:
     while end > 0:
         start = max(0, end - _BLOCK)
         file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return int(start + found + 1)
+        newline = file.read(end - start).rfind(b"\n")
+        if newline >= 0:
+            return int(start + newline + 1)
         end = start
     return 0
 
 
 def _line(path: Path, text: bytes) -> JournalLine:
     try:
-        told = json.loads(text)
+        document = json.loads(text)
         return JournalLine(
-            run_no=int(told["run_no"]),
-            run_id=UUID(told["run_id"]) if told["run_id"] else None,
-            kind=str(told["kind"]),
-            as_of=parse_moment(told["as_of"]),
-            resets=bool(told.get("resets")),
-            replaced_by=None if told.get("replaced_by") is None else str(told["replaced_by"]),
+            run_no=int(document["run_no"]),
+            run_id=UUID(document["run_id"]) if document["run_id"] else None,
+            kind=str(document["kind"]),
+            as_of=parse_moment(document["as_of"]),
+            resets=bool(document.get("resets")),
+            replaced_by=None
+            if document.get("replaced_by") is None
+            else str(document["replaced_by"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         raise StoreDamaged(

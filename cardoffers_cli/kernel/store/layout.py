@@ -167,20 +167,20 @@ def kept_name(path: Path, since: datetime) -> Path:
     """Return a name that nothing has, for a file that is put aside at this moment."""
     name = f"{path.name}.{since:{STAMP}}{_KEPT}"
     names = (path.with_name(f"{name}{number or ''}") for number in count())
-    return next(each for each in names if not each.exists())
+    return next(candidate for candidate in names if not candidate.exists())
 
 
 def kept_files(path: Path) -> list[Path]:
     """Return what was put aside under names of a file, the files beside these left out."""
-    found = path.parent.glob(f"{_literal(path.name)}.*{_KEPT}*")
-    return sorted(each for each in found if _is_kept_name(path, each))
+    paths = path.parent.glob(f"{_literal(path.name)}.*{_KEPT}*")
+    return sorted(candidate for candidate in paths if _is_kept_name(path, candidate))
 
 
 def put_aside_before(store: Path) -> list[tuple[Path, datetime]]:
     """Return what was put aside of a store, its logs, folders and what is in its own, and when."""
     folder, name = folder_of(store), _literal(store.name)
-    found = [*store.parent.glob(f"{name}.*{_KEPT}*"), *folder.glob(f"*{_KEPT}*")]
-    stamps = ((path, path.name.partition(_KEPT)[0].rpartition(".")[2]) for path in sorted(found))
+    paths = [*store.parent.glob(f"{name}.*{_KEPT}*"), *folder.glob(f"*{_KEPT}*")]
+    stamps = ((path, path.name.partition(_KEPT)[0].rpartition(".")[2]) for path in sorted(paths))
     return [(path, at) for path, stamp in stamps if (at := _moment_of(stamp)) and path != folder]
 
 
@@ -195,8 +195,8 @@ def _beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
-def _is_kept_name(path: Path, kept: Path) -> bool:
-    stamp, _, number = kept.name.removeprefix(f"{path.name}.").rpartition(_KEPT)
+def _is_kept_name(path: Path, candidate: Path) -> bool:
+    stamp, _, number = candidate.name.removeprefix(f"{path.name}.").rpartition(_KEPT)
     return stamp.endswith("Z") and "." not in stamp and (not number or number.isdecimal())
 
 
@@ -226,8 +226,8 @@ def make_folder(store: Path) -> Path:
             folder.mkdir(_FOR_ITS_OWNER)
             sync_folder(folder.parent)
     except FileExistsError:
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_dev != folder.parent.stat().st_dev:
+        info = folder.lstat()
+        if not stat.S_ISDIR(info.st_mode) or info.st_dev != folder.parent.stat().st_dev:
             raise _not_its_own(store) from None
     return folder
 
@@ -283,9 +283,9 @@ def put_aside(path: Path, since: datetime) -> Path | None:
     """Rename a file, if it is there; return where it is kept."""
     if not path.exists():
         return None
-    kept = path.rename(kept_name(path, since))
+    target = path.rename(kept_name(path, since))
     sync_folder(path.parent)
-    return kept
+    return target
 
 
 def put_logs_aside(store: Path, since: datetime) -> None:
@@ -311,26 +311,26 @@ _DRAFT = re.compile(r"\.(?!cardoffers-backup\.).+\.(\d+)\.part")
 def leftovers(store: Path) -> list[Path]:
     """Return what nobody needs any more of the store of this path, in its runs and reports."""
     drafts = [draft_path(store, what) for what in DRAFTS]
-    names = [each for draft in drafts for each in with_logs(draft)]
-    spilled = [spill_path(each) for each in (store, *drafts)]
-    own = (each for each in (*names, *spilled) if each.exists())
-    inside = [each for name in (_RUNS, _REPORTS) for each in store.parent.glob(f"{name}/*/")]
+    names = [path for draft in drafts for path in with_logs(draft)]
+    spilled = [spill_path(path) for path in (store, *drafts)]
+    own = (path for path in (*names, *spilled) if path.exists())
+    inside = [path for name in (_RUNS, _REPORTS) for path in store.parent.glob(f"{name}/*/")]
     written_in = (store.parent, folder_of(store), *inside)
     parts = (path for folder in written_in for path in folder.glob(".*.part"))
     named = ((path, _DRAFT.fullmatch(path.name)) for path in parts)
-    orphans = (path for path, found in named if found and not is_alive(int(found[1])))
+    orphans = (path for path, match in named if match and not is_alive(int(match[1])))
     return sorted([*own, *orphans])
 
 
 def sweep(store: Path) -> list[Path]:
     """Remove what was left behind; call it with the store's lock, before the store is opened."""
-    found = leftovers(store)
-    for path in found:
+    paths = leftovers(store)
+    for path in paths:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
-    return found
+    return paths
 
 
 def is_alive(pid: int) -> bool:

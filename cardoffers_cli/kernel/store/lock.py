@@ -120,8 +120,8 @@ class Lock:
         """Whether the lock that is held is still the one that others find."""
         if self._descriptor < 0:
             return True
-        held = os.fstat(self._descriptor)
-        return inode(self.path_of(self.store)) == (held.st_dev, held.st_ino)
+        lock_stat = os.fstat(self._descriptor)
+        return inode(self.path_of(self.store)) == (lock_stat.st_dev, lock_stat.st_ino)
 
     def remove(self) -> None:
         """Remove the files of the lock that is held: there is no store that they would be of."""
@@ -257,8 +257,8 @@ def night_holder(store: Path) -> Holder | None:
 def _told(descriptor: int) -> Holder:
     """Return what the holder of a lock has told of itself; nothing where it has not, or no more."""
     with suppress(OSError, ValueError):
-        told = json.loads(os.pread(descriptor, 2 * _TEXT_BYTES, 0))
-        return told if isinstance(told, dict) else {"pid": told}  # the pid alone was told before
+        data = json.loads(os.pread(descriptor, 2 * _TEXT_BYTES, 0))
+        return data if isinstance(data, dict) else {"pid": data}  # the pid alone was told before
     return {}
 
 

@@ -43,29 +43,29 @@ def without_cards(value: Any) -> Any:
         case dict():
             return _members_without_cards(value)
         case list():
-            return [without_cards(each) for each in value]
+            return [without_cards(item) for item in value]
         case _:
             return value
 
 
 def _members_without_cards(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
-        name: each if name == _REFERENCE else without_cards(each) for name, each in value.items()
+        name: item if name == _REFERENCE else without_cards(item) for name, item in value.items()
     }
 
 
 def without_card_references(store: Store, institution_id: UUID, rows: Iterable[R]) -> list[R]:
     """Return rows with their references masked where these are real card numbers."""
-    shown = list(rows)
-    texts = {row[_REFERENCE] for row in shown if row.get(_REFERENCE)}
+    all_rows = list(rows)
+    texts = {row[_REFERENCE] for row in all_rows if row.get(_REFERENCE)}
     doubtful = {text for text in texts if may_hold_card_number(text)}
     if not doubtful:
-        return shown
+        return all_rows
     owner = institution_of(store, institution_id)
     refused = card_references(numbers_of(store, owner.id, owner.numbers), doubtful)
     return [
         replace(row, transaction_ref=mask(row[_REFERENCE]))  # type: ignore[type-var]
         if row.get(_REFERENCE) in refused
         else row
-        for row in shown
+        for row in all_rows
     ]

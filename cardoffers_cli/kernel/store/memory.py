@@ -41,7 +41,7 @@ class Memory:
 
     def recall(
         self,
-        asked: Hashable,
+        key: Hashable,
         addresses: tuple[str, ...],
         read: Callable[[], Found],
         *,
@@ -52,32 +52,32 @@ class Memory:
         What is returned is shared: nobody changes it but by adding what the same statements say. If
         it `grows`, rows that are added to the tables make none of it wrong.
         """
-        if asked not in self._found:
-            found = read()
+        if key not in self._found:
+            value = read()
             if len(self._found) >= _MOST:
                 self.forget()
-            self._found[asked] = found
-            self._read_of[asked] = frozenset[str]().union(*map(tables_read, addresses))
+            self._found[key] = value
+            self._read_of[key] = frozenset[str]().union(*map(tables_read, addresses))
             if grows:
-                self._grows.add(asked)
-        known: Found = self._found[asked]
-        return known
+                self._grows.add(key)
+        result: Found = self._found[key]
+        return result
 
-    def know(self, asked: Hashable, addresses: tuple[str, ...], found: Any) -> None:
+    def know(self, key: Hashable, addresses: tuple[str, ...], value: Any) -> None:
         """Remember what `recall` would read now, as its caller has just written it."""
-        self._found.pop(asked, None)
-        self.recall(asked, addresses, lambda: found)
+        self._found.pop(key, None)
+        self.recall(key, addresses, lambda: value)
 
     def note(self, address: str) -> None:
         """Forget what the statement at an address may change."""
         if not (changed := tables_changed(address)):
             return
         rewritten = tables_rewritten(address)
-        for asked, tables in [*self._read_of.items()]:
-            if tables & (rewritten if asked in self._grows else changed):
-                if asked not in self._grows and tables.isdisjoint(self._changed):
-                    self._before[asked] = self._found[asked], tables
-                self._forget(asked)
+        for key, tables in [*self._read_of.items()]:
+            if tables & (rewritten if key in self._grows else changed):
+                if key not in self._grows and tables.isdisjoint(self._changed):
+                    self._before[key] = self._found[key], tables
+                self._forget(key)
         self._changed |= changed
 
     def begin(self) -> None:
@@ -90,11 +90,11 @@ class Memory:
 
         What they had made wrong is right again.
         """
-        for asked, tables in [*self._read_of.items()]:
+        for key, tables in [*self._read_of.items()]:
             if tables & self._changed:
-                self._forget(asked)
-        for asked, (found, tables) in self._before.items():
-            self._found[asked], self._read_of[asked] = found, tables
+                self._forget(key)
+        for key, (value, tables) in self._before.items():
+            self._found[key], self._read_of[key] = value, tables
 
     def forget(self) -> None:
         """Forget everything."""
@@ -102,10 +102,10 @@ class Memory:
         self._read_of.clear()
         self._grows.clear()
 
-    def _forget(self, asked: Hashable) -> None:
-        self._found.pop(asked, None)
-        self._read_of.pop(asked, None)
-        self._grows.discard(asked)
+    def _forget(self, key: Hashable) -> None:
+        self._found.pop(key, None)
+        self._read_of.pop(key, None)
+        self._grows.discard(key)
 
 
 @cache
@@ -129,7 +129,7 @@ def tables_read(address: str) -> frozenset[str]:
     named, fresh = set[str](), set(_words(statement(address)))
     while fresh:
         named |= fresh
-        fresh = {word for each in fresh & _views().keys() for word in _views()[each]} - named
+        fresh = {word for view in fresh & _views().keys() for word in _views()[view]} - named
     return frozenset(named) & _tables()
 
 

@@ -58,7 +58,7 @@ def digest_of(*stems: str) -> str:
 def migrations() -> tuple[Migration, ...]:
     """Return the baseline and the packaged migrations, in order."""
     folder = sql_folder() / "kernel" / "store" / "migrations"
-    files = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    files = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
     stems = [name.removesuffix(".sql") for name in files if name.endswith(".sql")]
     parts = [(stem, *stem.split("_", 1)) for stem in stems]
     return BASELINE, *(
@@ -99,20 +99,20 @@ def make_views(store: Store) -> None:
 def missing(store: Store) -> list[Migration]:
     """Return the migrations that a store lacks, in order."""
     have = [record["version"] for record in applied(store)]
-    return [each for each in migrations() if each.version not in have]
+    return [migration for migration in migrations() if migration.version not in have]
 
 
 def migrate(store: Store, now: datetime) -> list[Migration]:
     """Apply what is missing inside the caller's transaction; return what was applied."""
     lacking = missing(store)
-    store.execute_files(*(each.stem for each in lacking))
+    store.execute_files(*(migration.stem for migration in lacking))
     _record(store, lacking, now)
     make_views(store)
     return lacking
 
 
-def _record(store: Store, done: Iterable[Migration], now: datetime) -> None:
+def _record(store: Store, new: Iterable[Migration], now: datetime) -> None:
     engine = {"engine_version": duckdb.__version__, "applied_at": now}
-    for each in done:
-        record = {"version": each.version, "name": each.name, "digest": digest_of(each.stem)}
+    for item in new:
+        record = {"version": item.version, "name": item.name, "digest": digest_of(item.stem)}
         store.execute("kernel/store/info:record_migration", **record, **engine)

@@ -53,22 +53,22 @@ def reading(job: Job, *, patience_s: float | None = None) -> Iterator[Reading]:
             yield source
 
 
-def read_rows(job: Job, shape: type[R], address: str, **asked: Any) -> list[R]:
+def read_rows(job: Job, shape: type[R], address: str, **filters: Any) -> list[R]:
     """Return the records of a statement, for a person: their texts without card numbers.
 
     `institution`, or `one_institution`, is a slug or an id, None for any; `period` is a month.
     All else is given to the statement as it is.
     """
-    if "period" in asked:
-        period = asked.pop("period")
+    if "period" in filters:
+        period = filters.pop("period")
         month = Period.of(period, job.now) if period else None
-        asked.update(from_at=month and month.from_at, to_at=month and month.to_at)
+        filters.update(from_at=month and month.from_at, to_at=month and month.to_at)
     with reading(job) as source:
         store = source.store
-        for name in asked.keys() & {"institution", "one_institution"}:
-            named = asked.pop(name)
-            asked["institution_id"] = find_institution(store, named).id if named else None
-        return [without_cards(each) for each in store.records(shape, address, **asked)]
+        for name in filters.keys() & {"institution", "one_institution"}:
+            named = filters.pop(name)
+            filters["institution_id"] = find_institution(store, named).id if named else None
+        return [without_cards(record) for record in store.records(shape, address, **filters)]
 
 
 def _open(opened: ExitStack, job: Job, patience_s: float) -> Reading:

@@ -128,8 +128,8 @@ def _plain(value: Any) -> Any:
 
 def newest_clock(store: Store) -> datetime | None:
     """Return the latest clock of all runs; None in a store without one."""
-    found: datetime | None = store.value("kernel/store/runs:newest_clock")
-    return found
+    clock: datetime | None = store.value("kernel/store/runs:newest_clock")
+    return clock
 
 
 def latest_clock(store: Store, now: datetime) -> datetime:
@@ -164,14 +164,14 @@ def check_uncommitted(store: Store, run: Run) -> None:
     another run of its kind was kept meanwhile, or other terms of an offer, of which it knows
     nothing.
     """
-    known = store.row("kernel/store/runs:counts", run_no=run.run_no, run_id=run.run_id)
-    if known is None:
+    row = store.row("kernel/store/runs:counts", run_no=run.run_no, run_id=run.run_id)
+    if row is None:
         raise Refused(
             f"The run {run.run_id} is not in the store any more.",
             code="run_lost",
             hint="The store was put back to an earlier state; run it again.",
         )
-    if known["is_finished"]:
+    if row["is_finished"]:
         raise Refused(
             f"The run {run.run_id} was committed already.",
             code="run_committed",

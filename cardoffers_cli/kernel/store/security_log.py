@@ -66,8 +66,8 @@ def append(
 
 def head(store: Store) -> str:
     """Return the head of the chain as `number:hash`."""
-    found = store.rows("kernel/store/security_log:head")[0]
-    return f"{found['entry_no']}:{found['entry_hash']}"
+    row = store.rows("kernel/store/security_log:head")[0]
+    return f"{row['entry_no']}:{row['entry_hash']}"
 
 
 def entries(

@@ -43,8 +43,8 @@ _SIZE = r"^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$"
 
 def _setting(*default: Any, description: str, repr: bool = True, **rules: Any) -> Any:  # noqa: A002
     """Declare a setting: its default, what to write, and what pydantic holds a value against."""
-    made = {"default": default[0]} if default else {"default_factory": dict}
-    return field(**made, repr=repr, metadata={"description": description, "rules": rules})
+    default_value = {"default": default[0]} if default else {"default_factory": dict}
+    return field(**default_value, repr=repr, metadata={"description": description, "rules": rules})
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class Settings:
         return int(self.file_mode, 8)
 
 
-_SETTINGS = {each.name: each for each in fields(Settings)}
+_SETTINGS = {setting.name: setting for setting in fields(Settings)}
 
 
 def read_settings(
@@ -252,11 +252,11 @@ def read_settings(
     from_environment = {
         name: text for name in _SETTINGS if (text := environment.get(_variable(name), "")) != ""
     }
-    given = {name: value for name, value in flags.items() if value is not None}
-    values: Mapping[str, Any] = {**from_file, **from_environment, **given}
+    from_flags = {name: value for name, value in flags.items() if value is not None}
+    values: Mapping[str, Any] = {**from_file, **from_environment, **from_flags}
     if not from_file and values.keys() <= {"store"}:  # a path is right, and pydantic slow to load
         return Settings(Path(values["store"])) if values else Settings()
-    return _checked(values, lambda name: _place(name, given, from_environment, named))
+    return _checked(values, lambda name: _place(name, from_flags, from_environment, named))
 
 
 def _checked(values: Mapping[str, Any], place_of: Callable[[str], str]) -> Settings:
@@ -277,8 +277,8 @@ def _checked(values: Mapping[str, Any], place_of: Callable[[str], str]) -> Setti
         checked = model.model_validate(values)
     except ValidationError as error:
         # What nobody knows comes first: it is often what is missing, in another spelling.
-        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-        where = [str(each) for each in first["loc"]]
+        first = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
+        where = [str(part) for part in first["loc"]]
         place = place_of(where[0])
         is_place = where[0] == "pickup" and where[1:]
         raise (_wrong_place(where, place) if is_place else _wrong(where[0], place)) from None
@@ -327,9 +327,9 @@ def _places(values: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
             name: {
                 **place,
                 **{
-                    each: str(folder / place[each])
-                    for each in PICKUP_PATHS
-                    if isinstance(place.get(each), str)
+                    key: str(folder / place[key])
+                    for key in PICKUP_PATHS
+                    if isinstance(place.get(key), str)
                 },
             }
             if isinstance(place, dict)
@@ -378,20 +378,20 @@ def _wrong_place(where: Sequence[str], place: str) -> ConfigurationError:
     """Say which setting of a table `[pickup.INST]` is wrong: of the whole table, what it needs."""
     from cardoffers_cli.kernel.words.pickups import PickupPlace
 
-    known = {each.alias or name: each for name, each in PickupPlace.model_fields.items()}
+    by_name = {member.alias or name: member for name, member in PickupPlace.model_fields.items()}
     table, setting = f"[{'.'.join(where[:2])}]", where[2] if where[2:] else None
-    if setting is not None and setting not in known:
+    if setting is not None and setting not in by_name:
         return ConfigurationError(
             f"There is no setting {setting!r} in {table} (it stands {place}).",
             code="setting_unknown",
-            hint=f"The settings there are: {', '.join(known)}.",
+            hint=f"The settings there are: {', '.join(by_name)}.",
             setting=".".join(where),
         )
     needed = "from, and for sftp:// host_key and key_file; with decrypt_with or signed_by gpg_home"
-    hint = f"Write {known[setting].description if setting else needed}."
-    said = f"The setting {setting} of {table}" if setting else f"The table {table}"
+    hint = f"Write {by_name[setting].description if setting else needed}."
+    subject = f"The setting {setting} of {table}" if setting else f"The table {table}"
     return ConfigurationError(
-        f"{said} {place} is not valid.",
+        f"{subject} {place} is not valid.",
         code="setting_invalid",
         hint=hint,
         setting=".".join(where),

@@ -57,14 +57,14 @@ class Holding:
         """
         if self._held and not self._held.will_do(opening):
             self.let_go()
-        held = self._held = self._held or _OpenStore(opening)
+        open_store = self._held = self._held or _OpenStore(opening)
         try:
-            yield held.store
+            yield open_store.store
         except BaseException:
             with suppress(CardoffersError):  # the first error is the one to tell
                 self.let_go()
             raise
-        held.used_at = time.monotonic()
+        open_store.used_at = time.monotonic()
 
     def yields(self) -> bool:
         """Let go of the store if somebody wants it, or nobody used it; return whether it did."""
@@ -75,9 +75,9 @@ class Holding:
 
     def let_go(self) -> None:
         """Close the store and free its lock, if one is held."""
-        held, self._held = self._held, None
-        if held:
-            held.closing.close()
+        open_store, self._held = self._held, None
+        if open_store:
+            open_store.closing.close()
 
 
 class _OpenStore:

@@ -69,18 +69,18 @@ def texts_in(path: Path) -> dict[str, str]:
 
 def add_secrets(store: Path, texts: Iterable[str]) -> None:
     """Add texts to the file, on the disk before this returns."""
-    known = read_secrets(store)
-    more = known | {secret_sha256(text): text for text in texts}
-    if more != known:
+    stored = read_secrets(store)
+    more = stored | {secret_sha256(text): text for text in texts}
+    if more != stored:
         write_secrets(store, more)
 
 
 def forget_others(store: Path, named: Collection[str]) -> None:
     """Remove every text but those whose SHA-256 is named."""
-    known = read_secrets(store)
-    kept = {key: text for key, text in known.items() if key in named}
-    if kept != known:
-        write_secrets(store, kept)
+    stored = read_secrets(store)
+    remaining = {key: text for key, text in stored.items() if key in named}
+    if remaining != stored:
+        write_secrets(store, remaining)
 
 
 def write_secrets(store: Path, at_hand: Mapping[str, str]) -> None:

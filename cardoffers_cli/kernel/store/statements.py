@@ -47,7 +47,7 @@ def statements(stem: str) -> Mapping[str, str]:
     blocks = (block.partition("\n") for block in parts)
     left_out = frozenset(re.findall(r"[\w.]+", head.partition(_BUT)[2]))
     return dict(
-        each for name, _, body in blocks for each in _each(name.strip(), body.strip(), left_out)
+        entry for name, _, body in blocks for entry in _each(name.strip(), body.strip(), left_out)
     )
 
 
@@ -59,8 +59,8 @@ def statement(name: str) -> str:
 
 def text_columns(left_out: frozenset[str]) -> Iterator[str]:
     """Yield every text column of the schema as `table.column`, but those that are left out."""
-    for kept, definition in statements("kernel/store/schema").items():
-        table = kept.removeprefix("recent_")
+    for stored, definition in statements("kernel/store/schema").items():
+        table = stored.removeprefix("recent_")
         for column, kind in _COLUMN.findall(definition):
             name = f"{table}.{column}"
             if kind == "varchar" and left_out.isdisjoint((column, table, name)):
@@ -75,22 +75,22 @@ def _each(name: str, body: str, left_out: frozenset[str]) -> Iterator[tuple[str,
         return
     schema = statements("kernel/store/schema")
     is_text = listed[1].startswith(_TEXT_COLUMNS)
-    for each in text_columns(left_out) if is_text else re.findall(r"[\w.]+", listed[1]):
-        table, _, column = each.partition(".")
-        kept = f"recent_{table}" if f"recent_{table}" in schema else table
-        types = dict(_COLUMN.findall(schema[kept]))
+    for item in text_columns(left_out) if is_text else re.findall(r"[\w.]+", listed[1]):
+        table, _, column = item.partition(".")
+        stored = f"recent_{table}" if f"recent_{table}" in schema else table
+        types = dict(_COLUMN.findall(schema[stored]))
         ids = [name for name, kind in types.items() if kind == "uuid"]
         filled = {
             "columns": ", ".join(types),
             "stored": _cast(types, ids, "varchar"),
             "restored": _cast(types, ids, "uuid"),
             "amount": "amount" if "amount" in types else "null",
-            "institution_id": f"{kept}.institution_id" if "institution_id" in types else "null",
+            "institution_id": f"{stored}.institution_id" if "institution_id" in types else "null",
             "owner": "institution_id" if "institution_id" in types else "null",
-            "number": next((each for each in types if each.endswith("_no")), "null"),
+            "number": next((key for key in types if key.endswith("_no")), "null"),
         }
-        sql = body.format(table=table, column=column, kept=kept, **filled)
-        yield f"{name}_{each.replace('.', '_')}", sql
+        sql = body.format(table=table, column=column, kept=stored, **filled)
+        yield f"{name}_{item.replace('.', '_')}", sql
 
 
 def _cast(columns: Iterable[str], ids: list[str], kind: str) -> str:

@@ -86,7 +86,7 @@ class Store:
 
     def declared_by(self, name: str, tables: Mapping[str, Table]) -> list[Table]:
         """Return those of the tables, by name, that a named statement declares."""
-        return [tables[each] for each in declared(name).handed]
+        return [tables[table_name] for table_name in declared(name).handed]
 
     def execute(self, name: str, /, *tables: Table, **parameters: Any) -> int:
         """Run a named statement and return the rows it changed (0 where it counts none)."""
@@ -98,7 +98,7 @@ class Store:
         """Run every statement of files (`folder/file`) in their order; none has parameters."""
         with self._statement():
             self._connection.execute(
-                "\n".join(chain(*(statements(each).values() for each in stems)))
+                "\n".join(chain(*(statements(stem).values() for stem in stems)))
             )
 
     def make(
@@ -142,10 +142,10 @@ class Store:
         import pyarrow as pa  # noqa: PLC0415 - heavy, and most commands bring no rows
 
         if rows is not None:
-            given = pa.Table.from_pylist([*rows])
+            arrow_table = pa.Table.from_pylist([*rows])
         else:
-            given = None if frame is None else _arrow(frame)
-        return self.tables.defines(self._bound(name, tables), parameters, given)
+            arrow_table = None if frame is None else _arrow(frame)
+        return self.tables.defines(self._bound(name, tables), parameters, arrow_table)
 
     def widen(
         self, name: str, table: Table, /, *, parameters: Mapping[str, Any], **numbers: list[Any]

@@ -47,11 +47,11 @@ def put_aside(path: Path, opened: tuple[int, int] | None) -> None:
         if opened is None or inode(path) != opened:
             return
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(tzinfo=None)
-        kept = kept_name(path, changed)
-        for log, kept_log in zip(usage_logs(path), usage_logs(kept), strict=True):
+        new_path = kept_name(path, changed)
+        for log, kept_log in zip(usage_logs(path), usage_logs(new_path), strict=True):
             with suppress(FileNotFoundError):
                 log.rename(kept_log)  # first, or it would be read into the new journal
-        path.rename(kept)
+        path.rename(new_path)
     finally:
         os.close(folder)
 

@@ -164,13 +164,13 @@ class UsageJournal:
 
         return self._do(read)
 
-    def forget(self, told: Entries) -> None:
+    def forget(self, entries: Entries) -> None:
         """Remove what the store was told; call it when the store has committed."""
 
         def forget() -> None:
-            for use in told.uses:
+            for use in entries.uses:
                 self._run("forget_use", key_id=str(use.key_id), used_at=_ticks(use.used_at))
-            for failure in told.failures:
+            for failure in entries.failures:
                 self._run("forget_failure", event_id=str(failure.event_id))
 
         self._do(forget)
@@ -253,16 +253,16 @@ def faults(store: Path) -> list[dict[str, str]]:
     What cannot be looked at now, as somebody has it or it may not be read, is not told of.
     """
     path = usage_path(store)
-    known = {"lost": usage_file.LOST, "then": _THEN}
-    found = [{"file": str(kept), "fault": PUT_ASIDE, **known} for kept in kept_files(path)]
+    common = {"lost": usage_file.LOST, "then": _THEN}
+    rows = [{"file": str(old_path), "fault": PUT_ASIDE, **common} for old_path in kept_files(path)]
     if path.exists():
         with suppress(CardoffersError, OSError):
             try:
                 with UsageJournal(store, repair=False) as usage:
                     usage.check()
             except StoreDamaged as error:
-                found.append({"file": str(path), "fault": error.code, **known})
-    return found
+                rows.append({"file": str(path), "fault": error.code, **common})
+    return rows
 
 
 def _ticks(moment: datetime) -> int:

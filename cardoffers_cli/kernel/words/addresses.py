@@ -106,17 +106,13 @@ class Target:
 def refusal_of(address: str) -> str | None:
     """Return what makes an address one that no webhook goes to; None when it is public."""
     try:
-        found = ip_address(address)
+        ip = ip_address(address)
     except ValueError:
         return "no address"
-    if getattr(found, "scope_id", None):
+    if getattr(ip, "scope_id", None):
         return "link-local"
     return next(
-        (
-            what
-            for network, what in REFUSED
-            if network.version == found.version and found in network
-        ),
+        (what for network, what in REFUSED if network.version == ip.version and ip in network),
         None,
     )
 
@@ -155,13 +151,13 @@ def parse_url(url: str) -> Target:
         raise _no_https()
     if "@" in authority:
         raise _wrong("user_info", "holds a user name or a password", "Leave out what is before @.")
-    found = _HOST.fullmatch(authority)
-    if found is None:
+    match = _HOST.fullmatch(authority)
+    if match is None:
         raise _wrong("invalid", "is not well-formed", _FORM)
-    port = int(found["port"] or _PORTS[scheme])
+    port = int(match["port"] or _PORTS[scheme])
     if not 0 < port <= _LAST_PORT:
         raise _wrong("port", "has a port that does not exist", "Leave it out for the usual one.")
-    return Target(scheme, _host(found["host"]), port)
+    return Target(scheme, _host(match["host"]), port)
 
 
 _FORM = f"Write https://host/path, at most {_LONGEST} ASCII letters, others as %XX or xn--."

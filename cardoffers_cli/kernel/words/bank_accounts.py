@@ -116,5 +116,5 @@ def payment_id(number: str, attempt: int = 1) -> str:
 def plain_name(name: str) -> str:
     """Write a name in the letters that every bank takes: without accents, others as a dot."""
     folded = unicodedata.normalize("NFKD", name.replace("&", "+"))
-    letters = "".join(each for each in folded if not unicodedata.combining(each))
+    letters = "".join(letter for letter in folded if not unicodedata.combining(letter))
     return " ".join(re.sub(r"[^A-Za-z0-9/\-?:().,'+ ]", ".", letters).split())

@@ -129,7 +129,7 @@ class NumberEvidence:
 
     def met_here(self) -> dict[NumberForm, Tally]:
         """Return what is known now of the forms of which the file had numbers."""
-        return {kept: self.tallies[kept] for kept in map(_kept, self._here)}
+        return {form: self.tallies[form] for form in map(_kept, self._here)}
 
     def is_refused(self, form: NumberForm) -> bool:
         """Say whether a right number of a form is a card number, as far as the evidence goes."""
@@ -144,8 +144,8 @@ class NumberEvidence:
 
     def was_taken(self, form: NumberForm) -> bool:
         """Say whether right numbers of a form were taken as references once."""
-        kept = self.tallies.get(_kept(form))
-        return kept is not None and kept.is_taken
+        tally = self.tallies.get(_kept(form))
+        return tally is not None and tally.is_taken
 
     def is_declared(self, form: NumberForm) -> bool:
         """Say whether a person said that numbers of the field have this length."""
@@ -155,21 +155,21 @@ class NumberEvidence:
         """Return the lengths that a person said numbers of a field have, or of one like it."""
         same = _SAME.get(field, field)
         return frozenset[int]().union(
-            *(each for name, each in self.declared.items() if _SAME.get(name, name) == same)
+            *(lengths for name, lengths in self.declared.items() if _SAME.get(name, name) == same)
         )
 
     def are_by_chance(self, form: NumberForm) -> bool | None:
         """Say whether no more numbers are right than by chance; None, where too few tell it."""
-        kept = _kept(form)
-        own = self.tallies.get(kept)
-        told = [own] if own and own.issued >= FEWEST else [*self._others(kept)]
-        issued, right = (sum(getattr(each, name) for each in told) for name in ("issued", "right"))
+        kept_form = _kept(form)
+        own = self.tallies.get(kept_form)
+        rows = [own] if own and own.issued >= FEWEST else [*self._others(kept_form)]
+        issued, right = (sum(getattr(row, name) for row in rows) for name in ("issued", "right"))
         return is_by_chance(right, issued) if issued >= FEWEST else None
 
-    def _others(self, kept: NumberForm) -> Iterator[Tally]:
+    def _others(self, form: NumberForm) -> Iterator[Tally]:
         """Yield what tells of the lengths of a field that are too few each."""
         for other, tally in self.tallies.items():
-            is_like = (other.field, other.form) == (kept.field, kept.form)
+            is_like = (other.field, other.form) == (form.field, form.form)
             if is_like and tally.issued < FEWEST:
                 yield tally
 
@@ -206,13 +206,13 @@ _TOO_FEW = " behind letters: too few were sent to tell what they are"
 
 def read_lengths(text: str | None) -> dict[str, frozenset[int]]:
     """Read declared lengths as they are kept: `card_acceptor_id=15 transaction_ref=13,16`."""
-    pairs = (each.partition("=") for each in (text or "").split())
+    pairs = (pair.partition("=") for pair in (text or "").split())
     return {name: frozenset(map(int, lengths.split(","))) for name, _, lengths in pairs}
 
 
 def lengths_text(lengths: Mapping[str, frozenset[int]]) -> str | None:
     """Write declared lengths as they are kept; none is None."""
-    filled = {name: sorted(each) for name, each in lengths.items() if each}
+    filled = {name: sorted(values) for name, values in lengths.items() if values}
     return " ".join(f"{name}={','.join(map(str, filled[name]))}" for name in sorted(filled)) or None
 
 
@@ -221,10 +221,10 @@ def declared_lengths(text: str) -> dict[str, frozenset[int]]:
 
     Raises `UsageError` for a field, or a length, of which nothing can be declared.
     """
-    name, _, said = text.partition("=")
-    lengths = frozenset() if said == "none" else frozenset(said.split(","))
+    name, _, value = text.partition("=")
+    lengths = frozenset() if value == "none" else frozenset(value.split(","))
     possible = {*map(str, LENGTHS)}
-    if name not in DECLARABLE or not said or not lengths <= possible:
+    if name not in DECLARABLE or not value or not lengths <= possible:
         raise UsageError(
             f"{text} declares no length of a field.",
             hint=f"Write FIELD=DIGITS, such as card_acceptor_id=15: a field of"
@@ -249,14 +249,14 @@ def is_by_chance(right: int, numbers: int) -> bool:
         return True
     term, tail = comb(numbers, right) * 9 ** (numbers - right), 0
     enough = 10**numbers // CHANCE
-    for each in range(right, numbers + 1):
+    for count in range(right, numbers + 1):
         tail += term
         if tail > enough:
             return True
-        rest, factor = numbers - each, 9 * (each + 1)
-        if tail + term * rest // (factor - rest) + 1 <= enough:  # more than all that follows
+        bad, factor = numbers - count, 9 * (count + 1)
+        if tail + term * bad // (factor - bad) + 1 <= enough:  # more than all that follows
             return False
-        term = term * rest // factor
+        term = term * bad // factor
     return False
 
 

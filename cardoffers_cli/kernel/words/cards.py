@@ -87,7 +87,7 @@ _GROUPS = (
     rf"[0-9]{{4}}[{BETWEEN_DIGITS}][0-9]{{6}}[{BETWEEN_DIGITS}][0-9]{{4,5}}",
 )
 _IN_TEXT = re.compile(
-    "(?<![0-9])(?=[0-9])" + "".join(f"(?:(?=({each})(?![0-9])))?" for each in _GROUPS)
+    "(?<![0-9])(?=[0-9])" + "".join(f"(?:(?=({group})(?![0-9])))?" for group in _GROUPS)
 )
 """Where numbers begin in running text: their digits together, or in the groups that are printed on
 cards, of which several may fit. Any other row of digits and blanks is a phone number."""
@@ -121,20 +121,20 @@ def numbers_in(text: str, field: str = "") -> list[CardLike]:
     least = LENGTHS.start if is_token else LEAST_IN_TEXT
     if len(text) < least:
         return []
-    found = [*_inside(text)]
+    items = [*_inside(text)]
     if (is_token or is_named or field in REFERENCES) and _WHOLE.fullmatch(text):
         digits = _BETWEEN.sub("", text)
         fits = least <= len(digits) and len(text.encode()) <= MOST_BYTES and is_issued(digits)
-        if fits and digits not in [each.digits for each in found]:  # as a part may be a number too
-            found.insert(0, CardLike(0, text, digits, ALONE))
+        if fits and digits not in [item.digits for item in items]:  # as a part may be a number too
+            items.insert(0, CardLike(0, text, digits, ALONE))
     if is_token or field in REFERENCES:
-        return found
-    return [each for each in found if each.form == TRACK or not _is_merchants(each, is_named)]
+        return items
+    return [item for item in items if item.form == TRACK or not _is_merchants(item, is_named)]
 
 
 def holds_card_number(text: str, field: str = "") -> bool:
     """Say whether there is a card number in a text, whatever else its institution has sent."""
-    return any(each.form != JOINED and each.is_right for each in numbers_in(text, field))
+    return any(number.form != JOINED and number.is_right for number in numbers_in(text, field))
 
 
 def is_token_card_number(text: str) -> bool:
@@ -144,7 +144,7 @@ def is_token_card_number(text: str) -> bool:
 
 def may_hold_card_number(text: str) -> bool:
     """Say whether a text is not to be shown before all of its file is read."""
-    return any(each.is_right for each in numbers_in(text, TOKENS[0]))
+    return any(number.is_right for number in numbers_in(text, TOKENS[0]))
 
 
 def has_check_digit(digits: str) -> bool:
@@ -161,18 +161,18 @@ def without_card_numbers(
     Those that are `joined` to letters too, where nothing tells that they are references.
     """
     parts, at = [], 0
-    for each in numbers_in(text, field):
-        if each.start >= at and each.is_right and (joined or each.form != JOINED):
-            parts += [text[at : each.start], mask(each.text) if instead is None else instead]
-            at = each.start + len(each.text)
+    for number in numbers_in(text, field):
+        if number.start >= at and number.is_right and (joined or number.form != JOINED):
+            parts += [text[at : number.start], mask(number.text) if instead is None else instead]
+            at = number.start + len(number.text)
     return "".join([*parts, text[at:]])
 
 
 def _inside(text: str) -> Iterator[CardLike]:
-    for found in _IN_TEXT.finditer(text):
-        for number in reversed(found.groups()):
+    for match in _IN_TEXT.finditer(text):
+        for number in reversed(match.groups()):
             if number and is_issued(digits := _BETWEEN.sub("", number)):
-                start = found.start()
+                start = match.start()
                 if form := _form(text[:start], text[start + len(number) :]):
                     yield CardLike(start, number, digits, form)
 

@@ -70,7 +70,7 @@ def _parsed(table: Mapping[str, Any]) -> dict[str, Any]:
     fields = {name: _FIELD.fullmatch(text) for name, text in table["fields"].items()}
     if None in fields.values():
         raise TypeError("events.toml: there is a field of no type that is known")
-    types = {name: (found[1], bool(found[2]), found[3]) for name, found in fields.items() if found}
+    types = {name: (match[1], bool(match[2]), match[3]) for name, match in fields.items() if match}
     return {**table, "fields": types}
 
 
@@ -80,7 +80,7 @@ EVENTS = read_events(files(__package__).joinpath("events.toml").read_text("utf-8
 ANNOUNCEMENT = next(iter(EVENTS.values()))
 """The kind that tells of a redemption, which is meant where none is named."""
 
-WORDS = {each.word: each for each in EVENTS.values()}
+WORDS = {kind.word: kind for kind in EVENTS.values()}
 """The kinds by how they are typed."""
 
 
@@ -90,8 +90,8 @@ def events_of(words: Iterable[str]) -> list[EventKind]:
     Raises `ValueError` for none at all, for unknown ones, and for one that needs what is not there.
     """
     wanted = {*words}
-    found = [each for each in EVENTS.values() if wanted & {each.word, each.name}]
-    needed = {each.needs for each in found} - {None, *(each.name for each in found)}
-    if needed or not found or not wanted <= {*WORDS, *EVENTS}:
+    kinds = [kind for kind in EVENTS.values() if wanted & {kind.word, kind.name}]
+    needed = {kind.needs for kind in kinds} - {None, *(kind.name for kind in kinds)}
+    if needed or not kinds or not wanted <= {*WORDS, *EVENTS}:
         raise ValueError(words)
-    return found
+    return kinds

@@ -39,8 +39,8 @@ def pattern(ref: str) -> str:
     gap = r"[0O\s-]*"
     letters = skeleton(ref).replace("0", "")
     likely = (_MISREAD.get(letter) or re.escape(letter) for letter in letters[:_EXPRESSED])
-    rest = ".*" if len(letters) > _EXPRESSED else ""
-    return f"(?i){gap}{''.join(each + gap for each in likely)}{rest}"
+    ending = ".*" if len(letters) > _EXPRESSED else ""
+    return f"(?i){gap}{''.join(part + gap for part in likely)}{ending}"
 
 
 def spellings(ref: str) -> list[str]:
@@ -50,16 +50,16 @@ def spellings(ref: str) -> list[str]:
     leading zeros more, or none.
     """
     together = _SEPARATORS.sub("", ref)
-    said = dict.fromkeys(case(text) for text in (ref, together) for case in _CASES)
-    found = dict.fromkeys(each for text in said for each in (text, *_mistaken(text)))
-    for text in said:
+    texts = dict.fromkeys(case(text) for text in (ref, together) for case in _CASES)
+    refs = dict.fromkeys(item for text in texts for item in (text, *_mistaken(text)))
+    for text in texts:
         if first := _NUMBER.search(text):  # with other zeros before its first number
             before, behind = text[: first.start()], text[first.end() :]
             digits = first[0].lstrip("0") or "0"
             numbers = [f"{'0' * zeros}{digits}" for zeros in range(4)]
             numbers += [f"{'0' * zeros}{first[0]}" for zeros in range(1, 4)]
-            found |= dict.fromkeys(f"{before}{number}{behind}" for number in numbers)
-    return [each for each in found if each != ref and are_near(ref, each)]
+            refs |= dict.fromkeys(f"{before}{number}{behind}" for number in numbers)
+    return [item for item in refs if item != ref and are_near(ref, item)]
 
 
 def _mistaken(text: str) -> Iterator[str]:
@@ -84,15 +84,15 @@ def are_near(one: str, other: str) -> bool:
 _MOST = 3
 
 
-def nearest(word: str, known: Iterable[str]) -> list[str]:
+def nearest(word: str, candidates: Iterable[str]) -> list[str]:
     """Return at most three of the known words, the likeliest first.
 
     Words that are only misread come before those that are only similar.
     """
-    words = list(known)
-    misread = [each for each in words if are_near(word, each)]
-    lower = {each.lower(): each for each in words}
-    similar = [lower[each] for each in get_close_matches(word.lower(), lower)]
+    words = list(candidates)
+    misread = [candidate for candidate in words if are_near(word, candidate)]
+    lower = {candidate.lower(): candidate for candidate in words}
+    similar = [lower[match] for match in get_close_matches(word.lower(), lower)]
     return list(dict.fromkeys([*misread, *similar]))[:_MOST]
 
 

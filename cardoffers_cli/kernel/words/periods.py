@@ -25,14 +25,14 @@ class Period:
         """Read `2026-10`, or `last-month`: the last one that has ended; raise `UsageError`."""
         if text == LAST_MONTH:
             return cls.at(now).before
-        found = _MONTH.fullmatch(text)
-        if found is None:
+        match = _MONTH.fullmatch(text)
+        if match is None:
             raise UsageError(
                 f"{text!r} is no period.",
                 code="period_invalid",
                 hint="Write a month, such as 2026-10, or last-month.",
             )
-        return cls(datetime(int(found[1]), int(found[2]), 1))  # noqa: DTZ001  moments are UTC
+        return cls(datetime(int(match[1]), int(match[2]), 1))  # noqa: DTZ001  moments are UTC
 
     @classmethod
     def at(cls, moment: datetime) -> Period:

@@ -59,11 +59,11 @@ def shown(
 
     A field that is a mapping has a column for each name `inside`, which is `shown` itself.
     """
-    within = {name: each.metadata[_SHOWN] for name, each in (inside or {}).items()}
-    told: dict[str, Any] = {"title": title, "kind": kind, "gives_way": gives_way}
-    told.update(instead=instead, inside=within)
-    said = {name: value for name, value in told.items() if value}
-    return field(default=default, metadata={_SHOWN: said} if said else {})
+    within = {name: member.metadata[_SHOWN] for name, member in (inside or {}).items()}
+    settings: dict[str, Any] = {"title": title, "kind": kind, "gives_way": gives_way}
+    settings.update(instead=instead, inside=within)
+    filled = {name: value for name, value in settings.items() if value}
+    return field(default=default, metadata={_SHOWN: filled} if filled else {})
 
 
 def if_any(title: str | None = None, kind: Kind | None = None, *, gives_way: int = 0) -> Any:
@@ -75,20 +75,20 @@ def if_any(title: str | None = None, kind: Kind | None = None, *, gives_way: int
 @cache
 def _names(shape: type[Record]) -> dict[str, None]:
     """Return the names of the fields, in their order."""
-    return dict.fromkeys(each.name for each in fields(shape))  # type: ignore[arg-type]
+    return dict.fromkeys(member.name for member in fields(shape))  # type: ignore[arg-type]
 
 
 @cache
 def _optional(shape: type[Record]) -> frozenset[str]:
     """Return the fields that are left out while they are None."""
-    return frozenset(each.name for each in fields(shape) if _IF_ANY in each.metadata)  # type: ignore[arg-type]
+    return frozenset(member.name for member in fields(shape) if _IF_ANY in member.metadata)  # type: ignore[arg-type]
 
 
 def _spread(columns: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return what is listed, with all other names for a `*`, but for those behind a `-`."""
     listed = columns.split()
-    others = [each for each in names if not {each, f"-{each}"} & {*listed}]
-    spread = (others if each == "*" else [each] for each in listed if each[0] != "-")
+    others = [name for name in names if not {name, f"-{name}"} & {*listed}]
+    spread = (others if name == "*" else [name] for name in listed if name[0] != "-")
     return tuple(chain.from_iterable(spread))
 
 
@@ -128,8 +128,8 @@ class Record(Mapping[str, Any]):
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __repr__(self) -> str:
-        told = (f"{name}={_told(value)}" for name, value in self.__dict__.items())
-        return f"{type(self).__name__}({', '.join(told)})"
+        members = (f"{name}={_told(value)}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}({', '.join(members)})"
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
@@ -147,7 +147,7 @@ class Record(Mapping[str, Any]):
         """Return the records of many rows, whose columns are so named, as `of` does of one."""
         if names != [*_names(cls)]:
             return [cls.of(dict(zip(names, row, strict=True))) for row in rows]
-        amounts, made = _amounts(cls), []
+        amounts, records = _amounts(cls), []
         for row in rows:
             record = cls.__new__(cls)
             values = record.__dict__
@@ -155,8 +155,8 @@ class Record(Mapping[str, Any]):
             for name in amounts:
                 if (amount := values[name]) is not None:
                     values[name] = quantize(amount, values["currency"])
-            made.append(record)
-        return made
+            records.append(record)
+        return records
 
     @classmethod
     def part(cls, row: Mapping[str, Any], **others: Any) -> Self:
@@ -232,17 +232,17 @@ def _check(shape: type[Record], values: Mapping[str, Any]) -> None:
 
 def _defaults(shape: type[Record]) -> Iterator[tuple[str, Any]]:
     """Yield the fields that need not be given, with the values that they have then."""
-    for each in fields(shape):  # type: ignore[arg-type]
-        if each.default is not MISSING:
-            yield each.name, each.default
-        elif each.default_factory is not MISSING:
-            yield each.name, each.default_factory()
+    for member in fields(shape):  # type: ignore[arg-type]
+        if member.default is not MISSING:
+            yield member.name, member.default
+        elif member.default_factory is not MISSING:
+            yield member.name, member.default_factory()
 
 
 @cache
 def _amounts(shape: type[Record]) -> tuple[str, ...]:
     """Return the fields that are amounts, by how their type is written."""
-    return tuple(each.name for each in fields(shape) if str(each.type).startswith("Amount"))  # type: ignore[arg-type]
+    return tuple(member.name for member in fields(shape) if str(member.type).startswith("Amount"))  # type: ignore[arg-type]
 
 
 class Member(NamedTuple):
@@ -263,9 +263,9 @@ def sheet_of(shape: type[Record]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def shown_of(shape: type[Record]) -> Mapping[str, Mapping[str, Any]]:
     """Return what is said of the column of each member of which anything is."""
     return {
-        each.name.rstrip("_"): each.metadata[_SHOWN]
-        for each in fields(shape)  # type: ignore[arg-type]
-        if _SHOWN in each.metadata
+        member.name.rstrip("_"): member.metadata[_SHOWN]
+        for member in fields(shape)  # type: ignore[arg-type]
+        if _SHOWN in member.metadata
     }
 
 
@@ -280,16 +280,16 @@ def members_of(shape: type[Any]) -> Iterator[Member]:
     What `Annotated` says of a type is what the member means.
     """
     optional = _optional(shape) if issubclass(shape, Record) else frozenset()
-    classes = (each for each in reversed(shape.__mro__) if each is not Record)
-    types = {name: of for each in classes for name, of in get_annotations(each).items()}
+    classes = (base for base in reversed(shape.__mro__) if base is not Record)
+    types = {name: of for base in classes for name, of in get_annotations(base).items()}
     for name, written in types.items():
-        found = _TYPE.fullmatch(getattr(written, "__forward_arg__", written))
-        if found is None:
+        match = _TYPE.fullmatch(getattr(written, "__forward_arg__", written))
+        if match is None:
             raise TypeError(f"{shape.__name__}.{name} has a type that cannot be read")
         yield Member(
             name=name.rstrip("_"),
-            kind=found["kind"],
-            is_nullable=found["null"] is not None and name not in optional,
+            kind=match["kind"],
+            is_nullable=match["null"] is not None and name not in optional,
             is_optional=name in optional,
-            says=found["says"] and literal_eval(found["says"]),
+            says=match["says"] and literal_eval(match["says"]),
         )

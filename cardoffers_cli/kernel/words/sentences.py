@@ -38,14 +38,14 @@ def percent(share: Decimal | None, *, signed: bool = False) -> str:
     """
     if share is None:
         return ""
-    shown = (share * 100).quantize(_TENTH, ROUND_HALF_UP) + 0  # and never -0.0
+    figure = (share * 100).quantize(_TENTH, ROUND_HALF_UP) + 0  # and never -0.0
     if signed:
-        return f"{shown:+,} %"
+        return f"{figure:+,} %"
     if 0 < share < _LEAST:
         return "under 0.1 %"
     if _MOST < share < 1:
         return "over 99.9 %"
-    return f"{shown:,} %"
+    return f"{figure:,} %"
 
 
 def amount_text(amount: Decimal, currency: str) -> str:

@@ -62,12 +62,12 @@ def check_signature(
     Header names may be in any case. While a secret is rotated several are given, and each signature
     may be of any of them.
     """
-    given = {name.lower(): value.strip() for name, value in headers.items()}
-    timestamp = given.get(TIMESTAMP.lower())
+    by_name = {name.lower(): value.strip() for name, value in headers.items()}
+    timestamp = by_name.get(TIMESTAMP.lower())
     return [
-        *_signature_faults("v1", given.get(V1.lower()), body, secrets),
+        *_signature_faults("v1", by_name.get(V1.lower()), body, secrets),
         *_timestamp_faults(timestamp, now_s, tolerance_s),
-        *_signature_faults("v2", given.get(V2.lower()), _stamped(timestamp or "", body), secrets),
+        *_signature_faults("v2", by_name.get(V2.lower()), _stamped(timestamp or "", body), secrets),
     ]
 
 
@@ -85,24 +85,24 @@ def _bytes(header: str) -> bytes:
 
 
 def _signature_faults(
-    version: str, given: str | None, message: bytes, secrets: Sequence[str]
+    version: str, header: str | None, message: bytes, secrets: Sequence[str]
 ) -> Iterator[str]:
-    if given is None:
+    if header is None:
         yield f"{version}_missing"
         return
-    claimed = _bytes(given)
+    claimed = _bytes(header)
     expected = (_bytes(_signature(message, secret)) for secret in secrets)
-    fits = [hmac.compare_digest(claimed, each) for each in expected]  # try them all, always
+    fits = [hmac.compare_digest(claimed, item) for item in expected]  # try them all, always
     if not any(fits):
         yield f"{version}_wrong"
 
 
-def _timestamp_faults(given: str | None, now_s: int, tolerance_s: int) -> Iterator[str]:
-    if given is None:
+def _timestamp_faults(timestamp: str | None, now_s: int, tolerance_s: int) -> Iterator[str]:
+    if timestamp is None:
         yield "timestamp_missing"
-    elif not (given.isascii() and given.isdecimal() and len(given) <= _MOST_DIGITS):
+    elif not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) <= _MOST_DIGITS):
         yield "timestamp_invalid"
-    elif int(given) < now_s - tolerance_s:
+    elif int(timestamp) < now_s - tolerance_s:
         yield "timestamp_too_old"
-    elif int(given) > now_s + tolerance_s:
+    elif int(timestamp) > now_s + tolerance_s:
         yield "timestamp_in_future"

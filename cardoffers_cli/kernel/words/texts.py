@@ -23,7 +23,7 @@ FOLDER = files(__package__) / "languages"
 @cache
 def languages() -> tuple[str, ...]:
     """Return the languages that have a file, English first."""
-    names = {each.name.removesuffix(".toml") for each in FOLDER.iterdir()}
+    names = {file.name.removesuffix(".toml") for file in FOLDER.iterdir()}
     return (ENGLISH, *sorted(names - {ENGLISH}))
 
 
@@ -59,8 +59,8 @@ def languages_to_try(locale: str | None, offered: Sequence[str]) -> tuple[str, .
 
     `offered` holds the languages of the program, its first language first.
     """
-    asked = [each for each in offered if locale and each.lower() == locale.lower()]
-    return tuple(dict.fromkeys([*asked, *offered, ENGLISH]))
+    own = [language for language in offered if locale and language.lower() == locale.lower()]
+    return tuple(dict.fromkeys([*own, *offered, ENGLISH]))
 
 
 def first_text(texts: Mapping[str, str | None], languages: Sequence[str]) -> str:

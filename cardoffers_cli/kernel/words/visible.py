@@ -34,18 +34,18 @@ def visible(text: str, *, keep: str = "") -> str:
 
 def escaped(text: str, escape: Callable[[str], str]) -> str:
     """Write every character that acts or hides in another form."""
-    return _HIDDEN.sub(lambda found: escape(found[0]), text)
+    return _HIDDEN.sub(lambda match: escape(match[0]), text)
 
 
 def controls_visible(text: str) -> str:
     """Escape control characters only, so that a line stays one line and a field one field."""
-    return _CONTROL.sub(lambda found: _escape(found[0]), text)
+    return _CONTROL.sub(lambda match: _escape(match[0]), text)
 
 
 def shortened(text: str, most: int = 80) -> str:
     """Return a name as a sentence can carry it: hidden characters escaped, the rest cut off."""
-    shown = visible(text)
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+    printable = visible(text)
+    return printable if len(printable) <= most else f"{printable[: most - 1]}…"
 
 
 def _escape(character: str) -> str:

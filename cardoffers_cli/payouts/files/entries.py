@@ -86,28 +86,28 @@ def amount_of(text: str | None, currency: str | None) -> Decimal:
     """Read an amount, without decimals its currency does not have; raise `BankValueError`."""
     if currency not in MINOR_UNITS:
         raise BankValueError("bank_currency_unknown")
-    found = _AMOUNT.fullmatch((text or "").strip())
-    if not found or len((found[3] or "").rstrip("0")) > MINOR_UNITS[currency]:
+    match = _AMOUNT.fullmatch((text or "").strip())
+    if not match or len((match[3] or "").rstrip("0")) > MINOR_UNITS[currency]:
         raise BankValueError("bank_amount_invalid")
-    return quantize(Decimal(found[0]), currency)
+    return quantize(Decimal(match[0]), currency)
 
 
 def moment_of(text: str | None) -> datetime:
     """Read a date or a time as naive UTC, one without an offset as UTC; raise `BankValueError`."""
     try:
-        found = datetime.fromisoformat((text or "").strip())
+        moment = datetime.fromisoformat((text or "").strip())
     except ValueError:
-        found = _dated((text or "").strip())
-    if not 1970 <= found.year <= 2100:  # noqa: PLR2004
+        moment = _dated((text or "").strip())
+    if not 1970 <= moment.year <= 2100:  # noqa: PLR2004
         raise BankValueError("bank_date_invalid")
-    return found.astimezone(UTC).replace(tzinfo=None) if found.tzinfo else found
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 
 
 def reference_of(text: str | None) -> str | None:
     """Return a reference as it came; None where there is none, or none that we would write."""
-    found = (text or "").strip()
-    is_one = found.strip("0") and _REFERENCE.fullmatch(found) and found.upper() not in _NONE
-    return found if is_one else None
+    word = (text or "").strip()
+    is_one = word.strip("0") and _REFERENCE.fullmatch(word) and word.upper() not in _NONE
+    return word if is_one else None
 
 
 def refused(code: str, message: str, hint: str) -> FileUnusable:
@@ -117,10 +117,10 @@ def refused(code: str, message: str, hint: str) -> FileUnusable:
 
 def _dated(text: str) -> datetime:
     """Read a date with an offset behind it, as XML allows."""
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)(Z|[+-]\d\d:\d\d)", text)
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)(Z|[+-]\d\d:\d\d)", text)
     try:
-        if found:
-            return datetime.combine(datetime.fromisoformat(found[1]), time(), UTC)
+        if match:
+            return datetime.combine(datetime.fromisoformat(match[1]), time(), UTC)
     except ValueError:
         pass
     raise BankValueError("bank_date_invalid")
@@ -143,7 +143,7 @@ def read_listed(file: BinaryIO) -> Iterator[Said]:
     names: list[str] = []
     for line, cells in _lines(file):
         if not names:
-            names = [each.strip() for each in cells]
+            names = [cell.strip() for cell in cells]
             _check(names)
             continue
         if len(cells) != len(names):
@@ -155,7 +155,7 @@ def read_listed(file: BinaryIO) -> Iterator[Said]:
 
 
 def _entry(row: Mapping[str, str], place: str) -> BankEntry:
-    status = next((each for each in _STATUSES if each == row["status"].strip()), None)
+    status = next((word for word in _STATUSES if word == row["status"].strip()), None)
     if status is None:
         raise BankValueError("bank_status_unknown")
     directions: Mapping[str, Direction] = {"credit": "credit", "debit": "debit"}
@@ -197,7 +197,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, list[str]]]:
 
 
 def _check(names: list[str]) -> None:
-    missing = [each for each in NEEDED if names.count(each) != 1]
+    missing = [name for name in NEEDED if names.count(name) != 1]
     if missing:
         raise refused(
             "bank_form_unknown",

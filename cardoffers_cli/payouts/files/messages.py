@@ -84,7 +84,7 @@ def _booked(entry: Element, place: str) -> Iterator[Said]:
         except BankValueError as fault:
             unfit.add(str(fault))
     yield from read
-    is_exchanged = any(name_of(each) == "CcyXchg" for each in entry.iter())
+    is_exchanged = any(name_of(element) == "CcyXchg" for element in entry.iter())
     if not is_exchanged and (read or len(details) > 1):
         try:
             yield from _left_over(entry, read, place)
@@ -95,18 +95,18 @@ def _booked(entry: Element, place: str) -> Iterator[Said]:
 
 def _left_over(entry: Element, details: list[BankEntry], place: str) -> Iterator[Said]:
     """Yield what an entry has beyond its details or they beyond it, such as charges; a finding."""
-    whole = replace(_payment(entry, entry, place, is_alone=True), payment_id=None, code=None)
+    booking = replace(_payment(entry, entry, place, is_alone=True), payment_id=None, code=None)
     sums = [
-        cast("Decimal", each.amount) * (1 if each.direction == whole.direction else -1)
-        for each in details
-        if each.currency == whole.currency
+        cast("Decimal", detail.amount) * (1 if detail.direction == booking.direction else -1)
+        for detail in details
+        if detail.currency == booking.currency
     ]
-    over = cast("Decimal", whole.amount) - sum(sums, Decimal())
-    if over and whole.status in {"booked", "returned"}:
+    over = cast("Decimal", booking.amount) - sum(sums, Decimal())
+    if over and booking.status in {"booked", "returned"}:
         other: Mapping[Direction, Direction] = {"credit": "debit", "debit": "credit"}
-        direction = whole.direction if over > 0 else other[whole.direction]
+        direction = booking.direction if over > 0 else other[booking.direction]
         yield BankFinding(place, "entry_not_explained")
-        yield replace(whole, status=UNEXPLAINED, direction=direction, amount=abs(over))
+        yield replace(booking, status=UNEXPLAINED, direction=direction, amount=abs(over))
 
 
 def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) -> BankEntry:
@@ -150,18 +150,18 @@ def _payment_id(entry: Element, payment: Element) -> str | None:
     """Return what names a payment: its end-to-end id, else what else we wrote into it."""
     named = ((payment, "Refs/EndToEndId"), (payment, "Refs/PmtInfId"))
     for element, path in (*named, (entry, "NtryDtls/Btch/PmtInfId")):
-        if found := reference_of(text_at(element, path)):
-            return found
-    told = text_at(payment, "RmtInf/Ustrd") or ""
-    return told if _STATEMENT.fullmatch(told) else None
+        if reference := reference_of(text_at(element, path)):
+            return reference
+    text = text_at(payment, "RmtInf/Ustrd") or ""
+    return text if _STATEMENT.fullmatch(text) else None
 
 
 def _answered(answer: Element, place: str) -> Iterator[BankEntry]:
     """Yield what pain.002 says of a payment, or of the file or batch that it alone is in."""
-    said = text_at(answer, "TxSts", "PmtInfSts", "GrpSts")
-    if said is None:
+    status_code = text_at(answer, "TxSts", "PmtInfSts", "GrpSts")
+    if status_code is None:
         return
-    if (status := _PAYMENT_STATUS.get(said)) is None:
+    if (status := _PAYMENT_STATUS.get(status_code)) is None:
         raise BankValueError("bank_status_unknown")
     named = text_at(answer, "OrgnlEndToEndId", "OrgnlPmtInfId", "OrgnlMsgId")
     if (payment_id := reference_of(named)) is None:

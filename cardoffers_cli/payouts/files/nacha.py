@@ -37,7 +37,7 @@ def write_nacha(payment: Payment) -> bytes:
     _check(payment)
     records = list(_records(payment))
     records += ["9" * RECORD] * (-len(records) % BLOCK)
-    return "".join(f"{each}\n" for each in records).encode("ascii")
+    return "".join(f"{record}\n" for record in records).encode("ascii")
 
 
 def _check(payment: Payment) -> None:

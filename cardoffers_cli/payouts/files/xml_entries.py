@@ -100,12 +100,12 @@ def _read(metered: _Metered, wanted: Collection[str]) -> Iterator[Element]:
 def _is_of_message(above: list[Element], element: Element) -> bool:
     """Whether an element is of the namespace of the root, and in nothing that was added to it."""
     own = _space(above[0])
-    return all(_space(each) == own and name_of(each) != _ADDED for each in (*above, element))
+    return all(_space(node) == own and name_of(node) != _ADDED for node in (*above, element))
 
 
 def _check_message(root: Element) -> None:
-    found = _NAMESPACE.fullmatch(root.tag)
-    if not found or not _MESSAGE.search(found[1]):
+    match = _NAMESPACE.fullmatch(root.tag)
+    if not match or not _MESSAGE.search(match[1]):
         raise refused(
             "bank_form_unknown",
             "The file is XML, and none of camt.053, camt.054 and pain.002.",
@@ -120,8 +120,8 @@ def name_of(element: Element) -> str:
 
 def message_of(element: Element) -> str:
     """Return which message an element is of, such as camt.053."""
-    found = _MESSAGE.search(_space(element))
-    return found[1] if found else ""
+    match = _MESSAGE.search(_space(element))
+    return match[1] if match else ""
 
 
 def _space(element: Element) -> str:
@@ -130,22 +130,22 @@ def _space(element: Element) -> str:
 
 def all_at(element: Element, path: str) -> list[Element]:
     """Return the elements at a path of names below one, of its namespace."""
-    found = [element]
+    elements = [element]
     for name in path.split("/"):
         tag = f"{_space(element)}}}{name}"
-        found = [child for each in found for child in each if child.tag == tag]
-    return found
+        elements = [child for parent in elements for child in parent if child.tag == tag]
+    return elements
 
 
 def text_at(element: Element, *paths: str) -> str | None:
     """Return the text of the first element at the first path that has one."""
     for path in paths:
-        for found in all_at(element, path):
-            if text := (found.text or "").strip():
+        for child in all_at(element, path):
+            if text := (child.text or "").strip():
                 return text
     return None
 
 
 def attribute_at(element: Element, path: str, name: str) -> Any:
     """Return an attribute of the first element at a path; None where it is not there."""
-    return next((each.get(name) for each in all_at(element, path)), None)
+    return next((child.get(name) for child in all_at(element, path)), None)
