@@ -70,7 +70,7 @@ def csv(tmp_path: Path, *refs: str) -> bytes:
 
 def at(made: Job, server: SftpServer, **changes: Any) -> Job:
     """Return the job, with a place for alder."""
-    places = {"alder": server.table(**changes)}
+    places = {"alder": server.place(**changes)}
     return replace(made, settings=settings(pickup=places))
 
 
@@ -349,7 +349,7 @@ def test_only_so_many_and_so_large_files_are_fetched(made: Job, server: SftpServ
         server.put(name, b"xx")
     job = at(made, server, most_bytes=1)
     assert ["left"] * 3 == [state for name, state in picked(job).items() if len(name) == 1]
-    places = {"alder": server.table()}
+    places = {"alder": server.place()}
     few = replace(made, settings=settings(pickup=places, file_most_per_institution=2))
     assert {"a": "fetched", "b": "fetched", "!too_many_files": "warning"} == picked(few)
     server.put("d", b"xx")
@@ -370,7 +370,7 @@ def test_what_is_listed_and_is_no_file_is_named(made: Job, server: SftpServer) -
 
 
 def test_a_table_of_nobody_is_told(made: Job, server: SftpServer) -> None:
-    job = replace(made, settings=settings(pickup={"elder": server.table()}))
+    job = replace(made, settings=settings(pickup={"elder": server.place()}))
     assert {"!institution_unknown": "warning"} == picked(job)
 
 
@@ -482,7 +482,7 @@ def test_killed_at_any_moment_nothing_is_lost_and_nothing_taken_twice(
     server.put("a.csv.manifest.json", '{"rows": 2}')
     job = at(made, server, after="remove")
     night_of_its_own = fork_server().Process(
-        target=_struck, args=(made.path, {"alder": server.table(after="remove")}, moment, when)
+        target=_struck, args=(made.path, {"alder": server.place(after="remove")}, moment, when)
     )
     night_of_its_own.start()
     night_of_its_own.join()
