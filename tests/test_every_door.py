@@ -183,7 +183,7 @@ def one_more_rule(patch: pytest.MonkeyPatch, *suspicions: QuickTest) -> Iterator
     unlucky = OneOf("mcc", ("0666",))
     added = Rule("mcc_unlucky", "mcc", "mcc is 0666", unlucky, suspicions)
     patch.setitem(
-        CODES, "mcc_unlucky", Code("mcc_unlucky", "error", "unlucky", "wait", "Bad luck.")
+        CODES._codes, "mcc_unlucky", Code("mcc_unlucky", "error", "unlucky", "wait", "Bad luck.")
     )  # type: ignore[arg-type]
     patch.setattr(rules, "RULES", (*rules.RULES, added))
     yield
