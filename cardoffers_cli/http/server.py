@@ -137,10 +137,10 @@ class Server:
         """Accept connections until a signal comes; a second one does not wait for anybody."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._tell)
-        stop, asked_again = asyncio.Event(), asyncio.Event()
+        stop, stop_now = asyncio.Event(), asyncio.Event()
 
         def note() -> None:
-            (asked_again if stop.is_set() else stop).set()
+            (stop_now if stop.is_set() else stop).set()
 
         def ask(_number: int, _frame: Any) -> None:
             loop.call_soon_threadsafe(note)
@@ -158,7 +158,7 @@ class Server:
             ready()
             await stop.wait()
             server.close()
-            ends = [loop.create_task(coroutine) for coroutine in (self._end(), asked_again.wait())]
+            ends = [loop.create_task(coroutine) for coroutine in (self._end(), stop_now.wait())]
             await asyncio.wait(ends, timeout=self._stop_s, return_when=asyncio.FIRST_COMPLETED)
 
     async def _end(self) -> None:

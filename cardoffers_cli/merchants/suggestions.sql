@@ -689,6 +689,7 @@ payers as (
     inner join merchants on merchants.merchant_no = suggested.merchant_no
 ),
 
+-- While a match is tried a suggested identifier is the merchant's; who paid there before is counted.
 known_payers as (
     select distinct
         merchants.merchant_no, purchases.institution_id, purchases.cardholder_no
