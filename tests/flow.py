@@ -107,7 +107,7 @@ def by_name_alone(all_blocks: Iterable[Block]) -> list[Reading]:
     lasting = {
         name
         for each in listed
-        if each.stem == "kernel/store/schema" or each.stem.startswith("kernel/store/views/")
+        if each.stem == "kernel/store/schema" or each.stem.endswith("/views")
         for name in _LASTS.findall(each.code)
     }
     own = {(each.stem, name) for each in listed for name in _LASTS.findall(each.code)}

@@ -113,12 +113,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "and status <> 'another';",
     ): "each of the three who make reversals leaves out what is reversed already",
     (
-        f"{PRODUCT}/kernel/store/views/counts.sql",
+        f"{PRODUCT}/river/views.sql",
         "'day', cast(moment as timestamp) + interval 1 day - interval 1 microsecond",
         "'day', cast(moment as timestamp) + interval 2 day - interval 1 microsecond",
     ): "the funnel cuts its days there, and looks at those before and counts those after it",
     (
-        f"{PRODUCT}/kernel/store/views/refunds.sql",
+        f"{PRODUCT}/refunds/views.sql",
         "and refund_links.institution_id = refunds.institution_id",
         "",
     ): "a link is written with the institution of its refund, whose number no other one has",
@@ -361,7 +361,7 @@ def places_of(fault: Fault, source: str, ran: Ran) -> list[str]:
         stem = fault.path.removeprefix(f"{PRODUCT}/").removesuffix(".sql")
         begin = source.rfind("-- name: ", 0, fault.start)
         name = source[begin:].split()[2] if begin >= 0 else ""
-        if not stem.startswith("kernel/store/views/"):
+        if not stem.endswith("/views"):
             return [key for key in ran if re.fullmatch(rf"{stem}:{name}(_\w+)?", key)]
         word = re.compile(rf"\b{name}\b")
         addresses = (key for key in ran if not key.startswith(PRODUCT))

@@ -52,7 +52,7 @@ def queries() -> dict[str, str]:
     stems = [
         file.relative_to(root).as_posix().removesuffix(".sql")
         for file in sorted(root.glob("*/**/*.sql"))
-        if "views" not in file.parts
+        if file.name != "views.sql"
     ]
     return {
         f"{stem}:{name}": sql

@@ -4,7 +4,7 @@ What is asked every day must cost the same however much there is. Purchases, dec
 ledger grow for years, so sums of them are kept. Writers need not know: purchases and redemptions
 are numbered in the order in which they are written, and a change of state, as a link, carries its
 run, and all of these only grow. So the kept counts say how far they go (`counted_up_to`), and the
-views of `kernel/store/views/counts.sql` count what came after where it stands and put it on top. A
+views of `river/views.sql` count what came after where it stands and put it on top. A
 call that takes an event or adds an offer writes no count. Who changes much (`import`, `match`,
 `settle`, a catalogue) calls `keep_counts` at the end of its transaction, so that little is left to
 be counted.
@@ -14,7 +14,7 @@ any window of time is a sum of whole rows, and days are as well. What is counted
 purchases leave the store for its archive. Not kept is what one narrow column tells as fast: events
 by state, distinct cardholders, entries on hold (15 ms of CPU for 1.7 million).
 
-`doctor --strict` counts everything again (`kernel/store/audits/counts.sql`), and `recount` begins
+`doctor --strict` counts everything again (`river/audits.sql`), and `recount` begins
 anew.
 """
 

@@ -1,11 +1,11 @@
 """Doctor: ask the whole store for what must not be, and change nothing.
 
-Most audits are statements of `kernel/store/audits/`, each of which selects the rows that offend and
-is empty on a good store; the rest look at every block of the file, the journal, the usage journal,
-the history, the security log, signing secrets, card numbers, what killed processes left, and the
-files that nights took. An audit that cannot be made because of damage has found it, and the others
-go on. An example shows numbers, ids and names, never a token. To add one, add its statement; name
-it in `QUICK` too if it is cheap on a large store.
+Most audits are statements of `audits.sql` of a slice, each of which selects the rows that offend
+and is empty on a good store; the rest look at every block of the file, the journal, the usage
+journal, the history, the security log, signing secrets, card numbers, what killed processes left,
+and the files that nights took. An audit that cannot be made because of damage has found it, and the
+others go on. An example shows numbers, ids and names, never a token. To add one, add its statement;
+name it in `QUICK` too if it is cheap on a large store.
 """
 
 from __future__ import annotations

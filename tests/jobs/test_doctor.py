@@ -690,17 +690,13 @@ OF_FILES = {
 }
 """Audits that no statement breaks; each has a test of its own."""
 
-OF_REFUNDS = {
-    name for name, address in audits().items() if address.startswith("kernel/store/audits/refunds:")
-}
+OF_REFUNDS = {name for name in audits() if name.startswith("refunds_")}
 """Audits that are broken where refunds are at hand, in `tests/pipeline/test_refund.py`."""
 
 OF_APPROVALS = {name for name in audits() if name.startswith("approvals_")}
 """Audits that are broken where approvals are at hand, in `tests/jobs/test_approvals.py`."""
 
-OF_THE_WATCH = {
-    name for name, address in audits().items() if address.startswith("kernel/store/audits/watch:")
-}
+OF_THE_WATCH = {name for name, address in audits().items() if address.startswith("watch/audits:")}
 """Audits that are broken where findings of the watch are, in `tests/services/test_watch.py`."""
 
 

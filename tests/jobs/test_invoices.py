@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.job import Job
 
-AUDITS = [
-    name
-    for name, address in audits().items()
-    if address.startswith("kernel/store/audits/invoices:")
-]
+AUDITS = [name for name in audits() if name.startswith("invoices_")]
 
 
 def day(text: str) -> datetime:

@@ -41,11 +41,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
-AUDITS = [
-    name
-    for name, address in audits().items()
-    if address.startswith("kernel/store/audits/statements:")
-]
+AUDITS = [name for name in audits() if name.startswith("statements_")]
 
 
 def day(text: str) -> datetime:

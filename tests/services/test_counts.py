@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.store import Store
 
-AUDITS = tuple(statements("kernel/store/audits/counts"))
+AUDITS = tuple(name for name in statements("river/audits") if "count" in name)
 HOLDERS = ("ann", "bob", "cy", "dot")
 OPEN = (
     "select cast(redemption_id as varchar) from redemptions join ledger_entries"

@@ -68,7 +68,7 @@ def replaced(file: Path, old: str, new: str) -> None:
 
 def other_views(folder: Path) -> None:
     """Let a macro of a folder of SQL be another one, as in the next version of the program."""
-    file = folder / "kernel/store/views/webhooks.sql"
+    file = folder / "events/views.sql"
     replaced(file, "else left(token, 4)", "else left(token, 3)")
 
 
@@ -197,13 +197,13 @@ def test_a_store_with_other_views_is_migrated_and_a_backup_of_it_restored(
 
 
 def test_a_comment_changes_no_digest(folder: Path) -> None:
-    before = migrations.digest_of("kernel/store/schema"), migrations.digest_of(*migrations.VIEWS)
-    for file in (folder / "kernel/store/schema.sql", folder / "kernel/store/views/ids.sql"):
+    before = migrations.digest_of("kernel/store/schema"), migrations.digest_of(*packaged.VIEWS)
+    for file in (folder / "kernel/store/schema.sql", folder / "kernel/store/views.sql"):
         file.write_text(file.read_text().replace("\n-- Grain: ", "\n-- It has this grain: "))
     read()
     assert before == (
         migrations.digest_of("kernel/store/schema"),
-        migrations.digest_of(*migrations.VIEWS),
+        migrations.digest_of(*packaged.VIEWS),
     )
 
 

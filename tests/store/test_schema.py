@@ -1,24 +1,34 @@
-"""The schema is told once: tables in `schema.sql`, views and macros in `views/`."""
+"""The schema is told once: tables in `schema.sql`, views and macros in `views.sql` of a slice."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive.export import export
-from cardoffers_cli.kernel.store.migrations import VIEWS
-from cardoffers_cli.kernel.store.statements import sql_folder, statements
+from cardoffers_cli.kernel.store.audits import audits
+from cardoffers_cli.kernel.store.statements import VIEWS, sql_folder, statements
 from tables import select
 from work import file_of, found, taken, with_catalogue
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cardoffers_cli.kernel.store.store import Store
 
 
 def test_every_file_of_views_is_made() -> None:
-    files = {entry.name for entry in sql_folder().joinpath("kernel", "store", "views").iterdir()}
-    assert files == {f"{stem.rpartition('/')[2]}.sql" for stem in VIEWS}
+    assert files_named("views.sql") == {*VIEWS}
+
+
+def test_every_file_of_audits_is_asked() -> None:
+    of_a_module = {stem for stem in files_named("audits.py") if stem.startswith("night/")}
+    stems = {address.partition(":")[0] for address in audits().values()}
+    assert files_named("audits.sql") - of_a_module == stems
+
+
+def files_named(name: str) -> set[str]:
+    """Return the files of a name below the package, without their suffix."""
+    root = Path(str(sql_folder()))
+    return {file.relative_to(root).with_suffix("").as_posix() for file in root.rglob(name)}
 
 
 def test_a_store_has_just_the_views_and_macros_of_the_files(store: Store) -> None:

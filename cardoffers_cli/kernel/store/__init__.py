@@ -17,5 +17,6 @@ May import `kernel/words` and `kernel/disk`, and `archive`, as an open store sho
 DuckDB is imported nowhere else but there. `statements.py` says how SQL is written and addressed,
 `binding.py` what a statement reads and makes. To change the schema change `schema.sql`, of which
 new stores are made, and, once a version is released, add a numbered file to `migrations/` that does
-the same to its stores. A view or a macro changes in `views/` alone, an audit in `audits/`.
+the same to its stores. A view or a macro changes in `views.sql` of its slice alone, an audit in
+`audits.sql`.
 """

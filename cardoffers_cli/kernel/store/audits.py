@@ -1,4 +1,4 @@
-"""The audits that are SQL: statements of `audits/` that select rows which must not be.
+"""The audits that are SQL: statements of `audits.sql` of a slice that select what must not be.
 
 Most of them are about one purchase or one redemption, with all that belongs to it. So they can be
 asked about a part of the store: the purchases and redemptions that later runs brought or touched,
@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.store.binding import declared
-from cardoffers_cli.kernel.store.statements import sql_folder, statement, statements
+from cardoffers_cli.kernel.store.statements import statement, statements
 from cardoffers_cli.kernel.words.events import EVENTS
 
 if TYPE_CHECKING:
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
 
 
-_FOLDER = "kernel/store/audits"
+_WITH_AUDITS = """
+    approvals archive arrivals credits documents events merchants offers payouts pickup privacy
+    refunds river watch
+"""
 _PART = "kernel/store/audited_part"
 
 OF_A_PART = frozenset(
@@ -43,8 +46,7 @@ OF_A_PART = frozenset(
 @cache
 def audits() -> Mapping[str, str]:
     """Return the address of every audit by its name."""
-    files = sorted(entry.name for entry in sql_folder().joinpath(_FOLDER).iterdir())
-    stems = [f"{_FOLDER}/{name.removesuffix('.sql')}" for name in files if name.endswith(".sql")]
+    stems = [f"{folder}/audits" for folder in _WITH_AUDITS.split()]
     return {name: f"{stem}:{name}" for stem in stems for name in statements(stem)}
 
 

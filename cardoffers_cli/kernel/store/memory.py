@@ -13,7 +13,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cardoffers_cli.kernel.store.statements import sql_folder, statement, statements
+from cardoffers_cli.kernel.store.statements import VIEWS, statement, statements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -145,12 +145,4 @@ def _tables() -> frozenset[str]:
 @cache
 def _views() -> Mapping[str, frozenset[str]]:
     """Return the words of each view and macro by its name."""
-    stems = (
-        file.name.removesuffix(".sql")
-        for file in (sql_folder() / "kernel" / "store" / "views").iterdir()
-    )
-    return {
-        name: _words(sql)
-        for stem in stems
-        for name, sql in statements(f"kernel/store/views/{stem}").items()
-    }
+    return {name: _words(sql) for stem in VIEWS for name, sql in statements(stem).items()}

@@ -3,8 +3,8 @@
 `kernel/store/schema.sql` is schema 1. A later schema is a file
 `kernel/store/migrations/<number>_<name>.sql`, and the same change in `schema.sql`: a new store is
 made of that, with the records of all migrations. What an older store lacks is applied in one
-transaction. Views and macros are in `kernel/store/views/`: whoever opens a store for writing that
-has the digest of others makes them anew.
+transaction. Views and macros are in `views.sql` of their slice: whoever opens a store for writing
+that has the digest of others makes them anew.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from cardoffers_cli.kernel.store.statements import sql_folder, statements
+from cardoffers_cli.kernel.store.statements import VIEWS, sql_folder, statements
 from cardoffers_cli.kernel.words.money import MINOR_UNITS
 
 if TYPE_CHECKING:
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.store import Store
 
-_VIEWS = """
-    ids money keys purchases counts offers redemptions refunds webhooks approvals reconciliation
-    statements payouts
-"""
-VIEWS = tuple(f"kernel/store/views/{name}" for name in _VIEWS.split())
-"""The files of views and macros; what one reads stands in it, or in one before it."""
 _COMMENT = re.compile(r"\s*--.*")
 
 

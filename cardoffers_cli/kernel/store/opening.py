@@ -27,7 +27,6 @@ from cardoffers_cli.kernel.store.layout import (
 from cardoffers_cli.kernel.store.lock import store_lock
 from cardoffers_cli.kernel.store.migrations import (
     BASELINE,
-    VIEWS,
     applied,
     digest_of,
     make_schema,
@@ -37,6 +36,7 @@ from cardoffers_cli.kernel.store.migrations import (
     missing,
     newest_version,
 )
+from cardoffers_cli.kernel.store.statements import VIEWS
 from cardoffers_cli.kernel.store.store import Store
 from cardoffers_cli.kernel.words.errors import NoStore, Refused, StoreBusy, StoreVersion
 

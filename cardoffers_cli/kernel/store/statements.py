@@ -3,9 +3,9 @@
 A file is a list of blocks, each a `-- name: <query>` line, comment lines that say what the
 statement reads and writes, and one statement. A file lies beside the module that runs it; a query
 is addressed as `slice/file:query`. `schema.sql` makes the tables of a new store (read it first),
-`migrations/` will bring older ones there, `views/` says once what many statements read,
-`river/plan/` holds the portable SELECTs that an engine runs, `audits/` selects rows that must not
-exist. Imports nothing of ours. A statement that meets
+`migrations/` will bring older ones there, `views.sql` of a slice says once what many statements
+read, its `audits.sql` selects rows that must not exist, `river/plan/` holds the portable SELECTs
+that an engine runs. Imports nothing of ours. A statement that meets
 temporary tables of other files declares them in its header (`binding.py`). One that is the same for
 several tables, or columns, is told once: its header says `-- for each: purchases, decisions`, or
 `-- for each: merchants.name, api_keys.name`, and it stands for a statement of each,
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from importlib.resources.abc import Traversable
 
+_WITH_VIEWS = "kernel/store river offers refunds events approvals credits documents payouts"
+VIEWS = tuple(f"{folder}/views" for folder in _WITH_VIEWS.split())
+"""The files of views and macros; what one reads stands in it, or in one before it."""
 _MARK = "-- name:"
 _FOR_EACH = re.compile(r"-- for each: ((?:.+,\n--)*.+)\n")
 _BUT = "-- but:"

@@ -2,7 +2,7 @@
 
 Amounts are `decimal.Decimal` from end to end; nothing here divides and nothing passes through a
 float (rules.md#exact-money). The set-based twin of `commission_amount` is the macro `commission_of`
-(`kernel/store/views/money.sql`); a property test holds the two together.
+(`kernel/store/views.sql`); a property test holds the two together.
 """
 
 from __future__ import annotations

@@ -1,5 +1,3 @@
--- Approvals: how far a request is.
-
 -- name: approval_state
 -- How far a request is at a moment (rules.md#four-eyes): an approval that was used stays used, and
 -- one that was refused stays refused; the others end when they expire.

@@ -1,5 +1,3 @@
--- Payouts: what the bank said of each, and what is paid of a statement.
-
 -- name: told_entries
 -- What banks said, each entry with the payout that it names, or else the one whose trace number it
 -- has, if there is one. `named` is what it names its payment by, or else its day, and `turn_no` counts

@@ -1,5 +1,3 @@
--- What statements and invoices are made of.
-
 -- name: settled_amounts
 -- Ledger entries and adjustments that a settlement took. A line says what changed hands: an entry that
 -- was reversed later stands here as it was settled, and its adjustment beside it, with the settlement

@@ -1,5 +1,3 @@
--- Refunds: how far each is, and what is left of purchases.
-
 -- name: refunded_purchases
 -- What came back of purchases by all refunds that are linked to them (rules.md#net-amounts).
 -- Grain: one row per purchase with any.

@@ -1,5 +1,3 @@
--- Offers: their terms now and in force at a moment, their titles, their state, their budgets.
-
 -- name: offer_terms
 -- What an offer is now, and what a redemption by these terms costs its merchant.
 -- Grain: one row per offer.
