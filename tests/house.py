@@ -42,10 +42,8 @@ catalogue/rows -> merchants/questions
 catalogue/rows -> offers/questions
 institutions/commands -> arrivals/calendars
 institutions/commands -> arrivals/schedules
-institutions/work -> approvals/questions
 institutions/work -> arrivals/calendars
 institutions/work -> privacy/holds
-institutions/work -> refunds/questions
 institutions/work -> watch/questions
 intake/layout_commands -> river/convert
 intake/layout_commands -> river/receiving

@@ -14,7 +14,7 @@ from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
@@ -59,18 +59,6 @@ class Approval(
     reason: str | None = shown(gives_way=6)
     used_by: str | None
     used_at: datetime | None
-
-
-POLICY = ("approvals", "approval_limit")
-"""The settings of an institution that are about approvals (rules.md#four-eyes)."""
-
-
-class PolicyChange(Record):
-    """A setting that is about approvals, with its value before and after, as text."""
-
-    field: str
-    old_value: str | None
-    new_value: str | None
 
 
 def list_approvals(
@@ -136,34 +124,6 @@ def ask(store: Store, request: ApprovalRequest, details: str) -> None:
     """Write a request, with its details as JSON; one that is there already is not written again."""
     columns = {name: value for name, value in request.items() if name != "institution"}
     store.execute("approvals/questions:ask", **{**columns, "details": details})
-
-
-def policy_changes(before: Mapping[str, Any], values: Mapping[str, Any]) -> list[PolicyChange]:
-    """Return what new values of some of `POLICY` change."""
-    return [
-        PolicyChange(field=name, old_value=_text(before[name]), new_value=_text(value))
-        for name, value in values.items()
-        if value != before[name]
-    ]
-
-
-def change_policy(
-    store: Store,
-    institution_id: UUID,
-    slug: str,
-    policy: Mapping[str, Any],
-    changes: Sequence[PolicyChange],
-    **by: Any,
-) -> None:
-    """Write all of `POLICY`, and audit the changes; `by` has run_no, now and actor."""
-    of = {"institution_id": institution_id}
-    store.execute("approvals/questions:policy", **of, **policy)
-    for change in changes:
-        store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=slug)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
 
 
 def _known(store: Store, moment: datetime, **filters: Any) -> list[Approval]:

@@ -53,9 +53,3 @@ where approval_id = $approval_id
     and institution_id = $institution_id
     and answer = 'given'
     and used_at is null;
-
--- name: policy
--- Writes the two settings of an institution that are about approvals.
-update institutions
-set approvals = $approvals, approval_limit = $approval_limit
-where institution_id = $institution_id;

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.arrivals.expectations import FileCalendar
 from cardoffers_cli.arrivals.schedules import holidays_text, parse_expectation, parse_holidays
-from cardoffers_cli.catalogue.questions import FieldChange
+from cardoffers_cli.institutions.changes import keep_changes
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import date, datetime
+    from collections.abc import Sequence
+    from datetime import datetime
     from uuid import UUID
 
-    from cardoffers_cli.arrivals.schedules import Expectation
+    from cardoffers_cli.catalogue.questions import FieldChange
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
@@ -41,14 +41,6 @@ class NightFileRow(Record):
     fault: str | None
 
 
-class CalendarChange(Record):
-    """What was expected, or the holidays, before and after, as both are shown."""
-
-    field: str
-    old_value: str | None
-    new_value: str | None
-
-
 def kept_calendars(
     store: Store, institution_id: UUID | None = None
 ) -> dict[UUID, tuple[str, list[FileCalendar]]]:
@@ -68,40 +60,6 @@ def newest_calendar(store: Store, institution_id: UUID) -> FileCalendar | None:
     return calendars[institution_id][1][-1] if calendars else None
 
 
-def keep_calendar(
-    store: Store,
-    institution_id: UUID,
-    slug: str,
-    *,
-    expects: Sequence[Expectation] | None,
-    holidays: Mapping[date, str] | None,
-    run_no: int,
-    now: datetime,
-    actor: str,
-) -> list[CalendarChange]:
-    """Expect other files from now on, and audit that; return each change. None keeps what is."""
-    before = newest_calendar(store, institution_id) or FileCalendar(set_at=now, holidays={})
-    after = FileCalendar(
-        set_at=now,
-        expects=before.expects if expects is None else tuple(dict.fromkeys(expects)),
-        holidays=before.holidays if holidays is None else holidays,
-    )
-    changes = _changes(before, after)
-    if changes:
-        store.execute(
-            "arrivals/calendars:keep",
-            institution_id=institution_id,
-            now=now,
-            run_no=run_no,
-            expects="\n".join(expectation.text for expectation in after.expects),
-            holidays=holidays_text(after.holidays),
-        )
-    by = {"institution_id": institution_id, "run_no": run_no, "now": now, "actor": actor}
-    for change in changes:
-        store.execute("institutions/changes:keep_setting", **change, **by, slug=slug)
-    return changes
-
-
 def _calendar(row: StoredCalendar) -> FileCalendar:
     return FileCalendar(
         set_at=row.set_at,
@@ -115,19 +73,6 @@ def calendar_texts(calendar: FileCalendar) -> dict[str, str]:
     days = sorted(calendar.holidays)
     text = f"{len(days)}, {days[0]} to {days[-1]}" if days else ""
     return {"expects": "; ".join(item.text for item in calendar.expects), "holidays": text}
-
-
-def _changes(before: FileCalendar, after: FileCalendar) -> list[CalendarChange]:
-    old, new = calendar_texts(before), calendar_texts(after)
-    same = {
-        "expects": before.expects == after.expects,
-        "holidays": before.holidays == after.holidays,
-    }
-    return [
-        CalendarChange(field=field, old_value=old[field] or None, new_value=new[field] or None)
-        for field in old
-        if not same[field]
-    ]
 
 
 # The files that are expected of an institution: changed by its settings.
@@ -163,12 +108,27 @@ def change_calendar(
     if options.holidays is not None:
         is_none = options.holidays == NONE
         holidays = {} if is_none else parse_holidays(options.holidays, options.holidays_name)
-    changed = keep_calendar(
-        store,
-        institution.id,
-        institution.slug,
-        expects=None if expects is None else [parse_expectation(text) for text in expects],
-        holidays=holidays,
-        **run.by,
+    before = newest_calendar(store, institution.id) or FileCalendar(set_at=run.as_of, holidays={})
+    after = FileCalendar(
+        set_at=run.as_of,
+        expects=before.expects
+        if expects is None
+        else tuple(dict.fromkeys(map(parse_expectation, expects))),
+        holidays=before.holidays if holidays is None else holidays,
     )
-    return [FieldChange(subject_id=institution.slug, **change) for change in changed]
+    old, new = calendar_texts(before), calendar_texts(after)
+    changes = {
+        field: (old[field] or None, new[field] or None)
+        for field in ("expects", "holidays")
+        if getattr(before, field) != getattr(after, field)
+    }
+    if changes:
+        store.execute(
+            "arrivals/calendars:keep",
+            institution_id=institution.id,
+            now=run.as_of,
+            run_no=run.run_no,
+            expects="\n".join(expectation.text for expectation in after.expects),
+            holidays=holidays_text(after.holidays),
+        )
+    return keep_changes(store, institution, changes, run)

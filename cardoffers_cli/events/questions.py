@@ -7,7 +7,7 @@ the secrets are in `kernel/store/signing_secrets.py`, and are handed in.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.events import ANNOUNCEMENT, EVENTS
@@ -160,13 +160,3 @@ def has_secret(store: Store, institution_id: UUID) -> bool:
 def waiting_events(store: Store, institution_id: UUID) -> int:
     """Count the events of an institution that are not delivered and might be, held back or not."""
     return int(store.value("events/questions:waiting", institution_id=institution_id))
-
-
-def set_events(
-    store: Store, institution_id: UUID, slug: str, *, before: str, after: str, **by: Any
-) -> None:
-    """Set which events an institution is sent, and audit that; `by` is run_no, now and actor."""
-    of = {"institution_id": institution_id}
-    store.execute("events/questions:events", **of, webhook_events=after)
-    change = {"field": "webhook_events", "old_value": before, "new_value": after}
-    store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=slug)

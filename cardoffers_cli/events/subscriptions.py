@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.events import questions as webhooks
+from cardoffers_cli.institutions.changes import keep_changes
 from cardoffers_cli.institutions.work import change_institution
 from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.store import security_log, signing_secrets
@@ -121,8 +122,8 @@ def set_webhook(
         run = start_run(store, kind="webhook_set", now=job.now, actor=job.actor)
         is_changed = bool(change_institution(store, owner, {"webhook_url": url}, run))
         if wanted and wanted != owner.webhook_events:
-            before = owner.webhook_events
-            webhooks.set_events(store, owner.id, owner.slug, before=before, after=wanted, **run.by)
+            store.execute("events/questions:events", institution_id=owner.id, webhook_events=wanted)
+            keep_changes(store, owner, {"webhook_events": (owner.webhook_events, wanted)}, run)
             is_changed = True
         is_first = not webhooks.has_secret(store, owner.id)
         choice = past or ("now" if is_first else None)

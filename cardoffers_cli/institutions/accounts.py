@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.institutions.changes import log_changes
+from cardoffers_cli.institutions.changes import keep_changes
 from cardoffers_cli.kernel.store.approval_requests import require_approval
 from cardoffers_cli.kernel.words.bank_accounts import parse_account, plain_name
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
-    from typing import Any
     from uuid import UUID
 
     from cardoffers_cli.catalogue.questions import FieldChange
@@ -36,48 +35,9 @@ class BankAccount(Record):
         return parse_account(self.account).masked
 
 
-class AccountChange(Record):
-    """The account or its holder before and after, as they are shown."""
-
-    field: str
-    old_value: str | None
-    new_value: str | None
-
-
 def find_account(store: Store, institution_id: UUID) -> BankAccount | None:
     """Return the account of an institution, if it has one."""
     return store.record(BankAccount, "institutions/accounts:find", institution_id=institution_id)
-
-
-def keep_account(
-    store: Store, institution_id: UUID, slug: str, account: BankAccount | None, **by: Any
-) -> list[AccountChange]:
-    """Give an institution another account, or none, and audit that; return each change.
-
-    `by` has run_no, now and actor. An account that is masked as another one is a change too.
-    """
-    before = find_account(store, institution_id)
-    if before == account:
-        return []
-    of = {"institution_id": institution_id}
-    store.execute("institutions/accounts:forget", **of)
-    if account:
-        store.execute("institutions/accounts:keep", **of, **account, now=by["now"])
-    changes = _changes(before, account)
-    for change in changes:
-        store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=slug)
-    return changes
-
-
-def _changes(before: BankAccount | None, after: BankAccount | None) -> list[AccountChange]:
-    changes = []
-    if (before and before.account) != (after and after.account):
-        old, new = before.masked if before else None, after.masked if after else None
-        changes.append(AccountChange(field="account", old_value=old, new_value=new))
-    if (before and before.holder) != (after and after.holder):
-        old, new = before.holder if before else None, after.holder if after else None
-        changes.append(AccountChange(field="account_holder", old_value=old, new_value=new))
-    return changes
 
 
 NONE = "none"
@@ -116,8 +76,16 @@ def change_account(
         },
         dry_run=dry_run,
     )
-    changed = keep_account(store, institution.id, institution.slug, now, **run.by)
-    return log_changes(store, "account_changed", institution, changed, run), approval
+    of = {"institution_id": institution.id}
+    store.execute("institutions/accounts:forget", **of)
+    if now:
+        store.execute("institutions/accounts:keep", **of, **now, now=run.as_of)
+    changes = {}
+    if (before and before.account) != (now and now.account):  # also one that is masked alike
+        changes["account"] = (before and before.masked, now and now.masked)
+    if (before and before.holder) != (now and now.holder):
+        changes["account_holder"] = (before and before.holder, now and now.holder)
+    return keep_changes(store, institution, changes, run, event="account_changed"), approval
 
 
 def _wanted(

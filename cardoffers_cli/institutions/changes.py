@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.catalogue.questions import FieldChange
@@ -17,7 +17,7 @@ from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
@@ -73,49 +73,76 @@ def _shown(row: ChangeOfOffer) -> ValueChange:
     return replace(change, old_value=old, new_value=new)
 
 
-# Settings that the security log is told of too, when they change.
+_EVENTS = {
+    "refund_window_days": "refund_policy_changed",
+    "refund_auto_link": "refund_policy_changed",
+    "clawback_days": "refund_policy_changed",
+    "hold_short": "hold_short_changed",
+    "numbers": "numbers_declared",
+    "shares_tokens_with": "token_sharing_changed",
+    "approvals": "approval_policy_changed",
+    "approval_limit": "approval_policy_changed",
+}
+"""The settings that the security log is told of too, and by which event."""
 
 
-class ChangedSetting(Protocol):
-    """A setting with its value before and after, as both are shown."""
-
-    @property
-    def field(self) -> str:
-        """Its name."""
-
-    @property
-    def old_value(self) -> str | None:
-        """Its value before."""
-
-    @property
-    def new_value(self) -> str | None:
-        """Its value from now on."""
-
-
-def log_changes(
-    store: Store,
-    event: str,
-    institution: Institution,
-    changed: Sequence[ChangedSetting],
-    run: Run,
+def change_settings(
+    store: Store, institution: Institution, values: Mapping[str, Any], run: Run
 ) -> list[FieldChange]:
-    """Write an event of what was changed of an institution, if anything; return each change."""
-    if changed:
+    """Change settings that the security log is told of; return each change."""
+    before = {name: getattr(institution, name) for name in _EVENTS}
+    changes = {
+        name: (before[name], value) for name, value in values.items() if value != before[name]
+    }
+    if changes:
+        settings = {**before, **values}
+        store.execute("institutions/changes:set", institution_id=institution.id, **settings)
+    return [
+        change
+        for event in dict.fromkeys(_EVENTS.values())
+        for change in keep_changes(
+            store,
+            institution,
+            {name: pair for name, pair in changes.items() if _EVENTS[name] == event},
+            run,
+            event=event,
+        )
+    ]
+
+
+def keep_changes(
+    store: Store,
+    institution: Institution,
+    changes: Mapping[str, tuple[Any, Any]],
+    run: Run,
+    *,
+    event: str | None = None,
+) -> list[FieldChange]:
+    """Write what was changed of an institution to the audit log; return each change, as text.
+
+    `changes` has the value before and the value after of each setting. The security log is told of
+    them too, where there are any, by `event`.
+    """
+    fields = [
+        FieldChange(
+            subject_id=institution.slug,
+            field=field,
+            old_value=None if old is None else str(old),
+            new_value=None if new is None else str(new),
+        )
+        for field, (old, new) in changes.items()
+    ]
+    for field in fields:
+        of = {"institution_id": institution.id}
+        store.execute("institutions/changes:keep", **of, **run.by, **field)
+    if fields and event:
         security_log.append(
             store,
             event,
             event_id=uuid4(),
             institution_id=institution.id,
-            details={change.field: [change.old_value, change.new_value] for change in changed},
+            details={field.field: [field.old_value, field.new_value] for field in fields},
             now=run.as_of,
             actor=run.actor,
         )
-    return [
-        FieldChange(
-            subject_id=institution.slug,
-            field=change.field,
-            old_value=change.old_value,
-            new_value=change.new_value,
-        )
-        for change in changed
-    ]
+    return fields

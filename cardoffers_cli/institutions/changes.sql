@@ -30,7 +30,7 @@ where ($subject is null or audit_log.subject = $subject)
 order by audit_log.audit_no desc
 limit $limit;
 
--- name: keep_setting
+-- name: keep
 -- Writes the change of a setting of an institution to the audit log.
 insert into audit_log (
     audit_no, run_no, happened_at, actor, institution_id, subject, subject_id, field, old_value,
@@ -38,5 +38,19 @@ insert into audit_log (
 )
 select
     coalesce(max(audit_log.audit_no), 0) + 1, $run_no, $now, $actor, $institution_id,
-    'institution', $slug, $field, $old_value, $new_value
+    'institution', $subject_id, $field, $old_value, $new_value
 from audit_log;
+
+-- name: set
+-- Writes the settings of an institution that the security log is told of.
+update institutions
+set
+    refund_window_days = $refund_window_days,
+    refund_auto_link = $refund_auto_link,
+    clawback_days = $clawback_days,
+    hold_short = $hold_short,
+    numbers = $numbers,
+    shares_tokens_with = $shares_tokens_with,
+    approvals = $approvals,
+    approval_limit = $approval_limit
+where institution_id = $institution_id;

@@ -27,17 +27,21 @@ Slug = Annotated[
 NONE = "none"
 
 
-def days(value: str | None) -> str | None:
+def days(value: str | None) -> int | str | None:
     """Read a number of days, or `none`."""
-    if value is None or value == NONE or re.fullmatch("[0-9]{1,6}", value):
+    if value is None or value == NONE:
         return value
+    if re.fullmatch("[0-9]{1,6}", value):
+        return int(value)
     raise typer.BadParameter("a number of days, such as 90, or none")
 
 
-def limit(value: str | None) -> str | None:
+def limit(value: str | None) -> Decimal | str | None:
     """Read an amount from 0, or `none`."""
-    if value is None or value == NONE or re.fullmatch(r"[0-9]{1,14}(\.[0-9]{1,4})?", value):
+    if value is None or value == NONE:
         return value
+    if re.fullmatch(r"[0-9]{1,14}(\.[0-9]{1,4})?", value):
+        return Decimal(value)
     raise typer.BadParameter("an amount, such as 100 or 99.50, or none")
 
 
@@ -243,38 +247,36 @@ def set_(
     }
     values = {field: str(value) for field, value in settings.items() if value is not None}
     layout = _layout(profile, none=no_profile)
-    about: dict[str, int | str | None] = {
+    given = {
         "refund_window_days": refund_window_days,
         "refund_auto_link": refund_auto_link,
         "clawback_days": clawback_days,
+        "hold_short": hold_short,
+        "approvals": approvals,
+        "approval_limit": approval_limit,
     }
-    refunds: dict[str, int | str | None] = {
-        name: value for name, value in about.items() if value is not None
+    policy = {
+        field: None if value == NONE else value
+        for field, value in given.items()
+        if value is not None
     }
-    four_eyes: dict[str, str | Decimal | None] = {"approvals": approvals} if approvals else {}
-    if approval_limit is not None:
-        four_eyes["approval_limit"] = None if approval_limit == NONE else Decimal(approval_limit)
     paid_to = None
     if account or account_holder:
         paid_to = AccountOptions(account=account, holder=account_holder)
     calendar = _calendar(expects, holidays)
-    others = (layout, paid_to, watch, calendar, legal_hold, numbers, shares_tokens_with, hold_short)
-    if not values and not refunds and not four_eyes and not any(others):
+    others = (layout, paid_to, watch, calendar, legal_hold, numbers, shares_tokens_with)
+    if not values and not policy and not any(others):
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     context = CommandContext.of(ctx)
-    if clawback_days is not None:
-        refunds["clawback_days"] = None if clawback_days == NONE else int(clawback_days)
     result = set_institution(
         context.job,
         slug,
         values,
+        settings=policy,
         layout=layout,
-        refunds=refunds,
-        four_eyes=four_eyes,
         account=paid_to,
         watch=None if watch is None else watch == "on",
         calendar=calendar,
-        hold_short=hold_short,
         legal_hold=legal_hold,
         numbers=numbers or (),
         token_sharers=shares_tokens_with

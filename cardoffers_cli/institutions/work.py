@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cardoffers_cli.approvals.questions import POLICY, change_policy, policy_changes
 from cardoffers_cli.arrivals.calendars import (
     CalendarOptions,
     calendar_texts,
@@ -21,15 +20,12 @@ from cardoffers_cli.catalogue.files import KINDS
 from cardoffers_cli.catalogue.questions import FieldChange
 from cardoffers_cli.catalogue.rows import write_row
 from cardoffers_cli.institutions.accounts import AccountOptions, change_account, find_account
-from cardoffers_cli.institutions.changes import log_changes
+from cardoffers_cli.institutions.changes import change_settings
 from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.layouts import keep_profile
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
-from cardoffers_cli.kernel.store.card_numbers import LengthsChange, change_lengths
 from cardoffers_cli.kernel.store.institutions import (
-    HoldShortChange,
     Institution,
-    change_sharers,
     find_institution,
     is_known,
     list_institutions,
@@ -41,8 +37,7 @@ from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.privacy.holds import change_hold, shown_hold
-from cardoffers_cli.refunds.questions import SETTINGS, change_settings
-from cardoffers_cli.watch.questions import change_watch, is_watched, keep_look
+from cardoffers_cli.watch.questions import change_watch, is_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -162,13 +157,11 @@ def set_institution(
     slug_or_id: str,
     values: Mapping[str, str],
     *,
+    settings: Mapping[str, Any] | None = None,
     layout: InstitutionLayout | None = None,
-    refunds: Mapping[str, Any] | None = None,
-    four_eyes: Mapping[str, Any] | None = None,
     account: AccountOptions | None = None,
     watch: bool | None = None,
     calendar: CalendarOptions | None = None,
-    hold_short: str | None = None,
     legal_hold: str | None = None,
     numbers: Sequence[str] = (),
     token_sharers: Sequence[str] | None = None,
@@ -176,13 +169,12 @@ def set_institution(
 ) -> ChangedInstitution:
     """Change settings of an institution.
 
-    `values` holds the new settings by column, as text in the form of catalogue files; `layout` the
-    profile its files are read by from now on, `refunds` and `four_eyes` settings that are about
-    refunds and approvals, `legal_hold` on or off, `numbers` the lengths of numbers of fields, as
-    FIELD=DIGITS, and `token_sharers` others that share its tokens, which are in the security log
-    too; `calendar` is which files are expected. Raises `NotFound`, `UsageError` for a value of the
-    wrong form, `Refused` for a currency in use, and
-    `ApprovalNeeded`.
+    `values` holds new settings by column, as text in the form of catalogue files; `settings` those
+    that the security log is told of, as they are kept, to which `numbers` adds the lengths of
+    numbers of fields, as FIELD=DIGITS, and `token_sharers` others that share its tokens; `layout`
+    is the profile its files are read by from now on, `calendar` which are expected, `legal_hold` on
+    or off. Raises `NotFound`, `UsageError` for a value of the wrong form, `Refused` for a currency
+    in use, and `ApprovalNeeded`.
     """
     approval = None
     with approvable(job, dry_run=dry_run) as store:
@@ -191,27 +183,22 @@ def set_institution(
             changes = change_institution(store, institution, values, run) if values else []
             if layout:
                 changes = [*changes, *_change_layout(store, institution, layout, run)]
-            if refunds:
-                changes = [*changes, *_change_refunds(store, institution, refunds, run)]
             if account:
                 more, approval = change_account(store, institution, account, run, dry_run=dry_run)
                 changes = [*changes, *more]
             if watch is not None:
-                changes = [*changes, *_change_watch(store, institution, run, is_on=watch)]
+                changes = [*changes, *change_watch(store, institution, run, is_on=watch)]
             if calendar:
                 changes = [*changes, *change_calendar(store, institution, calendar, run)]
-            changes = [*changes, *_change_hold_short(store, institution, hold_short, run)]
             if legal_hold:
                 changes = [*changes, *change_hold(store, institution, legal_hold, run)]
+            settings = dict(settings or {})
             if numbers:
-                changes = [*changes, *_change_numbers(store, institution, numbers, run)]
+                settings["numbers"] = _lengths(institution, numbers)
             if token_sharers is not None:
-                changes = [*changes, *_change_sharers(store, institution, token_sharers, run)]
-            if four_eyes:
-                more, policy = _change_four_eyes(
-                    store, institution, four_eyes, run, dry_run=dry_run
-                )
-                changes, approval = [*changes, *more], approval or policy
+                settings["shares_tokens_with"] = _sharers(store, institution, token_sharers)
+            more, policy = _change_policy(store, institution, settings, run, dry_run=dry_run)
+            changes, approval = [*changes, *more], approval or policy
             run.counts["changed"] = len(changes)
         after = _whole(store, find_institution(store, institution.slug))
     return ChangedInstitution(**after, changes=changes, approval=approval, dry_run=dry_run)
@@ -234,91 +221,51 @@ def _change_layout(
     return [FieldChange(subject_id=slug, field="profile", old_value=old, new_value=new)]
 
 
-def _change_refunds(
-    store: Store, institution: Institution, values: Mapping[str, Any], run: Run
-) -> list[FieldChange]:
-    before = {name: getattr(institution, name) for name in SETTINGS}
-    changed = change_settings(store, institution.id, institution.slug, before, values, **run.by)
-    return log_changes(store, "refund_policy_changed", institution, changed, run)
-
-
-def _change_four_eyes(
-    store: Store,
-    institution: Institution,
-    values: Mapping[str, Any],
-    run: Run,
-    *,
-    dry_run: bool,
+def _change_policy(
+    store: Store, institution: Institution, settings: Mapping[str, Any], run: Run, *, dry_run: bool
 ) -> tuple[list[FieldChange], str | None]:
-    """Change settings of approvals, with one where they are on; return the changes and its state.
+    """Change settings that the security log is told of; return each, and the state of an approval.
 
-    Whoever could turn them off alone would need no second person for anything.
+    Those of approvals need one where these are on: whoever could turn them off alone would need no
+    second person for anything.
     """
-    limit = values.get("approval_limit")
+    limit = settings.get("approval_limit")
     if limit is not None and (limit < 0 or limit != quantize(limit, institution.currency)):
         raise UsageError(
             f"{limit} is no amount of {institution.currency}.",
             hint="Write one from 0 with the currency's decimals, such as 100; or none.",
         )
-    before = {name: getattr(institution, name) for name in POLICY}
-    changed = policy_changes(before, values)
-    if not changed:
-        return [], None
-    details = {change.field: [change.old_value, change.new_value] for change in changed}
-    subject = ", ".join(f"{change.field} {change.new_value or 'none'}" for change in changed)
-    approval = require_approval(
-        store,
-        run,
-        institution,
-        action="approvals_set",
-        subject=subject,
-        details=details,
-        dry_run=dry_run,
-    )
-    slug = institution.slug
-    change_policy(store, institution.id, slug, {**before, **values}, changed, **run.by)
-    return log_changes(store, "approval_policy_changed", institution, changed, run), approval
+    approval = None
+    changed = {
+        name: [None if value is None else str(value) for value in (before, settings[name])]
+        for name in ("approvals", "approval_limit")
+        if name in settings and (before := getattr(institution, name)) != settings[name]
+    }
+    if changed:
+        approval = require_approval(
+            store,
+            run,
+            institution,
+            action="approvals_set",
+            subject=", ".join(f"{name} {new or 'none'}" for name, (_, new) in changed.items()),
+            details=changed,
+            dry_run=dry_run,
+        )
+    return change_settings(store, institution, settings, run), approval
 
 
-def _change_watch(
-    store: Store, institution: Institution, run: Run, *, is_on: bool
-) -> list[FieldChange]:
-    changed = change_watch(store, institution.id, institution.slug, is_on=is_on, **run.by)
-    if changed and is_on:
-        keep_look(store, institution.id, run.run_no)  # what was there before is not looked at
-    return log_changes(store, "watch_changed", institution, changed, run)
-
-
-def _change_numbers(
-    store: Store, institution: Institution, numbers: Sequence[str], run: Run
-) -> list[FieldChange]:
+def _lengths(institution: Institution, declarations: Sequence[str]) -> str | None:
+    """Return the lengths of an institution's numbers, with those that are declared now."""
     lengths = read_lengths(institution.numbers)
-    for declaration in numbers:
+    for declaration in declarations:
         lengths |= declared_lengths(declaration)
-    change = LengthsChange(old_value=institution.numbers, new_value=lengths_text(lengths))
-    changed = change_lengths(store, institution.id, institution.slug, change, **run.by)
-    return log_changes(store, "numbers_declared", institution, changed, run)
+    return lengths_text(lengths)
 
 
-def _change_sharers(
-    store: Store, institution: Institution, sharers: Sequence[str], run: Run
-) -> list[FieldChange]:
-    slugs = [find_institution(store, sharer).slug for sharer in sharers]
-    changed = change_sharers(store, institution, slugs, **run.by)
-    return log_changes(store, "token_sharing_changed", institution, changed, run)
-
-
-def _change_hold_short(
-    store: Store, institution: Institution, value: str | None, run: Run
-) -> list[FieldChange]:
-    old, of = institution.hold_short, {"institution_id": institution.id}
-    if not value or value == old:
-        return []
-    change = HoldShortChange(field="hold_short", old_value=old, new_value=value)
-    store.execute("kernel/store/institutions:hold", **of, hold_short=value)
-    by = {**run.by, "slug": institution.slug}
-    store.execute("institutions/changes:keep_setting", **of, **by, **change)
-    return log_changes(store, "hold_short_changed", institution, [change], run)
+def _sharers(store: Store, institution: Institution, sharers: Sequence[str]) -> str | None:
+    """Return the slugs of other institutions, as they are kept."""
+    slugs = {find_institution(store, sharer).slug for sharer in sharers}
+    return "|".join(sorted(slugs - {institution.slug})) or None
 
 
 def _whole(store: Store, institution: Institution) -> InstitutionDetails:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cardoffers_cli.institutions.changes import log_changes
+from cardoffers_cli.institutions.changes import keep_changes
 from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
@@ -149,14 +149,6 @@ ON, OFF = "on", "off"
 _REASON = "set for the institution"
 
 
-class HoldChange(Record):
-    """The hold of an institution before and after."""
-
-    field: str
-    old_value: str | None
-    new_value: str | None
-
-
 def shown_hold(store: Store, institution: Institution) -> str | None:
     """Return ON for an institution on hold, else None: without one nothing is shown."""
     return ON if hold_on(store, institution.id) else None
@@ -168,7 +160,5 @@ def change_hold(store: Store, institution: Institution, wanted: str, run: Run) -
     if before == wanted:
         return []
     keep_hold(store, institution.id, None, is_on=wanted == ON, reason=_REASON, **run.by)
-    change = HoldChange(field="legal_hold", old_value=before, new_value=wanted)
-    of = {"institution_id": institution.id, "slug": institution.slug}
-    store.execute("institutions/changes:keep_setting", **of, **change, **run.by)
-    return log_changes(store, "legal_hold_changed", institution, [change], run)
+    changes = {"legal_hold": (before, wanted)}
+    return keep_changes(store, institution, changes, run, event="legal_hold_changed")

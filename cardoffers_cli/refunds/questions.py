@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 RefundState = Literal["waiting", "linked", "refused", "dismissed"]
 
-SETTINGS = ("refund_window_days", "refund_auto_link", "clawback_days")
-"""The settings of an institution that are about refunds (rules.md#refund-policy)."""
-
 
 class RefundProgress(Record):
     """How far a refund is, and what it took back."""
@@ -81,14 +78,6 @@ class RefundCandidate(Record):
     currency: str = shown(gives_way=5)
     refunded_at: datetime = shown("refunded at", gives_way=6)
     transacted_at: datetime = shown("purchased at", gives_way=7)
-
-
-class SettingChange(Record):
-    """A setting with its value before and after, as text."""
-
-    field: str
-    old_value: str | None
-    new_value: str | None
 
 
 class NamedRefund(Record):
@@ -159,32 +148,3 @@ def dismiss(store: Store, refund: RefundRow, institution_id: UUID, **by: Any) ->
     """Lay a refund aside: `by` has actor, reason, run_no and now."""
     of = {"refund_no": refund.refund_no, "institution_id": institution_id}
     store.execute("refunds/questions:dismiss", **of, **by)
-
-
-def change_settings(
-    store: Store,
-    institution_id: UUID,
-    slug: str,
-    before: Mapping[str, Any],
-    values: Mapping[str, Any],
-    **by: Any,
-) -> list[SettingChange]:
-    """Change settings that are about refunds, and audit that; return each change.
-
-    `before` has all of `SETTINGS`, `values` those that are given anew, `by` run_no, now and actor.
-    """
-    changes = [
-        SettingChange(field=name, old_value=_text(before[name]), new_value=_text(value))
-        for name, value in values.items()
-        if value != before[name]
-    ]
-    of = {"institution_id": institution_id}
-    if changes:
-        store.execute("refunds/questions:policy", **of, **{**before, **values})
-    for change in changes:
-        store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=slug)
-    return changes
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)

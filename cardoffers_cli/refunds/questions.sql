@@ -121,12 +121,3 @@ from candidates
 inner join refunds on refunds.refund_no = candidates.refund_no
 where candidates.remaining_amount >= candidates.refund_amount
 order by candidates.refunded_at, candidates.refund_ref, candidates.rank_no;
-
--- name: policy
--- Writes the three settings of an institution that are about refunds.
-update institutions
-set
-    refund_window_days = $refund_window_days,
-    refund_auto_link = $refund_auto_link,
-    clawback_days = $clawback_days
-where institution_id = $institution_id;

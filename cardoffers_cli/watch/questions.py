@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from cardoffers_cli.institutions.changes import keep_changes
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.records import Record, shown
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from typing import Any
     from uuid import UUID
 
+    from cardoffers_cli.catalogue.questions import FieldChange
+    from cardoffers_cli.kernel.store.institutions import Institution
+    from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
 
 
@@ -69,37 +73,26 @@ class OpenWatchFindings(Record):
     found_at: datetime
 
 
-class WatchChange(Record):
-    """Whether an institution is watched, before and after."""
-
-    field: str
-    old_value: str | None
-    new_value: str | None
-
-
 def is_watched(store: Store, institution_id: UUID) -> bool:
     """Return whether an institution is watched."""
     return bool(store.value("watch/questions:is_watched", institution_id=institution_id))
 
 
 def change_watch(
-    store: Store, institution_id: UUID, slug: str, *, is_on: bool, **by: Any
-) -> list[WatchChange]:
-    """Watch an institution, or do not, and audit that; return the change.
-
-    `by` has run_no, now and actor.
-    """
-    was_on = is_watched(store, institution_id)
+    store: Store, institution: Institution, run: Run, *, is_on: bool
+) -> list[FieldChange]:
+    """Watch an institution, or do not, and write that into both logs; return the change."""
+    was_on = is_watched(store, institution.id)
     if was_on == is_on:
         return []
-    of = {"institution_id": institution_id}
+    of = {"institution_id": institution.id}
     store.execute("watch/questions:unwatch", **of)
     if is_on:
-        store.execute("watch/questions:watch", **of, now=by["now"])
+        store.execute("watch/questions:watch", **of, now=run.as_of)
+        keep_look(store, institution.id, run.run_no)  # what was there before is not looked at
     words = {True: "on", False: "off"}
-    change = WatchChange(field="watch", old_value=words[was_on], new_value=words[is_on])
-    store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=slug)
-    return [change]
+    changes = {"watch": (words[was_on], words[is_on])}
+    return keep_changes(store, institution, changes, run, event="watch_changed")
 
 
 def record_findings(

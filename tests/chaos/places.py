@@ -339,7 +339,7 @@ class Places:
         self._do("institution set tarnhollow --approvals on --approval-limit 1000000")
         made = replace(job_of(self.place), now=parse_moment(LATELY), actor="alice")
         with suppress(ApprovalNeeded):
-            set_institution(made, "tarnhollow", {}, four_eyes={"approvals": "off"})
+            set_institution(made, "tarnhollow", {}, settings={"approvals": "off"})
 
     def _add_files(self) -> None:
         made = self.place / "made" / "transactions"

@@ -253,7 +253,7 @@ def test_a_clock_that_is_set_back_makes_no_approval_valid_again(made: Job) -> No
 
 
 def set_(job: Job, institution: str = "brook", **values: Any) -> list[tuple[str, Any, Any]]:
-    done = set_institution(job, institution, {}, four_eyes=values)
+    done = set_institution(job, institution, {}, settings=values)
     return [(each.field, each.old_value, each.new_value) for each in done.changes]
 
 
@@ -276,7 +276,7 @@ def test_an_account_needs_a_second_person_who_sees_it_whole(made: Job) -> None:
 
 def test_turning_on_is_one_command_and_is_told(made: Job) -> None:
     on = {"approvals": "on", "approval_limit": Decimal("5.5")}
-    dry = set_institution(made, "brook", {}, four_eyes=on, dry_run=True)
+    dry = set_institution(made, "brook", {}, settings=on, dry_run=True)
     assert (2, None, "off") == (
         len(dry.changes),
         dry.approval,
@@ -304,7 +304,7 @@ WEAKER: list[dict[str, Any]] = [
 @pytest.mark.parametrize("values", WEAKER)
 @one_in(2)
 def test_nobody_turns_it_off_or_loosens_it_alone(made: Job, values: dict[str, Any]) -> None:
-    dry = set_institution(made, "alder", {}, four_eyes=values, dry_run=True)
+    dry = set_institution(made, "alder", {}, settings=values, dry_run=True)
     assert (NEEDED, len(values)) == (dry.approval, len(dry.changes))
     before = kept(made, "approvals", "runs", "security_log")
     with pytest.raises(ApprovalNeeded, match="Changing the settings of approvals needs"):

@@ -327,7 +327,7 @@ def test_only_files_of_purchases_are_taken_back(made: Job, tmp_path: Path) -> No
 
 
 def test_a_second_person_approves_where_reversals_need_it(made: Job, tmp_path: Path) -> None:
-    set_institution(made, "alder", {}, four_eyes={"approvals": "on"})
+    set_institution(made, "alder", {}, settings={"approvals": "on"})
     nothing = take(made, tmp_path, "ref identifier\nQ-1 M9")
     import_id = take(made, tmp_path)
     match_purchases(made)

@@ -483,7 +483,7 @@ def test_half_a_file_is_held(
 ) -> None:
     for number, count in enumerate(before):
         taken(alder, rows_of(tmp_path / f"{number}.csv", number, count))
-    set_institution(alder, "alder", {}, hold_short=hold_short)
+    set_institution(alder, "alder", {}, settings={"hold_short": hold_short})
     path, earlier = rows_of(tmp_path / "half.csv", 100, rows, cut=cut), kept(alder)
     if becomes == "held":
         with pytest.raises(FileRefused, match="under 60 %") as caught:

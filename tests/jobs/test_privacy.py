@@ -306,7 +306,7 @@ def test_what_cannot_be_erased_is_refused(alder: Job, code: str, token: str, rea
 
 @slow
 def test_two_persons_erase_where_approvals_are_on(alder: Job) -> None:
-    set_institution(alder, "alder", {}, four_eyes={"approvals": "on"})
+    set_institution(alder, "alder", {}, settings={"approvals": "on"})
     ann, bob = replace(alder, actor="ann as ops"), replace(alder, actor="bob as ops")
     assert "approval_required" == code_of(lambda: erase(ann))
     assert [] == [*own_list(alder.path).erasures]

@@ -240,7 +240,7 @@ def test_a_reason_is_needed(made: Job) -> None:
 
 def test_a_change_of_the_policy_is_audited_and_in_the_security_log(made: Job) -> None:
     policy = {"refund_auto_link": "unique_exact", "clawback_days": 30, "refund_window_days": 180}
-    told = set_institution(made, "alder", {}, refunds=policy)
+    told = set_institution(made, "alder", {}, settings=policy)
     assert [("refund_auto_link", "never", "unique_exact"), ("clawback_days", None, "30")] == [
         (each.field, each.old_value, each.new_value) for each in told.changes
     ]
@@ -250,8 +250,8 @@ def test_a_change_of_the_policy_is_audited_and_in_the_security_log(made: Job) ->
     assert [("refund_policy_changed", "tester")] == found(
         made, "select event, actor from security_log"
     )
-    assert [] == set_institution(made, "alder", {}, refunds=policy).changes
-    set_institution(made, "alder", {}, refunds={"clawback_days": None})
+    assert [] == set_institution(made, "alder", {}, settings=policy).changes
+    set_institution(made, "alder", {}, settings={"clawback_days": None})
     apply_refunds(made)
     assert ("one", "linked", "p2") in states(made, "state", "transaction_ref")
     assert "policy" == show_refund(made, "alder", "one").how

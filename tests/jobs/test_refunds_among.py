@@ -256,7 +256,7 @@ def told_of(result: Any, step: str, *names: str) -> list[Any]:
 def with_profile(folder: Path) -> Job:
     made = with_catalogue(folder)
     policy = {"refund_auto_link": "unique_exact"}
-    set_institution(made, "alder", {}, layout=InstitutionLayout(toml=TOML), refunds=policy)
+    set_institution(made, "alder", {}, layout=InstitutionLayout(toml=TOML), settings=policy)
     return made
 
 

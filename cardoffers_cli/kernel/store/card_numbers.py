@@ -76,14 +76,6 @@ class PlaceOfNumbers(Record):
     row_no: int | None
 
 
-class LengthsChange(Record):
-    """The declared lengths of numbers before and after, as text."""
-
-    field: str = "numbers"
-    old_value: str | None
-    new_value: str | None
-
-
 class Mask(Record):
     """What is to stand in the place of a text, wherever that stands in one place."""
 
@@ -119,21 +111,6 @@ def keep_numbers(store: Store, numbers: NumberEvidence) -> None:
             met=marks,
             is_taken=tally.is_taken or not numbers.is_refused(form),
         )
-
-
-def change_lengths(
-    store: Store, institution_id: UUID, slug: str, change: LengthsChange, **by: Any
-) -> list[LengthsChange]:
-    """Declare the lengths of an institution's numbers, and audit that; return the change, if any.
-
-    `by` has run_no, now and actor.
-    """
-    if change.old_value == change.new_value:
-        return []
-    of = {"institution_id": institution_id}
-    store.execute(f"{_ADDRESS}:keep_lengths", **of, numbers=change.new_value)
-    store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=slug)
-    return [change]
 
 
 def refused_before(store: Store, numbers: NumberEvidence) -> list[Finding]:

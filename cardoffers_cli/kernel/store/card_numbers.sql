@@ -30,12 +30,6 @@ values ($institution_id, $field, $length, $form, $issued, $right, $met, $is_take
 select institution_id, numbers
 from institutions;
 
--- name: keep_lengths
--- Writes the lengths that a person declared of the numbers of an institution.
-update institutions
-set numbers = $numbers
-where institution_id = $institution_id;
-
 -- name: refused_before
 -- The files of an institution of which rows were refused as card numbers in one of these fields, with
 -- how many rows, the newest first. Grain: one row per file.

@@ -1,4 +1,4 @@
-"""Institutions with their programs: find one, list them, change its settings."""
+"""Institutions with their programs: find one, list them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.id_prefixes import ids_beginning
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
-from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
     from decimal import Decimal
     from uuid import UUID
 
@@ -53,22 +52,6 @@ class Institution:
     tax_note: str | None
     numbers: str | None
     shares_tokens_with: str | None
-
-
-class SharersChange(Record):
-    """The institutions that one shares its tokens with, before and after, as text."""
-
-    field: str
-    old_value: str | None
-    new_value: str | None
-
-
-class HoldShortChange(Record):
-    """Which files of an institution are held, before and after."""
-
-    field: str
-    old_value: str
-    new_value: str
 
 
 def find_institution(store: Store, slug_or_id: str) -> Institution:
@@ -130,26 +113,6 @@ def list_institutions(store: Store) -> list[Institution]:
 def is_known(store: Store, slug: str) -> bool:
     """Whether a slug is an institution's."""
     return bool(store.value("kernel/store/institutions:is_known", slug=slug))
-
-
-def change_sharers(
-    store: Store, institution: Institution, slugs: Collection[str], **by: Any
-) -> list[SharersChange]:
-    """Set whose cardholders have the same tokens, and audit that; return the change.
-
-    `by` has run_no, now and actor.
-    """
-    change = SharersChange(
-        field="shares_tokens_with",
-        old_value=institution.shares_tokens_with,
-        new_value="|".join(sorted({*slugs} - {institution.slug})) or None,
-    )
-    if change.old_value == change.new_value:
-        return []
-    of = {"institution_id": institution.id}
-    store.execute("kernel/store/institutions:share", **of, shares_tokens_with=change.new_value)
-    store.execute("institutions/changes:keep_setting", **of, **by, **change, slug=institution.slug)
-    return [change]
 
 
 def _institution(row: Mapping[str, Any]) -> Institution:

@@ -29,15 +29,3 @@ order by slug;
 select count(*) > 0 as is_there
 from institutions
 where slug = $slug;
-
--- name: share
--- Sets whose cardholders have the same tokens as those of an institution.
-update institutions
-set shares_tokens_with = $shares_tokens_with
-where institution_id = $institution_id;
-
--- name: hold
--- Sets which files of an institution are held.
-update institutions
-set hold_short = $hold_short
-where institution_id = $institution_id;

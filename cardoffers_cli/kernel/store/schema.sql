@@ -1,9 +1,7 @@
 -- The tables of a store, and the rows that a new one begins with: read this first. A new store is
--- made of this file, and of the views and macros in `kernel/store/views/`. This is schema 1: a later one is a
--- file in `kernel/store/migrations/`, and the same change here. All moments are UTC. Amounts are in the
--- currency beside them.
-
--- What ran, and what it changed
+-- made of this file, and of the views and macros in `views.sql` of slices. This is schema 1: a later
+-- one is a file in `kernel/store/migrations/`, and the same change here. All moments are UTC. Amounts
+-- are in the currency beside them.
 
 -- name: schema_versions
 -- Grain: one row per schema that this store was brought to. Stores from before schema 1 do not have
