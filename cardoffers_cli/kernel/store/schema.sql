@@ -3,6 +3,8 @@
 -- one is a file in `kernel/store/migrations/`, and the same change here. All moments are UTC. Amounts
 -- are in the currency beside them.
 
+-- What ran, and what it changed
+
 -- name: schema_versions
 -- Grain: one row per schema that this store was brought to. Stores from before schema 1 do not have
 -- this table, by which they are known.
