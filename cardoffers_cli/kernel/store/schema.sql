@@ -1,7 +1,6 @@
--- The tables of a store, and the rows that a new one begins with: read this first. A new store is
--- made of this file, and of the views and macros in `views.sql` of slices. This is schema 1: a later
--- one is a file in `kernel/store/migrations/`, and the same change here. All moments are UTC. Amounts
--- are in the currency beside them.
+-- The tables of a new store, and its first rows; `views.sql` of slices has what is read of them. This
+-- is schema 1: a later one is a file in `kernel/store/migrations/`, and the same change here. All
+-- moments are UTC. Amounts are in the currency beside them.
 
 -- What ran, and what it changed
 
