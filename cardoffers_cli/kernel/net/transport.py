@@ -10,7 +10,7 @@ redirects to be switched off.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -150,14 +150,21 @@ class Transport:
 
 def make_tls(ca_file: Path | None) -> ssl.SSLContext:
     """Return the context that verifies receivers: certificate, name, TLS 1.2 or newer."""
+    if ca_file is None:
+        return _usual_tls()
     context = httpx.create_ssl_context(trust_env=False)
-    if ca_file is not None:
-        try:
-            context.load_verify_locations(cafile=ca_file)
-        except OSError as error:
-            raise ConfigurationError(
-                f"The certificates in {ca_file} cannot be read: {error.strerror or error}.",
-                code="ca_file_unreadable",
-                hint="Name a file of certificates in PEM.",
-            ) from None
+    try:
+        context.load_verify_locations(cafile=ca_file)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The certificates in {ca_file} cannot be read: {error.strerror or error}.",
+            code="ca_file_unreadable",
+            hint="Name a file of certificates in PEM.",
+        ) from None
     return context
+
+
+@cache
+def _usual_tls() -> ssl.SSLContext:
+    """Return the context of the authorities that everybody trusts, who take a while to read."""
+    return httpx.create_ssl_context(trust_env=False)
