@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections import defaultdict
@@ -31,6 +32,9 @@ hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("any machine")
+
+# What is collected once stays to the end, and is not to be looked through again and again.
+gc.set_threshold(20_000, 20, 50)
 
 MAIN = sys.modules["__main__"]
 if not hasattr(MAIN, "__file__"):
@@ -120,6 +124,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
 
 
 def _most(item: pytest.Item) -> int | None:
