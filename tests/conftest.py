@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from buckets import ObjectStore
     from cardoffers_cli.kernel.store.store import Store
 
+pytest_plugins = ["command_line"]
 
 # Tests start hundreds of processes. Each would compile all that it imports, if none may keep it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -96,12 +97,12 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "one_in(number): see tests/sizes.py")
-    config.addinivalue_line("markers", "slow: see tests/sizes.py")
+    config.addinivalue_line("markers", "one_in(number): see tests/kit/sizes.py")
+    config.addinivalue_line("markers", "slow: see tests/kit/sizes.py")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not tried at this level, as tests/sizes.py says.
+    """Leave out what is not tried at this level, as tests/kit/sizes.py says.
 
     Of a file that is named every table is tried whole, and what is slow too.
     """
@@ -132,8 +133,11 @@ def pytest_collection_finish() -> None:
 
 def _most(item: pytest.Item) -> int | None:
     """Return how many rows of a test's table are tried each time, None for all."""
-    room = item.path.relative_to(Path(__file__).parent).parts[0]
-    return None if room.endswith(".py") else ROWS_EACH_TIME.get(room, ELSE_EACH_TIME)
+    folder = item.path.parent.relative_to(Path(__file__).parent)
+    if folder == Path():
+        return None
+    rooms = (each.as_posix() for each in (folder, *folder.parents))
+    return next((ROWS_EACH_TIME[each] for each in rooms if each in ROWS_EACH_TIME), ELSE_EACH_TIME)
 
 
 def _one_in(item: pytest.Item) -> int:

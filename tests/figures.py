@@ -20,13 +20,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "kit"))
 
 from house import CHECKOUT, PRODUCT, House, read_house, rings
 from statements import statements_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RUN = 6
 """How many equal lines in a row are a repetition."""

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 ROOMS = [*KERNEL, *SLICES[1:]]
 """The parts of the kernel, and the slices, whose code and SQL faults are planted into."""
-FOLDERS = {each.parent.name for each in (CHECKOUT / "tests").glob("*/test_*.py")} - {"chaos"}
-"""Where their tests lie."""
+TESTS = sorted((CHECKOUT / "tests").glob("*/**/test_*.py"))
+"""Their tests."""
 MOST_FILES = 8
 """Files of tests that are run at once."""
 MOST_TURNS = 3
@@ -345,12 +345,7 @@ def record(path: Path, words: list[str]) -> None:
     """Run the tests of the rooms, and write down what each runs."""
     recorder = Recorder()
     os.chdir(CHECKOUT)
-    files = [
-        str(each)
-        for name in sorted(FOLDERS)
-        for each in sorted((CHECKOUT / "tests" / name).glob("test_*.py"))
-    ]
-    pytest.main(["-q", "-p", "no:cacheprovider", *words, *files], plugins=[recorder])
+    pytest.main(["-q", "-p", "no:cacheprovider", *words, *map(str, TESTS)], plugins=[recorder])
     path.write_text(json.dumps(recorder.ran), "utf-8")
 
 
@@ -479,7 +474,7 @@ def _run(folder: Path, words: list[str], told: int) -> None:
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
     os.environ |= {"PYTHONPATH": str(folder), "CARDOFFERS_TESTS": "", "CI": ""}
-    sys.path[:0] = [str(folder), str(folder / "tests")]
+    sys.path[:0] = [str(folder), str(folder / "tests"), str(folder / "tests" / "kit")]
     ours = [
         name
         for name, module in sys.modules.items()

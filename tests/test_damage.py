@@ -287,7 +287,7 @@ with made.store() as store:
 
 
 def with_a_log(folder: Path) -> Path:
-    words = [sys.executable, "-c", KILLED, str(Path(__file__).parent)]
+    words = [sys.executable, "-c", KILLED, str(Path(__file__).parent / "kit")]
     assert -signal.SIGKILL == subprocess.run(words, cwd=folder, check=False).returncode
     return folder / f"{STORE}.wal"
 

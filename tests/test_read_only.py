@@ -175,7 +175,7 @@ def judged(exit_code: int, stderr: str) -> str:
 def run_as_others_do(home: Path, words: list[str]) -> dict[str, tuple[int, str]]:
     """Run commands in a process that heeds the modes of files; return how each ended."""
     done = subprocess.run(
-        [sys.executable, "-c", RUN, str(Path(__file__).parent)],
+        [sys.executable, "-c", RUN, str(Path(__file__).parent / "kit")],
         cwd=home,
         input="\n".join(words),
         stdout=subprocess.PIPE,

@@ -39,9 +39,9 @@ def test_of_each_table_some_rows_are_tried(
 @pytest.mark.parametrize(
     ("is_tried", "named", "level"),
     [
-        (False, "tests/wire", ""),
-        (True, "tests/wire/test_strangers.py", ""),
-        (True, "tests/wire", "gate"),
+        (False, "tests/kernel/net", ""),
+        (True, "tests/kernel/net/test_strangers.py", ""),
+        (True, "tests/kernel/net", "gate"),
     ],
 )
 def test_what_is_slow_is_tried_at_the_gate_and_by_name(
@@ -82,7 +82,7 @@ def test_a_run_of_tests_names_what_it_skipped(tmp_path: Path) -> None:
         "PATH": str(tmp_path),
     }
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "tests/validator/test_use.py"],
+        [sys.executable, "-m", "pytest", "-q", "tests/intake/pack/test_use.py"],
         cwd=CHECKOUT,
         env=environment,
         capture_output=True,

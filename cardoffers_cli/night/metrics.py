@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Metrics as text, in the format that Prometheus reads (text exposition, version 0.0.4).
 #
 # A family is a metric with all its samples. Names end in their unit, and in `_total` where they
-# only grow; `tests/domain/test_exposition.py` has the rules as a table.
+# only grow; `tests/night/test_metrics_text.py` has the rules as a table.
 
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

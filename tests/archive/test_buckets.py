@@ -264,7 +264,7 @@ def test_who_has_no_history_at_a_url_loads_nothing_for_it(made: Job, tmp_path: P
         capture_output=True,
         text=True,
         check=True,
-        cwd="tests",
+        cwd="tests/kit",
     )
     assert "set()" == told.stdout.strip()
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "kit"))
 
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.river.decide import decide

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+
 from speed import product
 
 if TYPE_CHECKING:

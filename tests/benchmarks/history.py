@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+
 from speed import AS_OF, product
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ import numpy as np
 import polars as pl
 from rapidfuzz import fuzz, process
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "kit"))
 
 from cardoffers_cli.merchants import suggestions
 from cardoffers_cli.merchants.discovery import suggest_merchants

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "kit"))
 
 from cardoffers_cli.credits.work import reconcile
 from crediting import begin

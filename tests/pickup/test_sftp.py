@@ -19,7 +19,7 @@ from cardoffers_cli.pickup.ssh import SftpFolder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LIAR = Path(__file__).parents[1] / "liar.py"
+LIAR = Path(__file__).with_name("liar.py")
 
 
 @contextmanager
