@@ -107,10 +107,10 @@ def snapshot(store: Store, *but: str) -> dict[str, list[tuple[Any, ...]]]:
 
     Of what may be in the history the view is read, wherever its rows are.
     """
-    return {
-        name: select(store, f"from {name} order by all")
-        for (name,) in select(store, TABLES)
-        if name not in but
+    names = [name for (name,) in select(store, TABLES) if name not in but]
+    any_row = " union all ".join(f"select '{name}' where exists (from {name})" for name in names)
+    return {name: [] for name in names} | {
+        name: select(store, f"from {name} order by all") for (name,) in select(store, any_row)
     }
 
 
