@@ -164,6 +164,7 @@ where subject in ('statement', 'entry')
 """The entries of banks that all verdicts tell of, and what these moved."""
 
 
+@slow
 @pytest.mark.parametrize("institution", [None, "alder"])
 def test_an_entry_whose_payout_becomes_known_counts_once(
     made: Job, institution: str | None

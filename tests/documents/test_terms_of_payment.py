@@ -20,6 +20,7 @@ from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.merchants.questions import list_merchants
 from cardoffers_cli.river.settlements import settle_due
 from settled import redeem_in
+from sizes import slow
 from tables import read, uid
 from work import found, new_store, once, tell
 
@@ -133,6 +134,7 @@ def written(made: Job, folder: Path) -> dict[str, str]:
     }
 
 
+@slow
 def test_tax_fields_stand_unchanged_on_what_is_closed(made: Job, tmp_path: Path) -> None:
     set_merchant(made, "bakery", {"net_days": "14", **TAX})
     set_institution(made, "alder", TAX)

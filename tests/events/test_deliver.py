@@ -248,6 +248,7 @@ def test_a_retry_begins_the_schedule_again_and_ends_in_an_alert_of_its_own(tmp_p
     assert ["webhook_exhausted"] * 2 == alerts(made)
 
 
+@slow
 @pytest.mark.parametrize(
     ("expected", "filters"),
     [
@@ -275,6 +276,7 @@ def test_a_retry_takes_what_is_chosen(
     assert 0 == retry(made, **filters)["made_due"]
 
 
+@slow
 def test_a_receiver_that_answers_410_is_tried_again_like_any_other(tmp_path: Path) -> None:
     made = events(tmp_path, 3, ["alder", "brook"], webhook_at_once_per_institution=1)
     with failing(status=410) as gone, Receiver(clock=real_clock) as well:
@@ -311,6 +313,7 @@ def test_what_was_reversed_before_it_arrived_is_not_sent(
 # Who has nowhere to go
 
 
+@slow
 @pytest.mark.parametrize(("past", "delivered"), [(None, 0), ("now", 0), ("all", 2)])
 @one_in(2)
 def test_a_first_webhook_is_told_what_becomes_of_events_from_before(
@@ -329,6 +332,7 @@ def test_a_first_webhook_is_told_what_becomes_of_events_from_before(
     assert 0 == past_events(made, "alder")  # it is asked the first time only
 
 
+@slow
 def test_what_is_held_back_stays_so_until_something_else_is_said(
     tmp_path: Path, receiver: Receiver
 ) -> None:
@@ -380,6 +384,7 @@ def test_a_url_from_the_catalogue_waits_for_its_secret(tmp_path: Path, receiver:
 # By hand
 
 
+@slow
 def test_resending_adds_a_marked_attempt_and_touches_nothing_else(tmp_path: Path) -> None:
     made = events(tmp_path)
     with failing(fail=2) as receiver:
@@ -506,6 +511,7 @@ def test_told_to_stop_it_finishes_what_is_in_flight_and_leaves_the_rest(tmp_path
     assert [(report["delivered"],)] == found(made, "select count(*) from attempts")
 
 
+@slow
 def test_waiting_goes_through_the_schedule(tmp_path: Path) -> None:
     made, clock = events(tmp_path), Standing(NOON)
     with failing(fail=4) as receiver:

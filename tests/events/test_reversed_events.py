@@ -103,6 +103,7 @@ def test_completed_is_what_it_was_whoever_wants_reversals(tmp_path: Path) -> Non
     assert found(made["one"], said) == found(made["other"], said)
 
 
+@slow
 @pytest.mark.parametrize("event", [COMPLETED, REVERSED])
 def test_a_card_number_that_somebody_wrote_is_masked_in_it(tmp_path: Path, event: str) -> None:
     made = wanting(tmp_path, "https://example.com")
@@ -125,6 +126,7 @@ def test_a_card_number_that_somebody_wrote_is_masked_in_it(tmp_path: Path, event
 # Who is sent it
 
 
+@slow
 def test_nobody_is_sent_it_who_did_not_ask(tmp_path: Path, receiver: Receiver) -> None:
     made = events(tmp_path, 2)
     goes_to(made, receiver.url)
@@ -292,6 +294,7 @@ def test_what_a_crash_cut_off_may_have_arrived_and_is_taken_back(
     assert [(COMPLETED, "due", 1), (REVERSED, "delivered", 1)] == found(made, OUTBOX)
 
 
+@slow
 def test_of_what_was_never_sent_nothing_is_taken_back_unless_it_is_sent(
     tmp_path: Path, receiver: Receiver
 ) -> None:

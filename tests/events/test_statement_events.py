@@ -126,6 +126,7 @@ def test_a_statement_that_is_closed_is_told_once_and_signed(made: Job, receiver:
     assert [] == audited(made)
 
 
+@slow
 def test_a_payment_that_comes_back_is_told_once_whatever_says_so(
     payable: Job, receiver: Receiver
 ) -> None:
@@ -174,6 +175,7 @@ def test_a_dry_run_tells_nothing(payable: Job) -> None:
     assert [] == found(payable, OUTBOX)
 
 
+@slow
 def test_who_did_not_ask_is_not_told_of_what_was_before_unless_it_asks_for_all(
     made: Job, receiver: Receiver
 ) -> None:
@@ -192,6 +194,7 @@ def test_who_did_not_ask_is_not_told_of_what_was_before_unless_it_asks_for_all(
     assert [] == audited(made)
 
 
+@slow
 def test_who_wants_no_redemptions_any_more_is_told_of_none_but_has_their_events(
     made: Job, receiver: Receiver
 ) -> None:

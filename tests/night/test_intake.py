@@ -364,6 +364,7 @@ def states(made: Job) -> list[str]:
     return [each.state for each in file_rows(made, "alder")]
 
 
+@slow
 def test_half_a_file_is_held_until_it_is_sent_again(made: Job) -> None:
     whole, _ = with_half_a_file(made)
     dropped(made, "alder/june.csv", whole)
@@ -371,6 +372,7 @@ def test_half_a_file_is_held_until_it_is_sent_again(made: Job) -> None:
     assert ["taken"] * 4 == states(made)
 
 
+@slow
 def test_half_a_file_is_held_until_it_is_released(made: Job) -> None:
     """Released it is taken as it is now: the rest may have come behind it meanwhile."""
     whole, result = with_half_a_file(made)

@@ -223,6 +223,7 @@ def test_a_file_that_is_only_touched_is_not_taken_again(
     assert [] == server.names()
 
 
+@slow
 def test_a_file_that_was_refused_is_told_once_and_stays_at_its_place(
     made: Job, server: SftpServer
 ) -> None:
@@ -319,6 +320,7 @@ def test_a_place_that_fails_is_told_and_stops_nothing(
     assert ["pickup_failed"] == [each["code"] for each in again["findings"]]
 
 
+@slow
 def test_an_imported_file_that_cannot_be_moved_is_told_and_tried_again(
     made: Job, server: SftpServer, tmp_path: Path
 ) -> None:
@@ -331,6 +333,7 @@ def test_an_imported_file_that_cannot_be_moved_is_told_and_tried_again(
     assert {"a.csv": "moved"} == picked(job)
 
 
+@slow
 def test_a_file_that_changes_after_its_import_is_not_removed(
     made: Job, server: SftpServer, tmp_path: Path
 ) -> None:

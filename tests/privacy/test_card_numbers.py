@@ -437,6 +437,7 @@ def verdicts(made: Job, folder: Path, sizes: Sequence[int], **bad: str) -> set[t
 KEY = "key institution scopes created expires\nall alder - 2026-01-01 2027-01-01"
 
 
+@slow
 @pytest.mark.parametrize("sizes", [(1, 30), pytest.param((300, 40_000), marks=slow)], ids=str)
 def test_an_identifier_gets_one_verdict_at_every_door(
     alder: Job, tmp_path: Path, sizes: Sequence[int]
@@ -451,6 +452,7 @@ def test_an_identifier_gets_one_verdict_at_every_door(
     assert 0 == mask_card_numbers(alder, dry_run=True)["card_numbers"]
 
 
+@slow
 def test_a_declared_length_is_no_card_number_until_it_is_taken_back(
     alder: Job, tmp_path: Path
 ) -> None:
@@ -470,6 +472,7 @@ def test_a_declared_length_is_no_card_number_until_it_is_taken_back(
     ] == [json.loads(details) for (details,) in found(alder, logged)]
 
 
+@slow
 @pytest.mark.parametrize(
     ("kind", "row"),
     [
@@ -491,6 +494,7 @@ def test_what_was_taken_is_known_when_its_length_is_not_declared_any_more(
         assert expected == tuple(told[name] for name in ("accepted", "duplicates", "invalid"))
 
 
+@slow
 def test_all_that_was_sent_tells_and_it_is_said_once_what_was_refused_before(
     alder: Job, tmp_path: Path
 ) -> None:

@@ -137,6 +137,7 @@ def test_a_second_time_nothing_is_new(made: Job, tmp_path: Path) -> None:
     assert before == found(made, EVERY_TABLE)
 
 
+@slow
 def test_what_is_taken_back_leaves_with_its_refunds_and_may_come_again(
     made: Job, tmp_path: Path
 ) -> None:
@@ -204,6 +205,7 @@ def export_of(chance: random.Random, *, card: str = "", rows: int = 40) -> str:
     return HEADER + "".join([*lines, card])
 
 
+@slow
 @pytest.mark.parametrize("seed", range(3))
 def test_it_comes_to_what_two_converted_files_come_to(seed: int, made: Job, tmp_path: Path) -> None:
     text = export_of(random.Random(seed))  # noqa: S311
@@ -280,6 +282,7 @@ def test_a_nightly_run_takes_them_and_takes_their_cashback_back(
     assert "5,B-4,original_transaction_ref,original_missing" in report.read_text()
 
 
+@slow
 def test_a_rehearsal_says_the_same(
     dropped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,6 +316,7 @@ def test_a_manifest_counts_them(
     assert [status] == [each["status"] for each in result["imports"]]
 
 
+@slow
 @pytest.mark.parametrize(("amount_sum", "status"), [("10.00", "imported"), ("30.00", "failed")])
 def test_a_manifest_adds_them_up_as_they_stand(
     dropped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, amount_sum: str, status: str

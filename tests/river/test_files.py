@@ -160,6 +160,7 @@ def test_an_undone_import_leaves_the_store_as_if_it_had_never_come(
     )
 
 
+@slow
 def test_the_file_may_come_again_for_any_institution(made: Job, tmp_path: Path) -> None:
     path = file_of(tmp_path / "tx.csv", BOUGHT.replace("cardholder-000", "stranger-000"))
     undo_import(str(taken(made, path)["import_id"]), WHY, made)
@@ -175,6 +176,7 @@ def test_the_file_may_come_again_for_any_institution(made: Job, tmp_path: Path) 
     ]
 
 
+@slow
 def test_what_comes_again_redeems_again_under_the_same_ids(made: Job, tmp_path: Path) -> None:
     first = take(made, tmp_path)
     match_purchases(made)
@@ -187,6 +189,7 @@ def test_what_comes_again_redeems_again_under_the_same_ids(made: Job, tmp_path: 
     assert ids == found(made, redeemed)
 
 
+@slow
 def test_refunds_of_an_undone_import_wait_again(made: Job, tmp_path: Path) -> None:
     take(made, tmp_path, OTHERS)
     import_id = take(made, tmp_path)
@@ -326,6 +329,7 @@ def test_only_files_of_purchases_are_taken_back(made: Job, tmp_path: Path) -> No
         undo_import(str(import_id), " ", made)
 
 
+@slow
 def test_a_second_person_approves_where_reversals_need_it(made: Job, tmp_path: Path) -> None:
     set_institution(made, "alder", {}, settings={"approvals": "on"})
     nothing = take(made, tmp_path, "ref identifier\nQ-1 M9")

@@ -261,6 +261,7 @@ def test_an_event_says_why_it_would_redeem_nothing(
     assert ("no_match", None, reason) == (item["outcome"], item["offer_id"], item["reason"])
 
 
+@slow
 def test_an_event_keeps_nothing_row_for_row(made: Job, tmp_path: Path) -> None:
     taken(made, file_of(tmp_path / "tx.csv", PURCHASES))
     match_purchases(made)
@@ -280,6 +281,7 @@ def test_a_known_ref_counts_as_new(made: Job, tmp_path: Path) -> None:
     assert ("match", "A") == (item["outcome"], item["offer_id"])
 
 
+@slow
 def test_an_event_meets_what_is_decided_and_nothing_that_waits(made: Job, tmp_path: Path) -> None:
     """The budget of A is for two: one purchase waits, two are decided before a third asks."""
     assert "A" == simulated_event(made)["offer_id"]
@@ -299,6 +301,7 @@ CONTESTED = [
 ]
 
 
+@slow
 @pytest.mark.parametrize(("before", "offer", "outcomes"), CONTESTED)
 def test_an_event_takes_its_turn_with_each_offer(
     made: Job, tmp_path: Path, before: str, offer: str | None, outcomes: list[str]

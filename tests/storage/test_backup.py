@@ -239,6 +239,7 @@ def test_a_restored_store_is_the_one_that_was_backed_up(made: Job, kept_in: Path
     assert before == copied(Path(report["kept_aside"]))
 
 
+@slow
 def test_a_store_that_is_gone_is_restored(made: Job, kept_in: Path) -> None:
     before = kept(made)
     backup(made, kept_in / "b")
@@ -294,6 +295,7 @@ def test_a_backup_that_is_older_takes_a_yes_and_says_what_is_lost(made: Job, kep
     assert doctor(made, strict=True)["ok"]
 
 
+@slow
 def test_a_snapshot_of_what_may_be_lost_is_shown_no_more_and_kept(made: Job, kept_in: Path) -> None:
     publish(made)
     shown = snapshot_path(made.path).read_bytes()

@@ -259,6 +259,7 @@ def killed_there(*_given: Any, **_more: Any) -> None:
     raise KeyboardInterrupt
 
 
+@slow
 @pytest.mark.parametrize("work", [lambda made: recover(made, agree=agreed), accept_loss])
 def test_a_snapshot_goes_before_the_loss_is_written_down(
     torn: Job, monkeypatch: pytest.MonkeyPatch, work: Callable[[Job], Any]
@@ -301,6 +302,7 @@ def test_a_log_that_the_file_has_already_is_put_aside_and_nothing_is_lost(
     assert doctor(made, strict=True)["ok"]
 
 
+@slow
 def test_the_logs_of_a_checkpoint_are_put_aside_with_it(torn: Job) -> None:
     for log in log_paths(torn.path)[1:]:
         log.write_bytes(b"half a log")
@@ -308,6 +310,7 @@ def test_the_logs_of_a_checkpoint_are_put_aside_with_it(torn: Job) -> None:
     assert "opened" == opens(torn)
 
 
+@slow
 def test_a_draft_that_was_left_is_in_nobodys_way(torn: Job) -> None:
     draft = draft_path(torn.path, "recover")
     for path in (draft, *log_paths(draft)):
@@ -316,6 +319,7 @@ def test_a_draft_that_was_left_is_in_nobodys_way(torn: Job) -> None:
     assert [] == list(torn.path.parent.rglob("*.new*"))
 
 
+@slow
 def test_running_it_again_goes_on_where_it_was_killed(torn: Job) -> None:
     log = log_path(torn.path)
     os.link(log, log.with_name(f"{log.name}.20260601T120000Z.kept"))
@@ -362,6 +366,7 @@ def test_a_store_that_lost_commits_without_a_log_is_not_recovered_by_it(tmp_path
     assert f"StoreDamaged {journal.LOST}" == refused(lambda: recover(made, agree=agreed))
 
 
+@slow
 def test_a_store_that_was_replaced_is_not_made_one_by_it(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     backup(made, tmp_path / "b")
