@@ -161,15 +161,21 @@ class Judge:
         `is_plain` is the promise of `delimited.Page`.
         """
         rows = self.with_derived(raw)
-        suspicious = rows.filter(self._rules.suspicious(rows, is_plain=is_plain))
+        is_suspicious = self._rules.suspicious(rows, is_plain=is_plain)
+        suspicious = rows.filter(is_suspicious) if is_suspicious.any() else rows.clear()
         broken = suspicious
-        if suspicious.height <= FEW_ROWS:  # by chance mostly; asked one by one they cost less
+        if 0 < suspicious.height <= FEW_ROWS < rows.height:  # by chance mostly
             broken = suspicious.filter(self._rules.suspicious(suspicious, is_plain=False))
-        findings = _frame_of(line_findings)
+        findings = pl.DataFrame(
+            {name: [getattr(item, name) for item in line_findings] for name in FINDING_SCHEMA},
+            schema=FINDING_SCHEMA,
+        )
         if broken.height:
             row_findings = self._rules.findings(broken)
             findings = pl.concat([findings, row_findings]).sort("line", maintain_order=True)
-        bad = findings["line"].filter(findings["level"] == "error").unique().sort()
+        bad = findings["line"]
+        if len(bad):
+            bad = bad.filter(findings["level"] == "error").unique().sort()
         valid = rows.filter(~pl.col("line").is_in(bad.implode())) if len(bad) else rows
         return Chunk(
             rows=_valid(valid, self._kind),
@@ -205,13 +211,6 @@ class Judge:
             return pl.lit(False)
         text = pl.col(name).str
         return text.contains(BARE) & text.len_bytes().is_in(lengths)
-
-
-def _frame_of(findings: Sequence[Finding]) -> pl.DataFrame:
-    return pl.DataFrame(
-        {name: [getattr(finding, name) for finding in findings] for name in FINDING_SCHEMA},
-        schema=FINDING_SCHEMA,
-    )
 
 
 def _valid(rows: pl.DataFrame, kind: RowKind) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from cardoffers_cli.intake.fields import FREE_TEXTS, IDENTIFIERS, REFERENCES, TOKENS
-from cardoffers_cli.intake.numbers import numbers_of
+from cardoffers_cli.intake.numbers import FEW_TEXTS, numbers_of
 from cardoffers_cli.kernel.words.card_forms import NumberEvidence, NumberForm
 from cardoffers_cli.kernel.words.cards import JOINED
 
@@ -47,9 +47,10 @@ def note_numbers(
     doubts = [pl.DataFrame(schema=DOUBT_SCHEMA)]
     for name in kind.columns:
         among = rows if name in _HELD else suspicious
-        if name not in among.columns:
+        if name not in among.columns or among.is_empty():
             continue
-        if name in _REPEATED and numbers_of(among[name].unique(), name).is_empty():
+        is_long = among.height > FEW_TEXTS
+        if is_long and name in _REPEATED and numbers_of(among[name].unique(), name).is_empty():
             continue
         frame = numbers_of(among[name], name)
         if name in TOKENS:

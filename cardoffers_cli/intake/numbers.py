@@ -7,6 +7,7 @@ arithmetic; the few others are asked one by one.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import polars as pl
@@ -43,6 +44,10 @@ NUMBERS = {
 """A number in a column: where it stands, how long it is written, how, by what it is remembered, and
 whether its check digit is right. Grain: one row per number."""
 
+FEW_TEXTS = 30
+"""How many texts are looked at one after the other first: to ask columns takes longer."""
+
+_CARD_LIKE = re.compile(CARD_LIKE)
 _NONE = pl.DataFrame(schema=NUMBERS)
 
 
@@ -58,6 +63,8 @@ def may_be_card_numbers(texts: pl.Series) -> pl.Series:
 
 def numbers_of(texts: pl.Series, field: str) -> pl.DataFrame:
     """Return the numbers in a column of texts, which are of a field, as `NUMBERS`."""
+    if len(texts) <= FEW_TEXTS and not any(map(_CARD_LIKE.search, texts.drop_nulls())):
+        return _NONE
     fits = texts.str.len_bytes() >= (LENGTHS.start if field in TOKENS else LEAST_IN_TEXT)
     rows = fits.arg_true()
     if not len(rows):
@@ -143,10 +150,12 @@ def moments(texts: pl.Series, zone: str | None) -> pl.DataFrame:
 
     `assumed` says that the text names no offset and was read as local time in `zone`.
     """
-    is_usual = texts.str.contains(USUAL_TIME).fill_null(False)
+    is_usual = texts.str.contains(USUAL_TIME)
+    if is_usual.null_count():
+        is_usual = is_usual.fill_null(False)
     # Texts of seconds hardly repeat, and to remember them takes longer than to read them.
     at = texts.str.to_datetime(_FORMAT + "Z", time_unit="us", strict=False, cache=False)
-    assumed = pl.repeat(False, len(at), dtype=pl.Boolean, eager=True)
+    assumed = pl.Series([False]).new_from_index(0, len(at))
     if not is_usual.all():
         others = _read_slowly(texts.filter(~is_usual), zone)
         rows = (~is_usual).arg_true()

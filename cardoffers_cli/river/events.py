@@ -67,7 +67,10 @@ def take_events(
     store: Store, owner: Institution, calls: Sequence[EventCall], job: Job
 ) -> list[EventCallResult]:
     """Take the events of every call in one transaction; return what came of each, in order."""
-    pages = [_page(call_no, call) for call_no, call in enumerate(calls)]
+    pages = [
+        as_objects(call.items, first=call_no * _STRIDE, marked=call.marked)
+        for call_no, call in enumerate(calls)
+    ]
     unknown = [unknown_fields(page) for page in pages]
     with store.transaction():
         chunk, numbers = _judged(store, owner, pages, job)
@@ -84,7 +87,8 @@ def take_events(
             *(store, staged, numbered, repeats), **place, received_at=job.now, stride=_STRIDE
         )
         keep_numbers(store, numbers)
-        counts = _counts(calls, accepted)
+        received = sum(len(call.items) for call in calls)
+        counts = {"calls": len(calls), "received": received, "accepted": accepted}
         run_no = write_run(store, kind="receive", now=job.now, actor=job.actor, counts=counts)
         sent = [*map(_record, range(len(calls)), calls, unknown)]
         call_rows = stage_calls(store, sent, staged, repeats, stride=_STRIDE)
@@ -96,10 +100,6 @@ def take_events(
         )
         for call_no, call in enumerate(calls)
     ]
-
-
-def _page(call_no: int, call: EventCall) -> Objects:
-    return as_objects(call.items, first=call_no * _STRIDE, marked=call.marked)
 
 
 def _judged(
@@ -115,13 +115,10 @@ def _judged(
     judge = Judge(reading)
     chunk = judge_pages(pages, judge)
     rows = with_fingerprints(chunk.rows, secrets.randbits(64))
-    errors = chunk.findings.filter(chunk.findings["level"] == "error")
+    errors = chunk.findings
+    if errors.height:
+        errors = errors.filter(errors["level"] == "error")
     return (rows, errors, chunk.doubts), judge.numbers
-
-
-def _counts(calls: Sequence[EventCall], accepted: int) -> dict[str, int]:
-    received = sum(len(call.items) for call in calls)
-    return {"calls": len(calls), "received": received, "accepted": accepted}
 
 
 def _record(call_no: int, call: EventCall, unknown: int) -> dict[str, Any]:

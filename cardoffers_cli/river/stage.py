@@ -73,7 +73,8 @@ class _Tables:
 
     def __init__(self, store: Store, kind: RowKind, form: str, *, is_file: bool = True) -> None:
         self.rows = _Part(store, form, _rows(store, form))
-        self._findings, self._doubts = _findings(store), _doubts(store)
+        self._findings = _Part(store, "findings", lambda _rows, findings, _doubts: findings)
+        self._doubts = _Part(store, "doubts", lambda _rows, _findings, doubts: doubts)
         self.sides = [self._findings, self._doubts]
         self._kind = kind
         self._is_file = is_file
@@ -228,16 +229,6 @@ def _rows(store: Store, form: str) -> PartOf:
     return lambda rows, _findings, _doubts: rows[[name for name in columns if name in rows.columns]]
 
 
-def _findings(store: Store) -> _Part:
-    """Return the table of the findings, errors and warnings."""
-    return _Part(store, "findings", lambda _rows, findings, _doubts: findings)
-
-
-def _doubts(store: Store) -> _Part:
-    """Return the table of the numbers that may be card numbers; hardly a file has any."""
-    return _Part(store, "doubts", lambda _rows, _findings, doubts: doubts)
-
-
 def _details(store: Store) -> _Part:
     """Return the table of the optional fields; most files have none of them."""
     _, *names = columns = [*store.columns("river/stage:details")]
@@ -271,6 +262,8 @@ class _Met:
         texts = rows[self._columns]
         if rows[fingerprint].null_count():
             texts = texts.drop_nulls(fingerprint)
+        if self._memory is None and texts.height < 2:  # noqa: PLR2004 - none is there twice
+            return texts
         if self._memory is not None:
             texts = texts.filter(~self._memory.holds(texts[fingerprint]))
         new = texts.unique()
@@ -278,7 +271,7 @@ class _Met:
         self.collides |= len(new_fingerprints) < new.height
         if self._memory is not None:
             self._memory = self._memory.with_others(new_fingerprints)
-        elif len(new_fingerprints) > max(FEW_ROWS, 0):
+        elif len(new_fingerprints) > FEW_ROWS:
             self._memory = _Memory(new_fingerprints, _PLACES[0])
         return new
 
