@@ -53,12 +53,6 @@ intake/layout_commands -> sample/work
 intake/schemas/formats -> catalogue/files
 kernel/cli/help_topics -> catalogue/files
 kernel/cli/help_topics -> payouts/bank_codes
-kernel/cli/options -> intake/chunks
-kernel/cli/options -> intake/layout_model
-kernel/cli/options -> intake/layouts
-kernel/cli/options -> intake/profiles/loading
-kernel/cli/options -> reports/questions
-kernel/disk/outputs -> intake/sources
 kernel/store/approval_requests -> approvals/questions
 kernel/store/engine_errors -> archive/buckets
 kernel/store/opening -> archive/archive
@@ -105,7 +99,7 @@ ROOMS_OF = {
 UNDOCUMENTED = re.compile(r"asyncio\.sslproto\b")
 """Modules that others keep for themselves, whatever they are called."""
 COMMANDS = re.compile(
-    r"(^|/)(([a-z]+_)?commands|demo/story|merchants/review|night/(log|screen))\.py$"
+    r"(^|/)(([a-z]+_)?commands|intake/file_options|demo/story|merchants/review|night/(log|screen))\.py$"
 )
 """Modules of a slice that say what is typed, and show what came of it."""
 USES_PRIVATE_PARTS = {

@@ -20,13 +20,15 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from cardoffers_cli.drop.drop import MANIFEST, MARKER
 from cardoffers_cli.drop.file_changes import free_name
 from cardoffers_cli.drop.manifests import MANIFEST_BYTES, Manifest, parse_manifest
-from cardoffers_cli.intake.sources import Limits, unusable
 from cardoffers_cli.kernel.disk.folders import NotPlain, OpenFolder, stamp_of
 from cardoffers_cli.kernel.words.errors import CardoffersError
+from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
+
+    from cardoffers_cli.intake.sources import Limits
 
 
 POOL = ".pickup"

@@ -157,7 +157,7 @@ def _lines(file: Path) -> list[str]:
 
 
 def _read(file: Path) -> bytes:
-    from cardoffers_cli.intake.sources import open_input
+    from cardoffers_cli.kernel.disk.inputs import open_input
 
     try:
         with open_input(file) as opened:

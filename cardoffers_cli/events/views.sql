@@ -1,5 +1,3 @@
--- Events for institutions: their bytes, the secret that signs them, how far each one is.
-
 -- name: masked
 -- A token reduced to its first and last 4 characters (rules.md#masking); the twin of
 -- `kernel/words/tokens.py`.

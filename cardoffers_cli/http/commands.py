@@ -124,7 +124,7 @@ def _key(file: Path | None) -> str:
 
 
 def _content(named: str) -> bytes:
-    from cardoffers_cli.intake.sources import open_input
+    from cardoffers_cli.kernel.disk.inputs import open_input
 
     if named == "-":
         return sys.stdin.buffer.read()

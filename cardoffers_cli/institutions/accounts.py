@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
 
 
-# The accounts that institutions are paid to (rules.md#accounts): find one, keep another.
-
-
 class BankAccount(Record):
     """An account as it was given, and whose it is."""
 

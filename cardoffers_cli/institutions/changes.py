@@ -13,6 +13,8 @@ from uuid import uuid4
 
 from cardoffers_cli.catalogue.questions import FieldChange
 from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import Record, shown
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.kernel.store.institutions import Institution
+    from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
 
@@ -51,15 +54,36 @@ class ChangeOfOffer(ValueChange):
     currency: str | None
 
 
-def list_changes(store: Store, **filters: Any) -> list[ValueChange]:
-    """Return changes, the newest first; amounts have the decimals of the offer's currency.
+def list_changes(
+    job: Job,
+    institution: str | None = None,
+    *,
+    subject: str | None = None,
+    subject_id: str | None = None,
+    field: str | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    limit: int | None = None,
+) -> list[ValueChange]:
+    """Return changes, the newest first; None filters nothing. Raises `NotFound`.
 
-    The filters are institution_id, subject, subject_id, field, from_at, to_at and limit, each None
-    for any.
+    Of an institution these are its own, and those of the offers in its program. Amounts have the
+    decimals of the offer's currency.
     """
-    return [
-        _shown(row) for row in store.records(ChangeOfOffer, "institutions/changes:list", **filters)
-    ]
+    with reading(job) as source:
+        owner = find_institution(source.store, institution) if institution else None
+        rows = source.store.records(
+            ChangeOfOffer,
+            "institutions/changes:list",
+            institution_id=owner.id if owner else None,
+            subject=subject,
+            subject_id=subject_id,
+            field=field,
+            from_at=from_at,
+            to_at=to_at,
+            limit=limit,
+        )
+    return [_shown(row) for row in rows]
 
 
 def _shown(row: ChangeOfOffer) -> ValueChange:

@@ -46,16 +46,8 @@ def limit(value: str | None) -> Decimal | str | None:
 
 
 IF_ANY = (
-    "tax_id",
-    "tax_note",
-    "numbers",
-    "account",
-    "account_holder",
-    "watch",
-    "expects",
-    "holidays",
-    "legal_hold",
-    "shares_tokens_with",
+    *("tax_id", "tax_note", "numbers", "account", "account_holder", "watch", "expects"),
+    *("holidays", "legal_hold", "shares_tokens_with"),
 )
 """What is shown of one institution, where there is any."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))

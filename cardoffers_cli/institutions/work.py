@@ -27,7 +27,6 @@ from cardoffers_cli.kernel.store.approval_requests import approvable, require_ap
 from cardoffers_cli.kernel.store.institutions import (
     Institution,
     find_institution,
-    is_known,
     list_institutions,
 )
 from cardoffers_cli.kernel.store.reading import reading
@@ -127,7 +126,7 @@ def add_institution(
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         slug = cells["slug"] or ""
-        if is_known(store, slug):
+        if store.value("kernel/store/institutions:is_known", slug=slug):
             raise Refused(
                 f"There is an institution {slug} already.",
                 code="institution_exists",
@@ -194,9 +193,14 @@ def set_institution(
                 changes = [*changes, *change_hold(store, institution, legal_hold, run)]
             settings = dict(settings or {})
             if numbers:
-                settings["numbers"] = _lengths(institution, numbers)
+                lengths = read_lengths(institution.numbers)
+                for declaration in numbers:
+                    lengths |= declared_lengths(declaration)
+                settings["numbers"] = lengths_text(lengths)
             if token_sharers is not None:
-                settings["shares_tokens_with"] = _sharers(store, institution, token_sharers)
+                slugs = {find_institution(store, sharer).slug for sharer in token_sharers}
+                others = "|".join(sorted(slugs - {institution.slug}))
+                settings["shares_tokens_with"] = others or None
             more, policy = _change_policy(store, institution, settings, run, dry_run=dry_run)
             changes, approval = [*changes, *more], approval or policy
             run.counts["changed"] = len(changes)
@@ -252,20 +256,6 @@ def _change_policy(
             dry_run=dry_run,
         )
     return change_settings(store, institution, settings, run), approval
-
-
-def _lengths(institution: Institution, declarations: Sequence[str]) -> str | None:
-    """Return the lengths of an institution's numbers, with those that are declared now."""
-    lengths = read_lengths(institution.numbers)
-    for declaration in declarations:
-        lengths |= declared_lengths(declaration)
-    return lengths_text(lengths)
-
-
-def _sharers(store: Store, institution: Institution, sharers: Sequence[str]) -> str | None:
-    """Return the slugs of other institutions, as they are kept."""
-    slugs = {find_institution(store, sharer).slug for sharer in sharers}
-    return "|".join(sorted(slugs - {institution.slug})) or None
 
 
 def _whole(store: Store, institution: Institution) -> InstitutionDetails:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.intake.lines import MAX_LINE_BYTES
-from cardoffers_cli.intake.sources import unusable
 from cardoffers_cli.intake.splitting import Layout, LineFault, split_fields
-from cardoffers_cli.kernel.words.findings import Finding, make_finding
+from cardoffers_cli.kernel.words.findings import Finding, make_finding, unusable
 from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.intake.sources import unusable
+from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,19 +6,18 @@ from typing import Annotated
 
 import typer
 
+from cardoffers_cli.intake import file_options
+from cardoffers_cli.intake.file_options import (
+    Currency,
+    checked_as,
+    currency_decimals,
+    layout_of,
+    zone,
+)
 from cardoffers_cli.kernel.cli import options, show
 from cardoffers_cli.kernel.cli.commands import Format, Options, group, own_output
 from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import (
-    Currency,
-    argument,
-    checked_as,
-    currency_decimals,
-    institution_option,
-    layout_of,
-    option,
-    zone,
-)
+from cardoffers_cli.kernel.cli.options import argument, institution_option, option
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.sentences import counted
 
@@ -33,7 +32,7 @@ def new(
     ctx: typer.Context,
     sample: Annotated[str, argument("SAMPLE", "A file as it is exported; - is stdin.")],
     *,
-    sheet: options.SheetName = None,
+    sheet: file_options.SheetName = None,
     time_zone: Annotated[
         str | None,
         option(
@@ -77,8 +76,8 @@ def check(
     profile: Profiled,
     source: Annotated[str, argument("FILE", "A file in its layout; - is stdin.")],
     *,
-    currency: options.Currency = None,
-    assume_timezone: options.Timezone = None,
+    currency: file_options.Currency = None,
+    assume_timezone: file_options.Timezone = None,
 ) -> None:
     """Show what each column of a file becomes by a profile; texts are masked."""
     from cardoffers_cli.intake.layouts import CheckedField, check_profile
@@ -153,7 +152,7 @@ def sample(
     *,
     rows: Annotated[int, option("Rows.", min=1)] = 1000,
     seed: Annotated[int, option("Same seed and profile, same bytes.", min=0)] = 1,
-    currency: options.Currency = None,
+    currency: file_options.Currency = None,
     dry_run: options.DryRun = False,
 ) -> None:
     """Write sample data in the layout of a profile, to the file that -o names."""
@@ -182,13 +181,13 @@ def convert(
     ctx: typer.Context,
     source: Annotated[str, argument("FILE", "A file in the profile's layout; - is stdin.")],
     *,
-    profile: options.LayoutProfile,
-    currency: options.Currency = None,
-    assume_timezone: options.Timezone = None,
-    allow_unterminated: options.AllowUnterminated = False,
-    errors: options.Errors = None,
-    rejected: options.Rejected = None,
-    raw_rejected: options.RawRejected = False,
+    profile: file_options.LayoutProfile,
+    currency: file_options.Currency = None,
+    assume_timezone: file_options.Timezone = None,
+    allow_unterminated: file_options.AllowUnterminated = False,
+    errors: file_options.Errors = None,
+    rejected: file_options.Rejected = None,
+    raw_rejected: file_options.RawRejected = False,
     refunds: Annotated[
         Path | None, option("Write its refunds too, as a file of refunds (.csv).", metavar="FILE")
     ] = None,
@@ -250,10 +249,10 @@ def build(
     institution: Annotated[
         str | None, institution_option(help="Whose files: its currency and its profile count.")
     ] = None,
-    profile: options.LayoutProfile = None,
-    currency: options.Currency = None,
-    delimiter: options.Delimiter = ",",
-    assume_timezone: options.Timezone = None,
+    profile: file_options.LayoutProfile = None,
+    currency: file_options.Currency = None,
+    delimiter: file_options.Delimiter = ",",
+    assume_timezone: file_options.Timezone = None,
     pyodide: Annotated[
         Path | None,
         option("The npm package of its runtime [CARDOFFERS_PYODIDE].", metavar="FILE.tgz"),

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.json_chunks import Document, Position
 from cardoffers_cli.intake.lines import MAX_LINE_BYTES, is_blank, split_lines
-from cardoffers_cli.intake.sources import unusable
-from cardoffers_cli.kernel.words.findings import Finding, make_finding
+from cardoffers_cli.kernel.words.findings import Finding, make_finding, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

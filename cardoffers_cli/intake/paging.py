@@ -20,13 +20,14 @@ from cardoffers_cli.intake.lines import (
     whole_lines,
     with_lf,
 )
-from cardoffers_cli.intake.sources import Source, unusable
 from cardoffers_cli.intake.splitting import Layout, plain_line_ends
 from cardoffers_cli.intake.spreadsheets import read_sheet
+from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cardoffers_cli.intake.sources import Source
     from cardoffers_cli.kernel.words.findings import Finding, Level
 
 

@@ -2,42 +2,33 @@
 
 Everything about the bytes before they mean anything: decompression with its checks, size and
 SHA-256 of the decompressed bytes, and the refusal of what is not text. An input that cannot be read
-twice (a pipe) is first copied to an unnamed temporary file. `open_input` opens whatever a command
-is given to read.
+twice (a pipe) is first copied to an unnamed temporary file.
 """
 
 from __future__ import annotations
 
-import errno
 import gzip
 import hashlib
 import os
-import shutil
-import stat
 import sys
-import tempfile
-import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, cast
 
-from cardoffers_cli.kernel.words.errors import FileUnusable
-from cardoffers_cli.kernel.words.findings import DROP_CODES, FILE_CODES
+from cardoffers_cli.kernel.disk.inputs import copied, open_input
+from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from io import BufferedReader
 
 Item = TypeVar("Item")
 
 BLOCK_BYTES = 8 << 20
 HEAD_BYTES = 256 << 10
 LINE_BYTES = 4 << 10
-WRITER_S = 5.0
-"""How long a named pipe may be without anybody who writes into it."""
 BOM = b"\xef\xbb\xbf"
 
 RATIO_FROM_BYTES = 64 << 20
@@ -63,14 +54,6 @@ WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """How workbooks begin, new ones and old ones."""
 
 _WIDE = (*WIDE_MARKS, b"\x00\x00\xfe\xff")
-
-
-def unusable(
-    code: str, message: str, *, hint: str | None = None, line: int | None = None
-) -> FileUnusable:
-    """Make the error of a file that cannot be read at all; the hint is the code's own if none."""
-    entry = FILE_CODES.get(code) or DROP_CODES[code]
-    return FileUnusable(message, code=code, hint=hint or entry.advice, line=line)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +222,7 @@ class Source:
 def open_source(source: str) -> Source:
     """Open a path, or standard input for `-`; raise `FileUnusable` if that is not possible."""
     if source == "-":
-        return Source("-", _spooled(sys.stdin.buffer))
+        return Source("-", copied(sys.stdin.buffer))
     try:
         file = open_input(source)
     except FileNotFoundError:
@@ -250,51 +233,6 @@ def open_source(source: str) -> Source:
     except OSError as error:
         raise unusable("file_unreadable", f"{source} cannot be opened: {error.strerror}.") from None
     return Source(source, file)
-
-
-def open_input(path: str | Path) -> BufferedReader:
-    """Open a file, or a copy of all that comes through a pipe, for reading from its beginning.
-
-    Raises `FileUnusable` for a device or a socket, and for a named pipe into which nobody writes.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        if error.errno == errno.ENXIO:
-            raise _no_file(path, "a socket or a device") from None
-        raise
-    mode = os.fstat(descriptor).st_mode
-    os.set_blocking(descriptor, not stat.S_ISFIFO(mode))
-    file = os.fdopen(descriptor, "rb")
-    if stat.S_ISREG(mode):
-        return file
-    with file:
-        if not stat.S_ISFIFO(mode):
-            raise _no_file(path, "a device")
-        has_name = Path(os.path.realpath(path)).exists()  # one of `<(command)` has none
-        first = _first_of(descriptor, path) if has_name else b""
-        os.set_blocking(descriptor, True)
-        copy = _spooled(file, first)
-        os.fchmod(copy.fileno(), stat.S_IMODE(mode))  # by which it may be private
-        return copy
-
-
-def _first_of(descriptor: int, path: str | Path) -> bytes:
-    """Return what comes first through a named pipe, nothing while whoever has it open is silent."""
-    deadline = time.monotonic() + WRITER_S
-    while time.monotonic() < deadline:
-        with suppress(BlockingIOError):
-            if first := os.read(descriptor, BLOCK_BYTES):
-                return first
-            time.sleep(0.02)
-            continue
-        return b""
-    raise _no_file(path, "a pipe into which nobody writes")
-
-
-def _no_file(path: str | Path, what: str) -> FileUnusable:
-    hint = "Name a file, or a pipe into which somebody writes; - is standard input."
-    return unusable("file_unreadable", f"{path} is {what}.", hint=hint)
 
 
 @contextmanager
@@ -308,14 +246,6 @@ def aside(source: str) -> Iterator[str | Source]:
             yield opened
     else:
         yield source
-
-
-def _spooled(stream: BinaryIO, first: bytes = b"") -> BufferedReader:
-    spool = cast("BufferedReader", tempfile.TemporaryFile())  # noqa: SIM115 - the Source closes it
-    spool.write(first)
-    shutil.copyfileobj(stream, spool, BLOCK_BYTES)
-    spool.seek(0)
-    return spool
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from array import array
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.intake.lines import MAX_LINE_BYTES
-from cardoffers_cli.intake.sources import unusable
 from cardoffers_cli.kernel.sheets.cells import boolean_text, escaped_text
+from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
+from cardoffers_cli.kernel.words.cursors import MOST_ROWS
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.merchants import suggestions
@@ -33,7 +34,7 @@ class Evidence(Record):
 
 
 def suggest_merchants(
-    job: Job, institution: str | None = None, *, limit: int = suggestions.MOST_ROWS
+    job: Job, institution: str | None = None, *, limit: int = MOST_ROWS
 ) -> list[Suggestion]:
     """Return the likely merchants of unknown identifiers, the most money first; keep nothing."""
     with job.store() as store, store.transaction(keep=False):

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.page import rejects_section
-from cardoffers_cli.intake.sources import open_input
+from cardoffers_cli.kernel.disk.inputs import open_input
 from cardoffers_cli.kernel.sheets.pages import Fact, Page, Section
 from cardoffers_cli.kernel.sheets.pictures import Picture, beside, pictured
 from cardoffers_cli.kernel.sheets.sheets import Column, Sheet

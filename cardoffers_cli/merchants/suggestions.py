@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.kernel.words.cursors import MOST_ROWS
 from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ _AT = "merchants/suggestions:"
 _STEPS = (
     "known_said normal sought known_names known_words candidates likeness pairs numbers features"
 ).split()
-MOST_ROWS = 1_000_000
 
 
 class Suggestion(

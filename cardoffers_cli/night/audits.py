@@ -25,7 +25,7 @@ def audited_to(store: Store, *, night_no: int, now: datetime) -> int | None:
 
     `now` is the clock of the night.
     """
-    rows = store.rows("night/audits:before", night_no=night_no)
+    rows = store.rows("night/questions:audits_before", night_no=night_no)
     audits = [{**json.loads(row["counts"]), "as_of": row["as_of"]} for row in rows]
     newest = audits[0] if audits else {"faults": 0}
     full = next((audit for audit in audits if audit.get("after_run_no", 0) is None), None)
@@ -37,5 +37,5 @@ def audited_to(store: Store, *, night_no: int, now: datetime) -> int | None:
 
 def up_to(store: Store, *, run_no: int, now: datetime) -> int:
     """Return the run up to which the audits of a night, whose run is given, see everything."""
-    last_run_no: int = store.value("night/audits:up_to", run_no=run_no, now=now)
+    last_run_no: int = store.value("night/questions:audited_up_to", run_no=run_no, now=now)
     return last_run_no

@@ -11,8 +11,9 @@ from threading import Lock, Timer
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.intake.sources import Limits, unusable
+from cardoffers_cli.intake.sources import Limits
 from cardoffers_cli.kernel.words.errors import FileUnusable, Interrupted
+from cardoffers_cli.kernel.words.findings import unusable
 from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.night.options import WITHOUT_CONSEQUENCE, finding
 from cardoffers_cli.pickup.work import visit_all

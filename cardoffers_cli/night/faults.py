@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.intake.sources import unusable
 from cardoffers_cli.kernel.words.errors import (
     CardoffersError,
     ConfigurationError,
@@ -27,6 +26,7 @@ from cardoffers_cli.kernel.words.errors import (
     StoreDamaged,
     StoreVersion,
 )
+from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,12 +24,13 @@ from cardoffers_cli.drop.file_changes import DONE, FAILED, HELD, KEPT_IN, TAKEN,
 from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.layouts import find_profile
 from cardoffers_cli.intake.opening import open_layout
-from cardoffers_cli.intake.sources import Source, unusable
+from cardoffers_cli.intake.sources import Source
 from cardoffers_cli.kernel.disk.folders import free_bytes, stamp_of
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.sheets.findings import write_findings
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable, NotFound, UsageError
+from cardoffers_cli.kernel.words.findings import unusable
 from cardoffers_cli.night import questions as nights
 from cardoffers_cli.night.bounds import Bounds, tidied_up
 from cardoffers_cli.night.checks import GZIP_GROWS

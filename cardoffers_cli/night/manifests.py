@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.intake.sources import unusable
+from cardoffers_cli.kernel.words.findings import unusable
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.sentences import counted
 

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.drop import MANIFEST, marker_names
 from cardoffers_cli.drop.manifests import MANIFEST_BYTES, parse_manifest
-from cardoffers_cli.intake.sources import RATIO_FROM_BYTES, unusable
+from cardoffers_cli.intake.sources import RATIO_FROM_BYTES
 from cardoffers_cli.kernel.disk.folders import check_room, free_bytes
 from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.words.errors import FileUnusable, NoSpace
+from cardoffers_cli.kernel.words.findings import unusable
 from cardoffers_cli.pickup import questions as pickups
 from cardoffers_cli.pickup.openpgp import Keys, open_message, plain_name
 from cardoffers_cli.pickup.questions import FetchedFile

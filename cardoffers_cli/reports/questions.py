@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
-from cardoffers_cli.kernel.words.cursors import decode_cursor, encode_cursor
+from cardoffers_cli.kernel.words.cursors import MOST_ROWS, decode_cursor, encode_cursor
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 By = Literal["day", "offer", "merchant"]
 UnresolvedOrder = Literal["purchases", "amount", "last seen"]
-MOST_ROWS = 1_000_000
-"""Rows of a report that does not come in pages, at most."""
 
 
 class WindowOf(TypedDict):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli import __version__
 from cardoffers_cli.intake.schemas.formats import rules_digest
-from cardoffers_cli.intake.sources import open_input
+from cardoffers_cli.kernel.disk.inputs import open_input
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.moments import parse_moment
 from cardoffers_cli.kernel.words.money import MINOR_UNITS

@@ -5,10 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cardoffers_cli.kernel.cli import show
-from cardoffers_cli.kernel.cli.commands import Format
-from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import (
+from cardoffers_cli.intake.file_options import (
     AllowUnterminated,
     Currency,
     Delimiter,
@@ -21,12 +18,13 @@ from cardoffers_cli.kernel.cli.options import (
     SheetName,
     Timezone,
     Valid,
-    argument,
     checked_as,
-    institution_option,
     layout_for,
-    option,
 )
+from cardoffers_cli.kernel.cli import show
+from cardoffers_cli.kernel.cli.commands import Format
+from cardoffers_cli.kernel.cli.context import CommandContext
+from cardoffers_cli.kernel.cli.options import argument, institution_option, option
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.moments import format_minute

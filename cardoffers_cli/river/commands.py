@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cardoffers_cli.intake import file_options
+from cardoffers_cli.intake.file_options import layout_for, layout_of
 from cardoffers_cli.kernel.cli import options
 from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import (
-    AnyInstitution,
-    DryRun,
-    Engine,
-    Yes,
-    argument,
-    layout_for,
-    layout_of,
-    option,
-)
+from cardoffers_cli.kernel.cli.options import AnyInstitution, DryRun, Engine, Yes, argument, option
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.kernel.words.row_kinds import CREDITS, PURCHASES, REFUNDS
@@ -43,19 +36,19 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
         sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
         *,
         institution: options.Institution,
-        delimiter: options.Delimiter = ",",
-        sheet: options.SheetName = None,
-        profile: options.LayoutProfile = None,
-        no_profile: options.NoProfile = False,
-        assume_timezone: options.Timezone = None,
-        allow_unterminated: options.AllowUnterminated = False,
-        errors: options.Errors = None,
-        valid: options.Valid = None,
-        rejected: options.Rejected = None,
-        raw_rejected: options.RawRejected = False,
+        delimiter: file_options.Delimiter = ",",
+        sheet: file_options.SheetName = None,
+        profile: file_options.LayoutProfile = None,
+        no_profile: file_options.NoProfile = False,
+        assume_timezone: file_options.Timezone = None,
+        allow_unterminated: file_options.AllowUnterminated = False,
+        errors: file_options.Errors = None,
+        valid: file_options.Valid = None,
+        rejected: file_options.Rejected = None,
+        raw_rejected: file_options.RawRejected = False,
         engine: options.Engine = None,
-        yes_it_is: options.YesItIs = False,
-        yes_it_is_whole: options.YesItIsWhole = False,
+        yes_it_is: file_options.YesItIs = False,
+        yes_it_is_whole: file_options.YesItIsWhole = False,
         dry_run: options.DryRun = False,
     ) -> None:
         from cardoffers_cli.river.imports import ImportOptions
@@ -330,18 +323,18 @@ def simulate(
     source: Annotated[str, argument("FILE", "A file; - is stdin.")],
     *,
     institution: options.Institution,
-    delimiter: options.Delimiter = ",",
-    sheet: options.SheetName = None,
-    profile: options.LayoutProfile = None,
-    no_profile: options.NoProfile = False,
-    assume_timezone: options.Timezone = None,
-    allow_unterminated: options.AllowUnterminated = False,
-    errors: options.Errors = None,
-    valid: options.Valid = None,
-    rejected: options.Rejected = None,
-    raw_rejected: options.RawRejected = False,
+    delimiter: file_options.Delimiter = ",",
+    sheet: file_options.SheetName = None,
+    profile: file_options.LayoutProfile = None,
+    no_profile: file_options.NoProfile = False,
+    assume_timezone: file_options.Timezone = None,
+    allow_unterminated: file_options.AllowUnterminated = False,
+    errors: file_options.Errors = None,
+    valid: file_options.Valid = None,
+    rejected: file_options.Rejected = None,
+    raw_rejected: file_options.RawRejected = False,
     engine: options.Engine = None,
-    yes_it_is: options.YesItIs = False,
+    yes_it_is: file_options.YesItIs = False,
 ) -> None:
     """Show what importing and matching a file would come to; nothing is written."""
     from cardoffers_cli.kernel.words.errors import FileUnusable

@@ -18,7 +18,7 @@ from cardoffers_cli.archive.archive import begin
 from cardoffers_cli.archive.export import move_recent
 from cardoffers_cli.intake.copies import MASK
 from cardoffers_cli.intake.opening import open_layout
-from cardoffers_cli.intake.sources import aside, unusable
+from cardoffers_cli.intake.sources import aside
 from cardoffers_cli.intake.transactions import FileReading
 from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
@@ -26,7 +26,7 @@ from cardoffers_cli.kernel.store.institutions import Institution, find_instituti
 from cardoffers_cli.kernel.store.runs import finish_run, start_run
 from cardoffers_cli.kernel.words.cards import without_card_numbers
 from cardoffers_cli.kernel.words.errors import FileRefused, Refused
-from cardoffers_cli.kernel.words.findings import make_finding
+from cardoffers_cli.kernel.words.findings import make_finding, unusable
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import if_any
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.intake import sources
 from cardoffers_cli.intake.sources import (
     BLOCK_BYTES,
     RATIO_FROM_BYTES,
     Limits,
     Source,
     ahead,
-    open_input,
     open_source,
 )
+from cardoffers_cli.kernel.disk import inputs
+from cardoffers_cli.kernel.disk.inputs import open_input
 from cardoffers_cli.kernel.words.errors import FileUnusable
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def test_whoever_has_a_pipe_open_is_waited_for(
     writer = threading.Thread(target=silent, args=(path,))
     if wait_s > 1:  # the writer may come later too
         writer = threading.Timer(0.2, silent, (path,))
-    monkeypatch.setattr(sources, "WRITER_S", wait_s)
+    monkeypatch.setattr(inputs, "WRITER_S", wait_s)
     writer.start()
     with open_input(path) as opened:
         assert b"a,b\n" == opened.read()

@@ -12,7 +12,7 @@ import tarfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.intake.sources import open_input
+from cardoffers_cli.kernel.disk.inputs import open_input
 from cardoffers_cli.kernel.words.errors import NotFound, Refused
 
 if TYPE_CHECKING:

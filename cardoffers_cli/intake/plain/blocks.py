@@ -18,8 +18,8 @@ from cardoffers_cli.intake.sources import (
     HEAD_BYTES,
     LINE_BYTES,
     refuse_binary,
-    unusable,
 )
+from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

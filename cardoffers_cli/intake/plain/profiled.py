@@ -37,10 +37,10 @@ from cardoffers_cli.intake.profiles.texts import (
 )
 from cardoffers_cli.intake.profiles.written import messages_of
 from cardoffers_cli.intake.recognising import is_of_other_kind
-from cardoffers_cli.intake.sources import WORKBOOKS, refuse_binary, unusable
+from cardoffers_cli.intake.sources import WORKBOOKS, refuse_binary
 from cardoffers_cli.intake.splitting import QUOTE, Layout
 from cardoffers_cli.kernel.words.errors import FileUnusable
-from cardoffers_cli.kernel.words.findings import make_finding
+from cardoffers_cli.kernel.words.findings import make_finding, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

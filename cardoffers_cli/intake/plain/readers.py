@@ -26,9 +26,9 @@ from cardoffers_cli.intake.objects import kind_of, read_document, read_json_line
 from cardoffers_cli.intake.plain.parsing import PLAIN
 from cardoffers_cli.intake.plain.slices import RowSlice, read_lines
 from cardoffers_cli.intake.profiles.telling import in_other_layout
-from cardoffers_cli.intake.sources import unusable
 from cardoffers_cli.intake.splitting import plain_line_ends
 from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

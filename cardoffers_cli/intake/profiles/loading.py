@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.intake.layout_model import TokenSource, parse_profile
-from cardoffers_cli.intake.sources import open_input
+from cardoffers_cli.kernel.disk.inputs import open_input
 from cardoffers_cli.kernel.disk.outputs import read_private_file
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.intake.fields import REQUIRED
 from cardoffers_cli.intake.lines import is_blank
 from cardoffers_cli.intake.profiles.written import UNREADABLE, PlainAmounts
-from cardoffers_cli.intake.sources import unusable
 from cardoffers_cli.intake.splitting import LineFault, split_fields
+from cardoffers_cli.kernel.words.findings import unusable
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.kernel.words.row_kinds import LINE
 from cardoffers_cli.kernel.words.sentences import counted

@@ -18,8 +18,8 @@ from cardoffers_cli.intake.lines import (
     whole_lines,
     with_lf,
 )
-from cardoffers_cli.intake.sources import HEAD_BYTES, unusable
-from cardoffers_cli.kernel.words.findings import make_finding
+from cardoffers_cli.intake.sources import HEAD_BYTES
+from cardoffers_cli.kernel.words.findings import make_finding, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.intake.sources import open_input
 from cardoffers_cli.kernel.disk.folders import sync_folder_if_possible
+from cardoffers_cli.kernel.disk.inputs import open_input
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 
 if TYPE_CHECKING:

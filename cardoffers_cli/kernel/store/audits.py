@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.store.binding import declared
-from cardoffers_cli.kernel.store.statements import statement, statements
+from cardoffers_cli.kernel.store.statements import sql_folder, statement, statements
 from cardoffers_cli.kernel.words.events import EVENTS
 
 if TYPE_CHECKING:
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
 
 
-_WITH_AUDITS = """
-    approvals archive arrivals credits documents events merchants offers payouts pickup privacy
-    refunds river watch
-"""
 _PART = "kernel/store/audited_part"
 
 OF_A_PART = frozenset(
@@ -46,7 +42,8 @@ OF_A_PART = frozenset(
 @cache
 def audits() -> Mapping[str, str]:
     """Return the address of every audit by its name."""
-    stems = [f"{folder}/audits" for folder in _WITH_AUDITS.split()]
+    folders = sorted(entry.name for entry in sql_folder().iterdir())
+    stems = [f"{it}/audits" for it in folders if (sql_folder() / it / "audits.sql").is_file()]
     return {name: f"{stem}:{name}" for stem in stems for name in statements(stem)}
 
 

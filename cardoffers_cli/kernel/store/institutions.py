@@ -110,11 +110,6 @@ def list_institutions(store: Store) -> list[Institution]:
     ]
 
 
-def is_known(store: Store, slug: str) -> bool:
-    """Whether a slug is an institution's."""
-    return bool(store.value("kernel/store/institutions:is_known", slug=slug))
-
-
 def _institution(row: Mapping[str, Any]) -> Institution:
     limit = row["approval_limit"]
     exact = None if limit is None else quantize(limit, row["currency"])

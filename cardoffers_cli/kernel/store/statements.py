@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from importlib.resources.abc import Traversable
 
-_WITH_VIEWS = "kernel/store river offers refunds events approvals credits documents payouts"
-VIEWS = tuple(f"{folder}/views" for folder in _WITH_VIEWS.split())
+VIEWS = (
+    *("kernel/store/views", "river/views", "offers/views", "refunds/views", "events/views"),
+    *("approvals/views", "credits/views", "documents/views", "payouts/views"),
+)
 """The files of views and macros; what one reads stands in it, or in one before it."""
 _MARK = "-- name:"
 _FOR_EACH = re.compile(r"-- for each: ((?:.+,\n--)*.+)\n")

@@ -17,6 +17,8 @@ from uuid import UUID
 from cardoffers_cli.kernel.words.errors import UsageError
 
 _CHECK_BYTES = 8
+MOST_ROWS = 1_000_000
+"""Rows of an answer that does not come in pages, at most."""
 
 
 class CursorInvalid(UsageError):

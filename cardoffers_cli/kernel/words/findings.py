@@ -16,6 +16,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import Literal, get_args
 
+from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.sentences import sentence
 
 Level = Literal["error", "warning", "note"]
@@ -144,3 +145,11 @@ def make_finding(
 ) -> Finding:
     """Make a finding with the level its code has in `CODES`, if none is given."""
     return Finding(line, transaction_ref, column, code, level or CODES[code].level, message)
+
+
+def unusable(
+    code: str, message: str, *, hint: str | None = None, line: int | None = None
+) -> FileUnusable:
+    """Make the error of a file that cannot be read at all; the hint is the code's own if none."""
+    entry = FILE_CODES.get(code) or DROP_CODES[code]
+    return FileUnusable(message, code=code, hint=hint or entry.advice, line=line)

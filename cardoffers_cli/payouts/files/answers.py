@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from cardoffers_cli.intake.sources import open_input
+from cardoffers_cli.kernel.disk.inputs import open_input
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.payouts.files.entries import read_listed, refused
 from cardoffers_cli.payouts.files.messages import read_messages

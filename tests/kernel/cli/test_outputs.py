@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.intake import sources
 from cardoffers_cli.kernel.cli import main
+from cardoffers_cli.kernel.disk import inputs
 from cardoffers_cli.storage.stores import init
 from commands import in_a_pipe
 from sizes import slow
@@ -235,7 +235,7 @@ def test_what_is_no_file_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sources, "WRITER_S", 0.05)
+    monkeypatch.setattr(inputs, "WRITER_S", 0.05)
     init(made := job(tmp_path / "cardoffers.duckdb"))
     tell(made, institutions="institution\nalder")
     (tmp_path / "known.csv").write_text(HEADER)
