@@ -452,7 +452,6 @@ def test_an_identifier_gets_one_verdict_at_every_door(
     assert 0 == mask_card_numbers(alder, dry_run=True)["card_numbers"]
 
 
-@slow
 def test_a_declared_length_is_no_card_number_until_it_is_taken_back(
     alder: Job, tmp_path: Path
 ) -> None:

@@ -184,7 +184,6 @@ def test_the_security_log_names_nobody(alder: Job) -> None:
     assert TOKEN not in str(kept(alder))
 
 
-@slow
 def test_others_keep_a_card_that_they_have_too(alder: Job) -> None:
     erase(alder)
     rows = kept(alder)["instruments"]
@@ -360,7 +359,6 @@ union all select reason from merchant_answers
 """
 
 
-@slow
 def test_what_people_wrote_is_erased_too(alder: Job, tmp_path: Path) -> None:
     """A token, and one of the card, in each place; a dry run says what is left too."""
     send(alder, tmp_path, f"ref cardholder card identifier amount\n{TOKEN} bea c M9 9")

@@ -261,7 +261,6 @@ def test_an_event_says_why_it_would_redeem_nothing(
     assert ("no_match", None, reason) == (item["outcome"], item["offer_id"], item["reason"])
 
 
-@slow
 def test_an_event_keeps_nothing_row_for_row(made: Job, tmp_path: Path) -> None:
     taken(made, file_of(tmp_path / "tx.csv", PURCHASES))
     match_purchases(made)

@@ -11,7 +11,6 @@ from cardoffers_cli.http.contract.gate import BODY_BYTES, BODY_VALUES
 from cardoffers_cli.http.contract.openapi import REFUSALS
 from described import faults_of
 from doors import open_door
-from sizes import slow
 from tables import key_text, uid
 from work import found, kept
 
@@ -158,7 +157,6 @@ def test_every_code_that_is_described_has_its_row() -> None:
     )
 
 
-@slow
 def test_what_is_refused_leaves_only_its_rejected_rows(door: Door, job: Job) -> None:
     """Support finds an event that was not accepted, and the last use of its key; else no trace."""
     own = ("rejects", "imports", "runs", "api_keys")
