@@ -133,7 +133,7 @@ def in_words(counts: Mapping[str, Any]) -> list[str]:
     for name, value in counts.items():
         if name in _UNSAID:
             continue
-        words = name.replace("_", " ")
+        words = name.removeprefix("size_").replace("_", " ")
         if isinstance(value, Mapping):
             texts += [f"{amount:,} {code} {words}" for code, amount in value.items() if amount]
         elif isinstance(value, int) and value:

@@ -285,6 +285,7 @@ def test_a_log_for_machines_tells_of_hooks(capsys: pytest.CaptureFixture[str]) -
         (["2 files on time", "1 purchase"], {"files_on_time": 2, "purchases": 1}),
         (["1 status missed", "1 address"], {"status_missed": 1, "address": 1}),
         (["1.50 GBP payout"], {"payout": {"GBP": Decimal("1.50"), "EUR": Decimal(0)}}),
+        (["16,527,360 bytes"], {"size_bytes": 16_527_360}),
         (["state ready"], {"state": "ready", "up_to_run_no": 7}),
     ],
 )
