@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.kernel.words.approvals import LASTS, approval_id
 from cardoffers_cli.kernel.words.errors import NotFound
-from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,9 +48,13 @@ class ApprovalRequest(Record):
 
 class Approval(
     ApprovalRequest,
-    sheet="* -institution_id -number -details -digest -answer -answered_at -used_by -used_at",
+    sheet="* -institution_id -number -details -digest -answer -answered_at -used_by -used_at"
+    " -dry_run",
 ):
-    """A request that is in the store: how far it is, its answer, and its use."""
+    """A request that is in the store: how far it is, its answer, and its use.
+
+    `dry_run` is there where it has just been answered.
+    """
 
     state: str
     answer: str | None
@@ -59,6 +63,7 @@ class Approval(
     reason: str | None = shown(gives_way=6)
     used_by: str | None
     used_at: datetime | None
+    dry_run: bool | None = if_any()
 
 
 def list_approvals(

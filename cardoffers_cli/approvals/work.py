@@ -5,10 +5,10 @@ Whoever asked cannot give it. That somebody tried is in the security log, as all
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.approvals import questions as approvals
-from cardoffers_cli.approvals.questions import Approval
 from cardoffers_cli.kernel.identifiers import whole_id
 from cardoffers_cli.kernel.store.approval_requests import approval_moment, log_approval
 from cardoffers_cli.kernel.store.institutions import find_institution
@@ -19,15 +19,9 @@ from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
 
 if TYPE_CHECKING:
-    from cardoffers_cli.approvals.questions import Answer, ApprovalState
+    from cardoffers_cli.approvals.questions import Answer, Approval, ApprovalState
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
-
-
-class AnsweredApproval(Approval):
-    """A request with the answer that it was given."""
-
-    dry_run: bool
 
 
 def list_approvals(
@@ -53,9 +47,7 @@ def show_approval(job: Job, approval: str) -> Approval:
         return _find(source.store, job, approval)
 
 
-def give(
-    job: Job, approval: str, *, reason: str | None = None, dry_run: bool = False
-) -> AnsweredApproval:
+def give(job: Job, approval: str, *, reason: str | None = None, dry_run: bool = False) -> Approval:
     """Approve what was asked for; raise `Refused` where it is the maker who would.
 
     Raises `Refused` too for a request that was answered or has expired.
@@ -63,7 +55,7 @@ def give(
     return _answer(job, approval, "given", reason, dry_run=dry_run)
 
 
-def refuse(job: Job, approval: str, reason: str, *, dry_run: bool = False) -> AnsweredApproval:
+def refuse(job: Job, approval: str, reason: str, *, dry_run: bool = False) -> Approval:
     """Refuse what was asked for, which the maker may too; raises as `give` does."""
     if not reason.strip():
         raise UsageError(
@@ -74,7 +66,7 @@ def refuse(job: Job, approval: str, reason: str, *, dry_run: bool = False) -> An
 
 def _answer(
     job: Job, approval: str, answer: Answer, reason: str | None, *, dry_run: bool
-) -> AnsweredApproval:
+) -> Approval:
     """Answer in one transaction; that the maker tried to is kept, though it is refused."""
     with job.store() as store:
         with store.transaction(keep=not dry_run):
@@ -105,7 +97,7 @@ def _answer(
             raise _own(
                 request, job.actor, "" if dry_run else " The attempt is in the security log."
             )
-    return AnsweredApproval(**after, dry_run=dry_run)
+    return replace(after, dry_run=dry_run)
 
 
 def _find(store: Store, job: Job, approval: str) -> Approval:

@@ -18,7 +18,7 @@ from cardoffers_cli.kernel.words.moments import format_minute, parse_duration
 from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
-    from cardoffers_cli.keys.work import GrantedKey
+    from cardoffers_cli.keys.work import NewApiKey
 
 app = group("Make, list, rotate, revoke and check API keys.")
 
@@ -168,7 +168,7 @@ def notices(ctx: typer.Context, *, dry_run: options.DryRun = False) -> None:
     context.show(result, Sheet.of(KeyNotice, "notices", result.notices))
 
 
-def _hand_over(context: CommandContext, key: "GrantedKey") -> None:
+def _hand_over(context: CommandContext, key: "NewApiKey") -> None:
     """Show a new key, the only time; a file that it goes to is for its owner only.
 
     It is in the store by now: where that file cannot be written, the key is still shown.

@@ -7,7 +7,7 @@ that is written before the key is, and nothing else ever holds it.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID, uuid4
@@ -19,7 +19,7 @@ from cardoffers_cli.kernel.store.institutions import find_institution, list_inst
 from cardoffers_cli.kernel.store.snapshot import withdraw
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.moments import a_year_after, format_minute, format_moment
-from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.keys import questions as keys
 from cardoffers_cli.keys.questions import ApiKey, Grant
 from cardoffers_cli.keys.rules import (
@@ -54,16 +54,14 @@ class KeyRequest:
 
 
 class NewApiKey(Record):
-    """A new key for its owner: its text, or the file that has it; of a dry run there is none."""
+    """A new key for its owner, and what it may do until when (None: without an end).
+
+    There is its text, or the file that has it; of a dry run there is none.
+    """
 
     key_id: UUID | None
     key: str | None
     key_file: str | None
-
-
-class GrantedKey(NewApiKey):
-    """A new key, and what it may do until when (None: without an end)."""
-
     institution: str
     name: str
     scopes: Sequence[str]
@@ -71,13 +69,13 @@ class GrantedKey(NewApiKey):
     expires_at: datetime | None
 
 
-class CreatedKey(GrantedKey):
+class CreatedKey(NewApiKey):
     """A new key that follows no other."""
 
     dry_run: bool
 
 
-class RotatedKey(GrantedKey):
+class RotatedKey(NewApiKey):
     """A new key, the one that it follows, and when that one ends by itself, if ever."""
 
     replaces: UUID
@@ -85,8 +83,13 @@ class RotatedKey(GrantedKey):
     dry_run: bool
 
 
-class ApiKeyRow(Record, sheet="* expires_at rotated_at replaced_by revoked_at key_id -is_legacy"):
-    """What is known of one key, which is never the key: it is shown masked."""
+class ApiKeyRow(
+    Record, sheet="* expires_at rotated_at replaced_by revoked_at key_id -is_legacy -dry_run"
+):
+    """What is known of one key, which is never the key: it is shown masked.
+
+    `dry_run` is there of a key that was ended.
+    """
 
     key_id: UUID
     institution: str
@@ -102,12 +105,7 @@ class ApiKeyRow(Record, sheet="* expires_at rotated_at replaced_by revoked_at ke
     rotated_at: datetime | None = shown(gives_way=7)
     replaced_by: UUID | None = shown(kind="text", gives_way=8)
     revoked_at: datetime | None = shown(gives_way=7)
-
-
-class RevokedKey(ApiKeyRow):
-    """A key that was ended."""
-
-    dry_run: bool
+    dry_run: bool | None = if_any()
 
 
 def create_key(
@@ -121,7 +119,7 @@ def create_key(
         owner = find_institution(store, request.institution)
         grant = Grant(institution_id=owner.id, name=name, scopes=scopes, expires_at=expires_at)
         _issue(store, issued_key, grant, job)
-    return CreatedKey(**_granted(issued_key, grant, owner.slug, job), dry_run=dry_run)
+    return CreatedKey(**issued_key.granted(grant, owner.slug, job), dry_run=dry_run)
 
 
 def rotate_key(
@@ -169,14 +167,14 @@ def rotate_key(
         if retires_at is not None and not dry_run:
             withdraw(job.path)  # before the commit: no copy may still know the key as valid
     return RotatedKey(
-        **_granted(issued_key, grant, slug, job),
+        **issued_key.granted(grant, slug, job),
         replaces=old.key_id,
         old_key_ends_at=ends_at,
         dry_run=dry_run,
     )
 
 
-def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> RevokedKey:
+def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> ApiKeyRow:
     """End a key at once and for good; raise `Refused` the second time."""
     with job.store() as store, store.transaction(keep=not dry_run):
         key = keys.get_key(store, whole_id(store, "key", key_id))
@@ -192,7 +190,7 @@ def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> RevokedKey:
         row = _shown(keys.get_key(store, str(key.key_id)), slug, job.now)
         if not dry_run:
             withdraw(job.path)  # before the commit: no copy may still know the key as valid
-    return RevokedKey(**row, dry_run=dry_run)
+    return replace(row, dry_run=dry_run)
 
 
 def list_keys(job: Job, institution: str | None = None) -> list[ApiKeyRow]:
@@ -257,15 +255,18 @@ class _NewKey:
             return nullcontext()
         return new_private_file(self._key_file, f"{self.text}\n")
 
-    def shown(self) -> NewApiKey:
+    def granted(self, grant: Grant, slug: str, job: Job) -> NewApiKey:
         """Return the key for its owner: here, or where it is."""
-        if self._dry_run:
-            return NewApiKey(key_id=None, key=None, key_file=None)
         file = self._key_file
         return NewApiKey(
-            key_id=self.key_id,
-            key=None if file else self.text,
-            key_file=str(file) if file else None,
+            key_id=None if self._dry_run else self.key_id,
+            key=None if self._dry_run or file else self.text,
+            key_file=str(file) if file and not self._dry_run else None,
+            institution=slug,
+            name=grant.name,
+            scopes=sorted(grant.scopes),
+            created_at=job.now,
+            expires_at=grant.expires_at,
         )
 
 
@@ -294,17 +295,6 @@ def _log(store: Store, job: Job, event: str, key: ApiKey, details: Mapping[str, 
 
 def _slugs(store: Store) -> dict[UUID, str]:
     return {institution.id: institution.slug for institution in list_institutions(store)}
-
-
-def _granted(issued_key: _NewKey, grant: Grant, slug: str, job: Job) -> GrantedKey:
-    return GrantedKey(
-        **issued_key.shown(),
-        institution=slug,
-        name=grant.name,
-        scopes=sorted(grant.scopes),
-        created_at=job.now,
-        expires_at=grant.expires_at,
-    )
 
 
 def _shown(key: ApiKey, slug: str, now: datetime) -> ApiKeyRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.identifiers import whole_id
@@ -32,12 +33,6 @@ class WatchFindingDetails(WatchFinding):
     next: str | None
 
 
-class AcceptedWatchFinding(WatchFinding):
-    """A finding that was accepted."""
-
-    dry_run: bool
-
-
 def watch_rows(
     job: Job,
     institution: str | None = None,
@@ -52,9 +47,8 @@ def watch_rows(
         findings = list_watch_findings(
             source.store, institution_id=owner, code=code, state=state, limit=limit
         )
-    return [without_cards(WatchFinding.cut(finding)) for finding in findings], findings[
-        0
-    ].findings if findings else 0
+    rows = [without_cards(replace(finding, findings=None)) for finding in findings]
+    return rows, (findings[0].findings or 0) if findings else 0
 
 
 def show_watch_finding(
@@ -72,7 +66,7 @@ def show_watch_finding(
 
 def accept_watch(
     job: Job, finding: str, reason: str, *, institution: str | None = None, dry_run: bool = False
-) -> AcceptedWatchFinding:
+) -> WatchFinding:
     """Accept a finding that is open; raise `NotFound`, and `Refused` finding_not_open."""
     if not reason.strip():
         raise UsageError(
@@ -91,7 +85,8 @@ def accept_watch(
             accept_watch_finding(store, before.finding_id, **by)
             run.counts["finding_id"] = before.finding_id
         after = find_watch_finding(store, str(before.finding_id))
-    return AcceptedWatchFinding(**without_cards(after), dry_run=dry_run)
+    accepted: WatchFinding = without_cards(replace(after, dry_run=dry_run))
+    return accepted
 
 
 def _find(store: Store, finding: str, institution: str | None) -> WatchFinding:

@@ -7,12 +7,13 @@ it; then it stays so.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli.institutions.changes import keep_changes
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.json_text import dumps
-from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.watch.observations import Observation, read_figures
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class WatchFinding(
     """A finding of the watch, in the shape of `watch list --format json`.
 
     `about` names its subject as people know it; `figures` are exact; `import_id` is of its file.
+    A list has in `findings` how many were asked for; `dry_run` is there once it was accepted.
     """
 
     finding_id: UUID = shown("finding")
@@ -53,12 +55,8 @@ class WatchFinding(
     closed_at: datetime | None
     closed_by: str | None = shown("closed by", gives_way=5)
     reason: str | None = shown(gives_way=6)
-
-
-class CountedWatchFinding(WatchFinding):
-    """A finding; `findings` says how many there are that were asked for."""
-
-    findings: int
+    findings: int | None = if_any()
+    dry_run: bool | None = if_any()
 
 
 class OpenWatchFindings(Record):
@@ -145,7 +143,7 @@ def list_watch_findings(
     state: WatchState | None = None,
     finding_id: str | None = None,
     limit: int,
-) -> list[CountedWatchFinding]:
+) -> list[WatchFinding]:
     """Return findings, the open ones first, then the newest."""
     rows = store.rows(
         "watch/questions:findings",
@@ -155,9 +153,7 @@ def list_watch_findings(
         finding_id=finding_id,
         limit=limit,
     )
-    return [
-        CountedWatchFinding.of({**row, "figures": read_figures(row["figures"])}) for row in rows
-    ]
+    return [WatchFinding.of({**row, "figures": read_figures(row["figures"])}) for row in rows]
 
 
 def find_watch_finding(
@@ -173,7 +169,7 @@ def find_watch_finding(
             code="finding_not_found",
             hint="`cardoffers watch list` shows them with their ids.",
         )
-    return WatchFinding.cut(findings[0])
+    return replace(findings[0], findings=None)
 
 
 def accept_watch_finding(store: Store, finding_id: UUID, **by: Any) -> None:
