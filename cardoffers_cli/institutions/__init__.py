@@ -1,7 +1,7 @@
 """Institutions: who takes part, on which terms, with which settings, and what changed.
 
 `work.py` adds and changes one (read it first), `accounts.py` its bank account, `changes.py` keeps
-what was changed, writes what others must know to the security log, and lists it.
+what was changed and writes what others must know to the security log, `history.py` lists it.
 `kernel/store/institutions.py` finds one by its name. May import the kernel, intake, archive and
 river, and the slices before it. To add a setting follow the recipe in CONTRIBUTING.
 """

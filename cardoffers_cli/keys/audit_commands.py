@@ -36,7 +36,7 @@ def changes(
     all_rows: All = False,
 ) -> None:
     """List what was changed in the catalogue and in settings, the newest first."""
-    from cardoffers_cli.institutions.changes import ValueChange, list_changes
+    from cardoffers_cli.institutions.history import ValueChange, list_changes
 
     context = CommandContext.of(ctx)
     filters: Mapping[str, Any] = {
