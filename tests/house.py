@@ -99,7 +99,7 @@ ROOMS_OF = {
 UNDOCUMENTED = re.compile(r"asyncio\.sslproto\b")
 """Modules that others keep for themselves, whatever they are called."""
 COMMANDS = re.compile(
-    r"(^|/)(([a-z]+_)?commands|intake/file_options|demo/story|merchants/review|night/(log|screen))\.py$"
+    r"(^|/)(([a-z]+_)?commands|intake/file_options|demo/story|merchants/review|night/screen)\.py$"
 )
 """Modules of a slice that say what is typed, and show what came of it."""
 USES_PRIVATE_PARTS = {

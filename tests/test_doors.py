@@ -40,10 +40,10 @@ from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.row_kinds import BY_NAME, CREDITS, PURCHASES, REFUNDS
 from cardoffers_cli.night import questions as nights
+from cardoffers_cli.night.checks import look_twice
 from cardoffers_cli.night.intake import rehearse_files
 from cardoffers_cli.night.options import NightObserver, NightOptions
 from cardoffers_cli.night.run import begin, work_of
-from cardoffers_cli.night.select import look_twice
 from cardoffers_cli.river.checks import Rehearsal, validate
 from cardoffers_cli.river.convert import convert
 from cardoffers_cli.river.events import EventCall, take_events

@@ -148,8 +148,7 @@ limit $limit;
 
 -- name: shown
 -- Makes shown: the purchases of matching, which are few, with their state; latest_decisions would
--- put all decisions in groups, and all entries would be joined.
--- Grain: one row per purchase.
+-- put all decisions in groups, and all entries would be joined. Grain: one row per purchase.
 create or replace temp table shown as
 with entries as materialized (
     select found.purchase_no, found.status

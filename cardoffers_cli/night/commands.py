@@ -1,4 +1,4 @@
-"""`cardoffers nightly`: everything that a night has to do, in one command."""
+"""`cardoffers nightly`: everything that a night has to do; `cardoffers file`: what it took."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -9,13 +9,26 @@ import typer
 
 from cardoffers_cli.kernel.cli.commands import Format, group
 from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import DryRun, Engine, Limit, argument, option
-from cardoffers_cli.kernel.cli.show import Sheet
+from cardoffers_cli.kernel.cli.options import (
+    AnyInstitution,
+    DryRun,
+    Engine,
+    Limit,
+    Yes,
+    argument,
+    option,
+)
+from cardoffers_cli.kernel.cli.questions import question
+from cardoffers_cli.kernel.cli.show import Sheet, Text
 from cardoffers_cli.kernel.words.errors import StoreBusy
 from cardoffers_cli.kernel.words.moments import parse_duration
+from cardoffers_cli.kernel.words.money import money_text
+from cardoffers_cli.kernel.words.sentences import counted
+from cardoffers_cli.river.commands import taken_line
+from cardoffers_cli.river.withdrawals import ListedFile
 
 if TYPE_CHECKING:
-    from cardoffers_cli.night.result import NightResult
+    from cardoffers_cli.night.options import NightResult
 
 
 LogFormat = Literal["text", "json"]
@@ -63,7 +76,7 @@ def nightly(
         metrics_file=metrics_file,
     )
     if dry_run:
-        from cardoffers_cli.night.rehearsal import rehearse
+        from cardoffers_cli.night.run import rehearse
 
         with context.progress("Rehearsing the nightly run"):
             result = rehearse(context.job, order)
@@ -82,9 +95,9 @@ def show_night(context: CommandContext, result: "NightResult", log_format: LogFo
     nothing that was told before. What needs no attention is not said to those who want quiet.
     """
     from cardoffers_cli.kernel.cli import exits
-    from cardoffers_cli.night.history import tell_nights, untold_nights
-    from cardoffers_cli.night.result import NOTHING_NEW, exit_code_of
+    from cardoffers_cli.night.options import NOTHING_NEW, exit_code_of
     from cardoffers_cli.night.screen import ending_lines, night_blocks
+    from cardoffers_cli.night.status import tell_nights, untold_nights
 
     untold = list["NightResult"]()
     with suppress(StoreBusy):  # it is over, whoever holds the store by now
@@ -108,7 +121,7 @@ def show_night(context: CommandContext, result: "NightResult", log_format: LogFo
 
 def onlooker(context: CommandContext, log_format: LogFormat) -> Any:
     """Return who tells of the steps."""
-    from cardoffers_cli.night.log import JsonLines, NightLines
+    from cardoffers_cli.night.screen import JsonLines, NightLines
 
     return (JsonLines if log_format == "json" else NightLines)(context)
 
@@ -137,13 +150,13 @@ def list_(
     limit: Limit = 30,
 ) -> None:
     """List the nightly runs, the newest first."""
-    from cardoffers_cli.night.history import list_nights, list_runs
     from cardoffers_cli.night.questions import ListedNight, RunRecord
+    from cardoffers_cli.night.status import list_nights, list_runs
 
     context = CommandContext.of(ctx)
     if context.format is Format.html and not every:
-        from cardoffers_cli.night.history import night_history
         from cardoffers_cli.night.run_pages import runs_page
+        from cardoffers_cli.night.status import night_history
 
         history = night_history(context.job, limit)
         context.show_page(runs_page(history.nights, context.now, in_all=history.in_all, pages=()))
@@ -164,10 +177,9 @@ def show(
     ],
 ) -> None:
     """Show a nightly run step by step, with its files and its findings; of another run, its counts."""  # noqa: E501  one line of help
-    from cardoffers_cli.night.history import show_run
-    from cardoffers_cli.night.options import StepReport
-    from cardoffers_cli.night.result import NightResult
+    from cardoffers_cli.night.options import NightResult, StepReport
     from cardoffers_cli.night.screen import night_blocks
+    from cardoffers_cli.night.status import show_run
 
     context = CommandContext.of(ctx)
     result = show_run(context.job, run_id)
@@ -198,7 +210,7 @@ def resume(
     context = CommandContext.of(ctx)
     context.writes({"--metrics-file": metrics_file})
     if dry_run:
-        from cardoffers_cli.night.rehearsal import rehearse_rest
+        from cardoffers_cli.night.run import rehearse_rest
 
         with context.progress("Rehearsing the nightly run"):
             result = rehearse_rest(context.job, run_id)
@@ -230,3 +242,67 @@ def accept(
     context = CommandContext.of(ctx)
     change = accept_taken(context.job, file, dry_run=dry_run)
     context.show(change, Sheet.of(FileChangeRow, "accepted", [change]))
+
+
+files_app = group("Files that were taken or are held: list them, take one back, release one.")
+
+
+question(
+    *(files_app, "list", "river/withdrawals:listed", ListedFile),
+    says="List the files that were taken or are held, and what came of them, the newest first.",
+    asks="institution period limit all_rows raw",
+    period=(
+        Annotated[
+            str | None,
+            option("Only those taken in a month: 2026-10, or last-month.", metavar="MONTH"),
+        ],
+        None,
+    ),
+    sheet="files",
+    data=False,
+    counts="file",
+)
+
+
+@files_app.command()
+def undo(
+    ctx: typer.Context,
+    import_id: Annotated[str, argument("IMPORT_ID", "The import, or how its id begins.")],
+    *,
+    reason: Annotated[str, option("Why; it is kept.", metavar="TEXT")],
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Take a file of purchases back, as if it had never come, before anything of it settled."""
+    from cardoffers_cli.river.undo import undo_import
+
+    context = CommandContext.of(ctx)
+    if not dry_run and not yes:
+        plan = undo_import(import_id, reason, context.job, dry_run=True)
+        context.confirm(
+            f"Withdraw {plan.file} of {plan.institution}: {counted(plan.purchases, 'purchase')},"
+            f" {counted(plan.redemptions, 'redemption')} of"
+            f" {money_text(plan.merchant_funded_amount, plan.currency)}?",
+            yes=yes,
+        )
+    result = undo_import(import_id, reason, context.job, dry_run=dry_run)
+    context.show(result)
+    if result.approval and dry_run:
+        context.note(f"A second person has to approve this: {result.approval}.")
+
+
+@files_app.command()
+def release(
+    ctx: typer.Context,
+    file: Annotated[str, argument("FILE", "The file that is held: INST/NAME, or its name.")],
+    *,
+    institution: AnyInstitution = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Take a file that is held, as it is now: somebody looked, and it is no half."""
+    from cardoffers_cli.night.intake import release_file
+    from cardoffers_cli.river.report_commands import show_files
+
+    context = CommandContext.of(ctx)
+    row = release_file(context.job, file, institution, dry_run=dry_run)
+    show_files(context, [{**row.document()}], [row.report], Text([*map(taken_line, row.parts)]))

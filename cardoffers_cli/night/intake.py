@@ -1,13 +1,13 @@
 """Import: every file that the night found, each in one transaction, then out of the way.
 
 A file is claimed out of the folder of its institution first (`drop/claims.py`), and read from a
-copy of its own. What became of it is recorded in the transaction that takes it, and its reports are
-written before that ends: a night that dies afterwards finds the record, and only has to move the
-file to `done/` or `failed/` of the processed folder.
+copy of its own, which is held against its manifest. What became of it is recorded in the
+transaction that takes it, and its reports are written before that ends: a night that dies
+afterwards finds the record, and only has to move the file to `done/` or `failed/` of the processed
+folder.
 
 A file that cannot be taken stops no other: whatever it does, within its bounds, is a finding. What
-stops the night is what no file can do: a full disk, a store that is damaged or held, a processed
-folder that cannot be written, an engine or a network that fails.
+stops the night is what no file can do (`findings.py`).
 """
 
 from __future__ import annotations
@@ -31,14 +31,12 @@ from cardoffers_cli.kernel.sheets.findings import write_findings
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable, NotFound, UsageError
 from cardoffers_cli.kernel.words.findings import unusable
+from cardoffers_cli.kernel.words.money import quantize
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.night import questions as nights
-from cardoffers_cli.night.bounds import Bounds, tidied_up
-from cardoffers_cli.night.checks import GZIP_GROWS
-from cardoffers_cli.night.faults import failure_of
-from cardoffers_cli.night.findings import file_counts, file_findings
-from cardoffers_cli.night.manifests import check_digest, check_sums, vouches
+from cardoffers_cli.night.checks import GZIP_GROWS, Bounds, file_rows, look_twice, tidied_up
+from cardoffers_cli.night.findings import failure_of, file_counts, file_findings
 from cardoffers_cli.night.options import NightContext, NightObserver, NightOptions, StepResult
-from cardoffers_cli.night.select import file_rows, look_twice
 from cardoffers_cli.river.engines import target_of
 from cardoffers_cli.river.imports import HELD as FILE_HELD
 from cardoffers_cli.river.imports import (
@@ -65,6 +63,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.night.questions import Night, NightFile
     from cardoffers_cli.river.imports import JudgedImport
     from cardoffers_cli.river.receiving import Judged
+
 
 OPTIONS = ImportOptions()
 
@@ -409,3 +408,44 @@ def _profile_of(store: Store, owner: Institution) -> Profile | None:
     """Return the layout that the institution keeps for its own files, if it keeps one."""
     stored = find_profile(store, owner.id)
     return parse_profile(stored.toml, f"The profile of {owner.slug}") if stored else None
+
+
+def check_digest(copy: Copy, manifest: Manifest | None) -> None:
+    """Raise `FileUnusable` where a file, as it lies, is not what its manifest says."""
+    if manifest and manifest.sha256 not in {None, copy.sha256}:
+        raise _mismatch("its SHA-256 is another one")
+
+
+def vouches(manifest: Manifest | None) -> bool:
+    """Say whether a manifest would not agree with a file that was cut in its last line."""
+    return manifest is not None and (manifest.sha256 is not None or manifest.amount_sum is not None)
+
+
+def check_sums(store: Store, judged: Judged, owner: Institution, manifest: Manifest | None) -> None:
+    """Raise `FileUnusable` where rows or amounts differ from the manifest.
+
+    The refunds among the rows of a file count as rows, and their amounts as they stand in the file,
+    below zero.
+
+    The amount of an invalid row may be anything: where there are such rows, the sum of the valid
+    ones can only be held to be no more than what the manifest says, and where a refund is invalid
+    not even that. It does not tell whether the last line was cut.
+    """
+    if manifest is None:
+        return
+    report = judged.report
+    if manifest.rows is not None and manifest.rows != report.received:
+        raise _mismatch(f"it has {counted(report.received, 'row')}, not {manifest.rows:,}")
+    if manifest.amount_sum is None:
+        return
+    amount, *refunded = (store.value("river/stage:amount", part.rows) for part in judged.staged)
+    total = quantize(amount - sum(refunded), owner.currency)
+    is_whole = manifest.sha256 or not report.is_unterminated
+    lacks_refunds = report.refunds and report.refunds.invalid
+    is_less = report.invalid and total <= manifest.amount_sum
+    if total != manifest.amount_sum and not (is_whole and (lacks_refunds or is_less)):
+        raise _mismatch(f"its amounts are {total:,} in all, not {manifest.amount_sum:,f}")
+
+
+def _mismatch(what: str) -> FileUnusable:
+    return unusable("manifest_mismatch", f"The file is not what its manifest says: {what}.")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.kernel.store.job import Job
-    from cardoffers_cli.night.result import NightResult
+    from cardoffers_cli.night.options import NightResult
 
 
 # Metrics as text, in the format that Prometheus reads (text exposition, version 0.0.4).

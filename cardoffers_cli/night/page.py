@@ -32,9 +32,10 @@ from cardoffers_cli.kernel.words.sentences import (
 from cardoffers_cli.night import questions as nights
 from cardoffers_cli.night.questions import WaitingCount
 from cardoffers_cli.night.reports import report_files, reports_folder
-from cardoffers_cli.night.run_pages import MOST_NIGHTS, runs_page
-from cardoffers_cli.night.waiting import (
+from cardoffers_cli.night.run_pages import (
+    MOST_NIGHTS,
     budgets_that_end,
+    runs_page,
     to_do,
     webhooks_that_wait,
     what_else_waits,
@@ -74,9 +75,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.sheets.sheets import Row, Rows
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.store import Store
-    from cardoffers_cli.night.options import NightContext
+    from cardoffers_cli.night.options import NightContext, NightResult
     from cardoffers_cli.night.questions import NightIntakeRow
-    from cardoffers_cli.night.result import NightResult
 
 
 # The page of a night, which answers: did it go well, and who must do what.

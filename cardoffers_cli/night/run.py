@@ -1,53 +1,81 @@
-"""A night: begin it or go on with it, step by step, and end it.
+"""A night: begin it or go on with it, step by step, and end it; or only rehearse it.
 
 A night belongs to a date. What is recorded of it in the store says how far it is, so that running
 it again goes on where it stopped, by the clock it had; a night that never ended is finished before
 another one begins. A date whose night has ended has another night when there is something new:
-files, or runs that came after it.
+files, or runs that came after it. Hooks are told of it, and its metrics are written.
+
+A rehearsal reads and judges files, matches and settles as the night would, in one transaction that
+is undone; nothing is moved, sent or kept.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.file_changes import ProcessedFolder
+from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.identifiers import whole_id
+from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.store.clock import real_now
-from cardoffers_cli.kernel.store.layout import sweep
+from cardoffers_cli.kernel.store.layout import runs_folder, sweep
 from cardoffers_cli.kernel.store.lock import Lock, night_lock
 from cardoffers_cli.kernel.store.opening import lock_for, must_exist
 from cardoffers_cli.kernel.store.runs import Run, finish_run, start_run
-from cardoffers_cli.kernel.words.errors import NotFound, Refused, StoreDamaged
+from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, StoreDamaged
 from cardoffers_cli.night import questions as nights
-from cardoffers_cli.night.bounds import picked_up
-from cardoffers_cli.night.checks import check_clock, check_places, check_space, processed_root
-from cardoffers_cli.night.expected import is_file_news
+from cardoffers_cli.night.checks import (
+    check_clock,
+    check_places,
+    check_space,
+    file_rows,
+    look_twice,
+    picked_up,
+    processed_root,
+)
+from cardoffers_cli.night.hooks import EVENTS, HookOutcome, Notice, hooks_of, tell, would_tell
+from cardoffers_cli.night.metrics import (
+    METRICS,
+    check_metrics_file,
+    exposition,
+    measure,
+    night_families,
+)
 from cardoffers_cli.night.options import (
+    NOTHING_NEW,
+    RESULT,
     WITHOUT_CONSEQUENCE,
     NightContext,
     NightObserver,
     NightOptions,
+    exit_code_of,
     finding,
+    result_of,
+    write_result,
 )
 from cardoffers_cli.night.page import write_night_page, write_runs_page
 from cardoffers_cli.night.questions import NewNight
-from cardoffers_cli.night.result import NOTHING_NEW, result_of, write_result
-from cardoffers_cli.night.select import file_rows, look_twice
 from cardoffers_cli.night.steps import STEPS, do
-from cardoffers_cli.night.watched import WatchedRun
+from cardoffers_cli.night.steps import rehearse as rehearse_step
+from cardoffers_cli.night.watching import is_file_news
 from cardoffers_cli.storage.recover import recover
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import TracebackType
+    from typing import Self
 
     from cardoffers_cli.drop.drop import DropFile
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.night.options import NightResult
     from cardoffers_cli.night.questions import Night, NightFinding
-    from cardoffers_cli.night.result import NightResult
     from cardoffers_cli.storage.recover import Recovered
+
 
 KIND = "nightly"
 
@@ -256,4 +284,168 @@ def _run(work: NightContext) -> Run:
         kind=KIND,
         as_of=night.as_of,
         actor=work.job.actor,
+    )
+
+
+def rehearse(job: Job, order: NightOptions) -> NightResult:
+    """Return the result that the night would have, as far as the store decides it."""
+    watched = WatchedRun(job, NightObserver(), order.metrics_file)
+    remarks = check_places(job, order)
+    with job.store(read_only=True) as store:
+        check_clock(job, order, nights.newest_finished(store)[0])
+    picked = picked_up(job, order.drop, dry_run=True)
+    selection = look_twice(job, order.drop)
+    check_space(job)
+    with job.store() as store, store.transaction(keep=False):
+        work = work_of(job, begin(store, job, order, selection.files), order, NightObserver())
+        work.remarks = [*remarks, *picked, *selection.remarks]
+        return _rehearsed(store, work, watched)
+
+
+def rehearse_rest(job: Job, run_id: str | None) -> NightResult:
+    """Return the result that a night would have if it went on; raise as `resume_night` does."""
+    watched = WatchedRun(job, NightObserver())
+    night = unfinished_night(job, run_id)
+    order = NightOptions(drop=Path(night.drop_folder))
+    remarks = check_places(job, order)
+    with job.store() as store, store.transaction(keep=False):
+        work = work_of(job, night, order, NightObserver())
+        work.remarks = remarks
+        return _rehearsed(store, work, watched)
+
+
+def _rehearsed(store: Store, work: NightContext, watched: WatchedRun) -> NightResult:
+    """Rehearse the steps that are not recorded, in the caller's transaction."""
+    recorded = {step.name for step in nights.steps(store, work.night)}
+    for position, step in enumerate(STEPS, start=1):
+        if step.name not in recorded:
+            rehearse_step(step, position, work, store)
+    result = result_of(store, work.job.path, work.night, status="rehearsed")
+    return replace(result, dry_run=True, hooks=watched.would_tell())
+
+
+ON_START, ON_SUCCESS, ON_FAILURE, ON_FINDINGS = EVENTS
+
+
+class WatchedRun:
+    """Tells of the nights of one command, from `begins` to `ends`; what raises in between failed.
+
+    `metrics_file` is in place of that of the settings. Raises `ConfigurationError` where a hook
+    cannot be told, or metrics not be written.
+    """
+
+    def __init__(self, job: Job, onlooker: NightObserver, metrics_file: Path | None = None) -> None:
+        self._job = job
+        self._onlooker = onlooker
+        self._hooks = hooks_of(job.settings)
+        self._metrics_file = metrics_file or job.settings.metrics_file
+        if self._metrics_file is not None:
+            check_metrics_file(self._metrics_file)
+        self._night: Night | None = None
+        self._told: list[HookOutcome] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._fails(error)
+
+    def begins(self, night: Night) -> None:
+        """Tell that a night begins, or goes on."""
+        self._night, self._told = night, []
+        self._tell(self._notice(ON_START, "running"))
+
+    def ends(self, result: NightResult) -> NightResult:
+        """Tell what a night came to; return the result with what came of the hooks, kept so too."""
+        is_new = result.status != NOTHING_NEW
+        self._night = None
+        self._measure(exit_code_of(result), result, str(result.run_id) if is_new else None)
+        path = runs_folder(self._job.path) / str(result.run_id) / RESULT
+        document = path.read_bytes() if self._hooks and path.exists() else None
+        if exit_code_of(result):
+            self._tell(_of_result(ON_FINDINGS, result), document)
+        self._tell(_of_result(ON_SUCCESS, result), document)
+        if not self._told:
+            return result
+        result = replace(result, hooks=self._told)
+        if is_new:
+            with suppress(OSError, CardoffersError):  # it is kept already, without the hooks
+                write_result(self._job.path, result, mode=self._job.settings.mode)
+        return result
+
+    def would_tell(self) -> list[HookOutcome] | None:
+        """Return what a rehearsal says of hooks; None where there are none."""
+        return would_tell(self._hooks) or None
+
+    def _fails(self, error: BaseException) -> None:
+        exit_code, code = self._onlooker.ending(error)
+        self._measure(exit_code, None, str(self._night.run_id) if self._night else None)
+        self._tell(replace(self._notice(ON_FAILURE, "failed"), exit_code=exit_code, error=code))
+
+    def _measure(self, exit_code: int, result: NightResult | None, run_id: str | None) -> None:
+        """Write the metrics of a run; that they cannot be written changes nothing of it."""
+        job, settings = self._job, self._job.settings
+        files = [] if self._metrics_file is None else [(self._metrics_file, settings.metrics_mode)]
+        if run_id is not None:
+            files += [(runs_folder(job.path) / run_id / METRICS, settings.file_mode)]
+        if not files:
+            return
+        try:
+            measured = measure(
+                job,
+                ended_at=real_now(),
+                exit_code=exit_code,
+                result=result,
+                before=self._metrics_file,
+                folders={"store": job.path.parent, "processed": processed_root(job)},
+            )
+            for path, mode in files:
+                make_folder(path.parent)
+                with replacing(path, mode=int(mode, 8)) as out:  # nobody reads half of them
+                    out.write(exposition(night_families(measured)).encode())
+        except Exception as fault:  # noqa: BLE001  whatever it is, the run is not to hear of it
+            why = getattr(fault, "strerror", None) or type(fault).__name__
+            self._onlooker.warn(f"The metrics of the nightly run were not written: {why}.")
+
+    def _tell(self, notice: Notice, document: bytes | None = None) -> None:
+        for hook in self._hooks:
+            if hook.event == notice.event:
+                outcome = tell(hook, notice, document, self._job.settings)
+                self._told.append(outcome)
+                self._onlooker.told(outcome)
+
+    def _notice(self, event: str, status: str) -> Notice:
+        night = self._night
+        return Notice(
+            event=event,
+            run_id=str(night.run_id) if night else None,
+            night=night.name if night else None,
+            as_of=night.as_of if night else self._job.now,
+            status=status,
+            exit_code=None,
+            error=None,
+            files=0,
+            failed_files=0,
+            findings={},
+        )
+
+
+def _of_result(event: str, result: NightResult) -> Notice:
+    return Notice(
+        event=event,
+        run_id=str(result.run_id),
+        night=result.night,
+        as_of=result.as_of,
+        status=result.status,
+        exit_code=exit_code_of(result),
+        error=None,
+        files=len(result.imports),
+        failed_files=sum(file.status == "failed" for file in result.imports),
+        findings=Counter(finding.code for finding in result.findings),
     )

@@ -21,8 +21,7 @@ from cardoffers_cli.watch.observations import watch_meaning
 
 if TYPE_CHECKING:
     from cardoffers_cli.arrivals.work import ArrivalCounts
-    from cardoffers_cli.night.history import LastNight
-    from cardoffers_cli.night.status import StoreStatus
+    from cardoffers_cli.night.status import LastNight, StoreStatus
 
 
 DAYS = (

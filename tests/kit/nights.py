@@ -52,7 +52,7 @@ STORE, DROP, PROCESSED, OUTPUT = "store.duckdb", "drop", "processed", "output.tx
 _PRELOADED = [
     "cardoffers_cli.kernel.cli.main",
     "cardoffers_cli.night.commands",
-    "cardoffers_cli.night.log",
+    "cardoffers_cli.night.screen",
     "cardoffers_cli.night.screen",
     "cardoffers_cli.kernel.cli.layout",
     "cardoffers_cli.night.run",

@@ -262,12 +262,12 @@ def short_nights(
 
     It looks at them twice without the second between.
     """
-    from cardoffers_cli.night import run, select  # noqa: PLC0415  heavy
+    from cardoffers_cli.night import checks, run  # noqa: PLC0415  heavy
 
     kept = [step for step in run.STEPS if step.name in steps]
     assert len(steps) == len(kept)
     monkeypatch.setattr(run, "STEPS", kept)
-    monkeypatch.setattr(select, "LOOK_S", 0.01)
+    monkeypatch.setattr(checks, "LOOK_S", 0.01)
     monkeypatch.setattr(run, "write_night_page", lambda *_: None)
     monkeypatch.setattr(run, "write_runs_page", lambda *_: None)
 

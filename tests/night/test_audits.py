@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.kernel.store.runs import finish_run, start_run
-from cardoffers_cli.night import audits as night_audits
+from cardoffers_cli.night import questions as night_audits
 from cardoffers_cli.night.options import NightObserver, NightOptions
 from cardoffers_cli.night.run import run_night
 from sizes import at_the_gate, slow

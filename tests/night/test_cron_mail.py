@@ -19,7 +19,7 @@ from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.store.layout import make_folder, night_path
 from cardoffers_cli.kernel.store.lock import night_holder, night_lock
 from cardoffers_cli.night.hooks import HookOutcome
-from cardoffers_cli.night.log import JsonLines, failed_hook, in_words
+from cardoffers_cli.night.screen import JsonLines, failed_hook, in_words
 from commands import seen
 from sizes import at_the_gate, one_in, slow
 from tables import NOON, select

@@ -11,11 +11,9 @@ import pytest
 
 from cardoffers_cli.arrivals.calendars import CalendarOptions
 from cardoffers_cli.institutions.work import set_institution
-from cardoffers_cli.night import expected
-from cardoffers_cli.night.options import NightOptions
-from cardoffers_cli.night.rehearsal import rehearse
-from cardoffers_cli.night.result import needs_attention
-from cardoffers_cli.night.run import run_night
+from cardoffers_cli.night import watching
+from cardoffers_cli.night.options import NightOptions, needs_attention
+from cardoffers_cli.night.run import rehearse, run_night
 from cardoffers_cli.watch.findings import accept_watch, watch_rows
 from cardoffers_cli.watch.observations import FILE_LATE, FILE_MISSED
 from sizes import slow
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.kernel.store.job import Job
-    from cardoffers_cli.night.result import NightResult
+    from cardoffers_cli.night.options import NightResult
 
 NIGHTLY = "*.csv by 01:00 Europe/London on weekdays except holidays"
 FILE = ",".join(COLUMNS) + "\nc0,card,M0,,1.00,ref-{},2026-06-01T11:00:00Z,\n"
@@ -168,7 +166,7 @@ def test_what_cannot_be_reckoned_is_told_and_stops_nothing(
     def fail(*_: Any) -> None:
         raise ValueError
 
-    monkeypatch.setattr(expected, "judge_arrivals", fail)
+    monkeypatch.setattr(watching, "judge_arrivals", fail)
     result = night(made, "12-01T02:00")
     then = "cardoffers arrivals"
     message = "Whether every expected file came is not known: ValueError"

@@ -19,7 +19,7 @@ from cardoffers_cli.kernel.words.errors import (
     StoreBusy,
     StoreDamaged,
 )
-from cardoffers_cli.night.faults import failure_of
+from cardoffers_cli.night.findings import failure_of
 
 
 def of(cause: Exception) -> CardoffersError:

@@ -16,8 +16,7 @@ from cardoffers_cli.kernel.net.failures import ERRORS
 from cardoffers_cli.kernel.words.errors import ConfigurationError, NotFound
 from cardoffers_cli.night.hooks import Hook, HookOutcome, Notice, hooks_of, tell
 from cardoffers_cli.night.options import NightObserver, NightOptions
-from cardoffers_cli.night.rehearsal import rehearse
-from cardoffers_cli.night.run import resume_night, run_night
+from cardoffers_cli.night.run import rehearse, resume_night, run_night
 from nights import CONTENT
 from post import real_clock
 from sizes import at_the_gate, slow
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.kernel.store.job import Job
-    from cardoffers_cli.night.result import NightResult
+    from cardoffers_cli.night.options import NightResult
 
 HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
 GOOD = f"{HEADER}c0,card-1,M0,20.00,r1,2026-05-30T12:00:00Z\n"

@@ -15,8 +15,7 @@ from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.night.intake import release_file
 from cardoffers_cli.night.options import NightOptions
-from cardoffers_cli.night.rehearsal import rehearse
-from cardoffers_cli.night.run import run_night
+from cardoffers_cli.night.run import rehearse, run_night
 from cardoffers_cli.storage.doctor import doctor
 from sizes import one_in, slow
 from tables import select

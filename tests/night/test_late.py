@@ -12,11 +12,11 @@ import pytest
 
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.words.errors import NotFound
-from cardoffers_cli.night import select as looking
+from cardoffers_cli.night import checks as looking
 from cardoffers_cli.night import steps
-from cardoffers_cli.night.history import last_night, list_nights, night_history
 from cardoffers_cli.night.options import NightObserver, NightOptions
 from cardoffers_cli.night.run import run_night
+from cardoffers_cli.night.status import last_night, list_nights, night_history
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.file_changes import FileCheck, accept_taken, look_at

@@ -13,8 +13,7 @@ import pytest
 from cardoffers_cli.kernel.cli.help_topics import page_text
 from cardoffers_cli.kernel.words.errors import ConfigurationError, NotFound
 from cardoffers_cli.night.options import NightObserver, NightOptions
-from cardoffers_cli.night.rehearsal import rehearse
-from cardoffers_cli.night.run import resume_night, run_night
+from cardoffers_cli.night.run import rehearse, resume_night, run_night
 from exposed import complaints, one, values
 from nights import real_now
 from sizes import at_the_gate, slow

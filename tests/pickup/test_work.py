@@ -18,8 +18,7 @@ from cardoffers_cli.drop.fetched_files import POOL
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.night.options import NightOptions
-from cardoffers_cli.night.rehearsal import rehearse
-from cardoffers_cli.night.run import run_night
+from cardoffers_cli.night.run import rehearse, run_night
 from cardoffers_cli.pickup import session
 from cardoffers_cli.pickup.ssh import words_of
 from cardoffers_cli.pickup.work import pick_up

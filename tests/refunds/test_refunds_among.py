@@ -13,8 +13,7 @@ from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.row_kinds import REFUNDS
 from cardoffers_cli.night.options import NightOptions
-from cardoffers_cli.night.rehearsal import rehearse
-from cardoffers_cli.night.run import run_night
+from cardoffers_cli.night.run import rehearse, run_night
 from cardoffers_cli.refunds.apply import apply_refunds
 from cardoffers_cli.refunds.linking import RefundLink, dismiss_refund, link_refund
 from cardoffers_cli.river import stage

@@ -86,7 +86,7 @@ COMMANDS = (
     Entry(
         "From file to money",
         "file",
-        "night.file_commands:app",
+        "night.commands:files_app",
         "Files that were taken, or are held.",
     ),
     Entry(
