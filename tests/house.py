@@ -45,9 +45,9 @@ institutions/commands -> arrivals/schedules
 institutions/work -> arrivals/calendars
 institutions/work -> privacy/holds
 institutions/work -> watch/questions
-intake/layout_commands -> river/convert
+intake/layout_commands -> river/checking_commands
+intake/layout_commands -> river/checks
 intake/layout_commands -> river/receiving
-intake/layout_commands -> river/report_commands
 intake/layout_commands -> sample/plan
 intake/layout_commands -> sample/work
 intake/schemas/formats -> catalogue/files

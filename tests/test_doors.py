@@ -44,8 +44,7 @@ from cardoffers_cli.night.checks import look_twice
 from cardoffers_cli.night.intake import rehearse_files
 from cardoffers_cli.night.options import NightObserver, NightOptions
 from cardoffers_cli.night.run import begin, work_of
-from cardoffers_cli.river.checks import Rehearsal, validate
-from cardoffers_cli.river.convert import convert
+from cardoffers_cli.river.checks import Rehearsal, convert, validate
 from cardoffers_cli.river.events import EventCall, take_events
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import FileReport, Outputs

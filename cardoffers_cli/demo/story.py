@@ -15,8 +15,8 @@ from cardoffers_cli.credits.reconcile_commands import reconciled
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text, columns_of
 from cardoffers_cli.refunds.commands import applied
 from cardoffers_cli.reports.result_commands import picture
+from cardoffers_cli.river.checking_commands import first_lines
 from cardoffers_cli.river.commands import decided
-from cardoffers_cli.river.report_commands import first_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

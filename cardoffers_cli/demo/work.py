@@ -32,8 +32,8 @@ from cardoffers_cli.reports.funnel_work import read_funnel
 from cardoffers_cli.reports.questions import Filters, unresolved
 from cardoffers_cli.reports.work import report_page
 from cardoffers_cli.river.checks import validate
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
-from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.sample.plan import DEFAULT_END

@@ -194,9 +194,9 @@ def convert(
 ) -> None:
     """Write the good rows of a file in our own layout, to the file that -o names."""
     from cardoffers_cli.intake.profiles.loading import read_profile, read_token_key
-    from cardoffers_cli.river.convert import convert as run
+    from cardoffers_cli.river.checking_commands import show_files
+    from cardoffers_cli.river.checks import convert as run
     from cardoffers_cli.river.receiving import Outputs
-    from cardoffers_cli.river.report_commands import show_files
 
     output = own_output(ctx)
     if output is None or profile is None:

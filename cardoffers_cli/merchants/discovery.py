@@ -15,8 +15,7 @@ from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.merchants import suggestions
 from cardoffers_cli.merchants.answers import find_identifier
-from cardoffers_cli.river.engines import target_of
-from cardoffers_cli.river.match_run import decide_at
+from cardoffers_cli.river.engines import decide_at, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.drop import WaitingFile, held_open, look, ready
 from cardoffers_cli.drop.file_changes import ProcessedFolder, free_name
-from cardoffers_cli.intake.sources import Limits, unusable
+from cardoffers_cli.intake.sources import Limits
 from cardoffers_cli.kernel.disk.folders import free_bytes, network_kind
 from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.store.institutions import list_institutions
@@ -31,6 +31,7 @@ from cardoffers_cli.kernel.words.errors import (
     NotFound,
     Refused,
 )
+from cardoffers_cli.kernel.words.findings import unusable
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.night.findings import stranger, stray, too_many, unready, without_room

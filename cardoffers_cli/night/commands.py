@@ -274,7 +274,7 @@ def undo(
     dry_run: DryRun = False,
 ) -> None:
     """Take a file of purchases back, as if it had never come, before anything of it settled."""
-    from cardoffers_cli.river.undo import undo_import
+    from cardoffers_cli.river.stored_imports import undo_import
 
     context = CommandContext.of(ctx)
     if not dry_run and not yes:
@@ -301,7 +301,7 @@ def release(
 ) -> None:
     """Take a file that is held, as it is now: somebody looked, and it is no half."""
     from cardoffers_cli.night.intake import release_file
-    from cardoffers_cli.river.report_commands import show_files
+    from cardoffers_cli.river.checking_commands import show_files
 
     context = CommandContext.of(ctx)
     row = release_file(context.job, file, institution, dry_run=dry_run)

@@ -14,7 +14,6 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.drop.file_changes import DONE, FAILED
-from cardoffers_cli.intake.sources import unusable
 from cardoffers_cli.kernel.words.errors import (
     CardoffersError,
     ConfigurationError,
@@ -30,7 +29,7 @@ from cardoffers_cli.kernel.words.errors import (
     StoreDamaged,
     StoreVersion,
 )
-from cardoffers_cli.kernel.words.findings import CODES
+from cardoffers_cli.kernel.words.findings import CODES, unusable
 from cardoffers_cli.kernel.words.row_kinds import CREDITS, REFUNDS
 from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.kernel.words.visible import shortened

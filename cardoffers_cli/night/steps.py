@@ -47,8 +47,7 @@ from cardoffers_cli.night.reports import write_reports
 from cardoffers_cli.night.watching import look_at_all, watch
 from cardoffers_cli.refunds.apply import RefundCounts, apply_in
 from cardoffers_cli.river.decide import decide
-from cardoffers_cli.river.engines import compute
-from cardoffers_cli.river.match_run import keep
+from cardoffers_cli.river.engines import compute, keep
 from cardoffers_cli.river.publish import publish
 from cardoffers_cli.river.redeem import AMOUNTS
 from cardoffers_cli.river.settlements import settle_in

@@ -98,9 +98,9 @@ def _import(
 ) -> None:
     """Import each file and show what came of it."""
     from cardoffers_cli.kernel.words.errors import FileUnusable
+    from cardoffers_cli.river.checking_commands import show_files
     from cardoffers_cli.river.imports import HELD, import_file
     from cardoffers_cli.river.receiving import FileReport
-    from cardoffers_cli.river.report_commands import show_files
 
     documents, reports, lines = [], list[FileReport](), list[str]()
     for source in sources:
@@ -170,7 +170,7 @@ def match(
     dry_run: DryRun = False,
 ) -> None:
     """Match every purchase that is not decided yet to the offers its cardholder has added."""
-    from cardoffers_cli.river.match_run import match_purchases
+    from cardoffers_cli.river.engines import match_purchases
 
     context = CommandContext.of(ctx, engine=engine)
     with context.progress("Matching"):
@@ -338,10 +338,10 @@ def simulate(
 ) -> None:
     """Show what importing and matching a file would come to; nothing is written."""
     from cardoffers_cli.kernel.words.errors import FileUnusable
-    from cardoffers_cli.river.decisions import SimulatedPurchase
+    from cardoffers_cli.river.checking_commands import blocks, named
     from cardoffers_cli.river.imports import ImportOptions
+    from cardoffers_cli.river.outcomes import SimulatedPurchase
     from cardoffers_cli.river.receiving import Outputs
-    from cardoffers_cli.river.report_commands import blocks, named
     from cardoffers_cli.river.simulate import simulate_file
 
     context = CommandContext.of(ctx, engine=engine)

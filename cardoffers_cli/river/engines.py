@@ -1,31 +1,40 @@
-"""Engines elsewhere: what a job gives to one, lets it compute, and takes back from it.
+"""Match here or elsewhere: where the job names an engine, it computes, and the store keeps it.
 
 An engine reads the parts of the archive where they are. What else it needs is handed to it, and of
 what it finds only redemptions, known refs and counts travel; decisions and outcomes it writes into
 parts of the archive. It never writes to the store, and the store lists a part only in the
 transaction that keeps the run.
+
+An engine computes while the store is closed; what came in meanwhile waits for the next match. One
+transaction keeps what it found, unless the run is not the one to be kept any more.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.archive.archive import archive_of, part_folder, recent
+from cardoffers_cli.archive.archive import Archive, archive_of, part_folder, recent
 from cardoffers_cli.archive.buckets import place_of
 from cardoffers_cli.archive.export import move_recent, sweep
 from cardoffers_cli.archive.merging import merge_due
 from cardoffers_cli.archive.target import EngineInput, EngineTarget, given
 from cardoffers_cli.kernel.store.layout import history_root
 from cardoffers_cli.kernel.store.lock import engine_lock
-from cardoffers_cli.kernel.store.runs import Run, start_run
+from cardoffers_cli.kernel.store.runs import Run, check_uncommitted, commit_run, start_run
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
-from cardoffers_cli.river.decide import MatchReport, record
+from cardoffers_cli.river.decide import MatchReport, decide, record
 from cardoffers_cli.river.handles import KnownReferences, ReservedTables, Waiting
 from cardoffers_cli.river.match import match
 from cardoffers_cli.river.redeem import counted, find_all_held, redeem, take_redemptions
-from cardoffers_cli.river.resolve import find_not_redeemed, find_undecided, find_waiting, resolve
+from cardoffers_cli.river.resolve import (
+    find_not_redeemed,
+    find_undecided,
+    find_waiting,
+    keep_waiting,
+    resolve,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +48,59 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.errors import CardoffersError
     from cardoffers_cli.river.handles import Decided, MatchCounts, Numbered
+
+
+def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
+    """Match what is not decided yet; with `rematch` also what was decided and did not redeem.
+
+    Without an engine that is one transaction; with one see above. With `dry_run` nothing is kept.
+    """
+    if not job.settings.engine:
+        with job.store() as store, store.transaction(keep=not dry_run):
+            return decide(store, job, rematch=rematch, dry_run=dry_run)
+    if dry_run:
+        with job.store() as store, store.transaction(keep=False):
+            return decide_at(target_of(store, job), store, job, rematch=rematch)
+    computed = compute(job, rematch=rematch)
+    with job.store() as store, store.transaction():
+        return keep(store, job, computed)
+
+
+def keep(store: Store, job: Job, computed: EngineOutput) -> MatchReport:
+    """Keep a run that an engine computed, in the caller's transaction.
+
+    Raises `Refused` where the run is not the one to be kept any more.
+    """
+    check_uncommitted(store, computed.run)
+    archive = Archive(store, computed.target.root)
+    for table, sums in computed.parts.items():
+        archive.add(table, computed.run, expected=sums)
+    archive.show()
+    keep_waiting(store, run_no=computed.run.run_no)
+    redemptions = take_redemptions(store, computed.redeemed)
+    unmerged = computed.unmerged.message if computed.unmerged else None
+    match_report = record(store, job, computed.run, redemptions, computed.counts)
+    report = replace(match_report, unmerged=unmerged)
+    commit_run(store, computed.run, {**report.document(), "engine": computed.target.endpoint})
+    return report
+
+
+def decide_at(
+    target: EngineTarget | None,
+    store: Store,
+    job: Job,
+    *,
+    rematch: bool = False,
+    import_no: int | None = None,
+) -> MatchReport:
+    """Decide everything on a target, or else here, in a transaction of the caller, never kept.
+
+    Redemptions are there then, and of one import the decisions and outcomes.
+    """
+    if target is None:
+        return decide(store, job, rematch=rematch, dry_run=True)
+    return decide_on(target, store, job, rematch=rematch, import_no=import_no)
+
 
 _READ = ("purchases", "decisions")
 """The archived tables that a match reads."""

@@ -23,8 +23,7 @@ from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 from cardoffers_cli.river.admit import admit
 from cardoffers_cli.river.decide import MatchReport, decide_one
-from cardoffers_cli.river.decisions import decisions_of_import
-from cardoffers_cli.river.engines import target_of
+from cardoffers_cli.river.engines import decide_at, target_of
 from cardoffers_cli.river.imports import (
     ImportOptions,
     ImportReport,
@@ -33,8 +32,8 @@ from cardoffers_cli.river.imports import (
     take_in,
 )
 from cardoffers_cli.river.judge import findings, no_repeats, refuse_card_numbers
-from cardoffers_cli.river.match_run import decide_at
 from cardoffers_cli.river.number import number
+from cardoffers_cli.river.outcomes import decisions_of_import
 from cardoffers_cli.river.receiving import FileResult, Outputs, write_outputs
 from cardoffers_cli.river.stage import stage_whole
 
@@ -46,8 +45,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
-    from cardoffers_cli.river.decisions import SimulatedPurchase
     from cardoffers_cli.river.handles import StagedImport
+    from cardoffers_cli.river.outcomes import SimulatedPurchase
     from cardoffers_cli.river.receiving import Progress
 
 

@@ -8,7 +8,7 @@ import pytest
 from cardoffers_cli.answers.explanations import explain
 from cardoffers_cli.answers.why import plain_answers, why, why_each
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from complaints import ANN, HOSTILE, complaints
 from sizes import one_in, slow
 from tables import given, select, uid

@@ -7,7 +7,7 @@ import pytest
 
 from cardoffers_cli.archive.duck import DuckEngine
 from cardoffers_cli.kernel.words.errors import CardoffersError
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.resolve import find_waiting
 from tables import given, temporary
 from work import fresh_store, new_store

@@ -26,9 +26,8 @@ from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError, EngineFailed, Refused
 from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.run import run_night
-from cardoffers_cli.river.engines import compute, target_of
+from cardoffers_cli.river.engines import compute, keep, match_purchases, target_of
 from cardoffers_cli.river.imports import ImportOptions, reading_for, take_in
-from cardoffers_cli.river.match_run import keep, match_purchases
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.river.simulate import simulate_file
 from cardoffers_cli.sample.plan import Plan

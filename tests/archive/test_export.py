@@ -26,7 +26,7 @@ from cardoffers_cli.kernel.store.reading import open_published
 from cardoffers_cli.kernel.store.runs import commit_run, start_run
 from cardoffers_cli.kernel.words.errors import CardoffersError, StoreDamaged, UsageError
 from cardoffers_cli.night.status import status
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.publish import publish

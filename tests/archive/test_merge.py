@@ -25,7 +25,7 @@ from cardoffers_cli.kernel.store.lock import engine_lock
 from cardoffers_cli.kernel.store.reading import open_published
 from cardoffers_cli.kernel.words.errors import NoSpace, StoreBusy, StoreDamaged
 from cardoffers_cli.night.status import status
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.publish import publish

@@ -15,8 +15,8 @@ from cardoffers_cli.answers.timelines import tell_timeline
 from cardoffers_cli.credits.work import credit_rows, show_credit
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.row_kinds import CREDITS
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
-from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
 from tables import NOON
 from work import found, new_store, once, tell

@@ -20,7 +20,7 @@ from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.lock import sender_lock
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, StoreBusy
 from cardoffers_cli.kernel.words.signing import TIMESTAMP, check_signature, signature_headers
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.redemptions import reverse
 from outbox import Standing, at, event, events, goes_to, list_events, redemption, sent
 from post import real_clock

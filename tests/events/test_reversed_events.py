@@ -20,7 +20,7 @@ from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.signing import check_signature
 from cardoffers_cli.refunds.apply import apply_refunds
 from cardoffers_cli.refunds.linking import RefundLink, link_refund
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.storage import doctor
 from outbox import at, events, goes_to, list_events, redemption, sent

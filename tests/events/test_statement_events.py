@@ -24,7 +24,7 @@ from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.events import EVENTS, read_events
 from cardoffers_cli.kernel.words.signing import check_signature
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.storage.doctor import doctor
 from outbox import at, goes_to, list_events, sent
 from paying import BACK, PAID, RUN_BY, exported, taken

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from callers import Calls, Client, not_once, under_load
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from serving import serving
 from sizes import FULL, slow, tries
 from tables import key_text

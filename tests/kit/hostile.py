@@ -17,7 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.redemptions import reverse
 from tables import NOON, put
 from work import file_of, found, job, new_store, once, taken

@@ -15,7 +15,7 @@ from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.events.work import show_event
 from cardoffers_cli.kernel.store.clock import Clock, Watch
 from cardoffers_cli.kernel.store.reading import read_rows
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from tables import put
 from work import found, job, new_store, tell, templates
 

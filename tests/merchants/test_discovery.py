@@ -24,7 +24,7 @@ from cardoffers_cli.merchants.answers import (
 )
 from cardoffers_cli.merchants.discovery import likely_merchants, show_evidence, suggest_merchants
 from cardoffers_cli.merchants.suggestions import EVEN
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.restore import restore
 from commands import in_a_pipe

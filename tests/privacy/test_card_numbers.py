@@ -17,8 +17,8 @@ from cardoffers_cli.kernel.store.layout import mask_key_path
 from cardoffers_cli.kernel.words.row_kinds import CREDITS, PURCHASES, REFUNDS
 from cardoffers_cli.privacy.card_numbers import mask_card_numbers
 from cardoffers_cli.river.checks import validate
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
-from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.storage.doctor import examine
 from commands import cardoffers

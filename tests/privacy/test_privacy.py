@@ -32,8 +32,8 @@ from cardoffers_cli.privacy.export import ALL, EXPORTED, NOT_EXPORTED, export_ca
 from cardoffers_cli.privacy.holds import hold_cardholder, standing_holds
 from cardoffers_cli.privacy.traces import holds_any
 from cardoffers_cli.refunds.apply import apply_refunds
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
-from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due

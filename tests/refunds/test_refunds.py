@@ -26,7 +26,7 @@ from cardoffers_cli.refunds.linking import (
     link_refunds,
 )
 from cardoffers_cli.refunds.reading import refund_rows, show_refund, suggestions
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from tables import NOON, select
 from work import found, job, kept, new_store, once, tell
 

@@ -17,10 +17,10 @@ from cardoffers_cli.night.run import rehearse, run_night
 from cardoffers_cli.refunds.apply import apply_refunds
 from cardoffers_cli.refunds.linking import RefundLink, dismiss_refund, link_refund
 from cardoffers_cli.river import stage
-from cardoffers_cli.river.convert import convert
+from cardoffers_cli.river.checks import convert
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.river.undo import undo_import
+from cardoffers_cli.river.stored_imports import undo_import
 from cardoffers_cli.storage.doctor import doctor
 from sizes import slow
 from tables import NOON

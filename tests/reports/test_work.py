@@ -8,7 +8,7 @@ from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.night.status import status
 from cardoffers_cli.reports import work as reports
 from cardoffers_cli.reports.questions import Filters, unresolved
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.settlements import settle_due
 from tables import uid
 from work import file_of, job, new_store, once, taken, tell

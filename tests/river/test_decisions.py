@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.river.decide import decide
-from cardoffers_cli.river.decisions import decisions_of_import
+from cardoffers_cli.river.outcomes import decisions_of_import
 from tables import NOON, given, read, uid
 from work import job
 

@@ -28,11 +28,11 @@ from cardoffers_cli.offers.work import FeedRequest, read_feed
 from cardoffers_cli.refunds.apply import apply_refunds
 from cardoffers_cli.refunds.linking import RefundLink, link_refund
 from cardoffers_cli.reports.funnel_work import read_funnel
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
-from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.river.settlements import settle_due
-from cardoffers_cli.river.undo import undo_import
+from cardoffers_cli.river.stored_imports import undo_import
 from cardoffers_cli.storage.doctor import doctor
 from commands import cardoffers
 from outbox import goes_to

@@ -7,7 +7,7 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from sizes import tries
 from tables import NOON
 from work import RECORDS, file_of, found, job, kept, new_store, taken, tell

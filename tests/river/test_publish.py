@@ -12,7 +12,7 @@ from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.money import MINOR_UNITS, quantize
 from cardoffers_cli.kernel.words.tokens import mask
 from cardoffers_cli.river.decide import decide
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.publish import publish
 from tables import NOON, given, put, select, uid
 from work import file_of, found, job, new_store, taken, tell, with_catalogue

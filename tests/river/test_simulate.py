@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import FileUnusable
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions
-from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.river.simulate import simulate_event, simulate_file
 from sizes import one_in, slow, tries

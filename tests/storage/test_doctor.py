@@ -42,7 +42,7 @@ from cardoffers_cli.keys import work as keys
 from cardoffers_cli.offers import work as offers
 from cardoffers_cli.payouts.exporting import export_payout
 from cardoffers_cli.payouts.importing import import_bank_file
-from cardoffers_cli.river import match_run as elsewhere
+from cardoffers_cli.river import engines as elsewhere
 from cardoffers_cli.river import redemptions as reverse
 from cardoffers_cli.river import settlements as settle
 from cardoffers_cli.river.imports import ImportOptions, import_file

@@ -25,8 +25,8 @@ from cardoffers_cli.offers.personal import PROGRAM_ORDER, WEIGHTS
 from cardoffers_cli.offers.work import AddedLink, FeedResult
 from cardoffers_cli.reports.funnel import FunnelCounts
 from cardoffers_cli.reports.questions import LedgerEntry, OfferNamed, Redemption
-from cardoffers_cli.river.decisions import OfferEvaluation, SimulatedPurchase
 from cardoffers_cli.river.events import MOST_ITEMS
+from cardoffers_cli.river.outcomes import OfferEvaluation, SimulatedPurchase
 
 Schema = Mapping[str, Any]
 

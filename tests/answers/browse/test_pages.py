@@ -16,8 +16,8 @@ from cardoffers_cli.kernel.words.row_kinds import REFUNDS
 from cardoffers_cli.merchants.suggestions import Suggestion
 from cardoffers_cli.refunds.apply import apply_refunds
 from cardoffers_cli.refunds.linking import RefundLink, link_refund
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
-from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.storage.publish import publish
 from discovering import unknown_world

@@ -15,7 +15,7 @@ from cardoffers_cli.http.contract.service import Service
 from cardoffers_cli.kernel.store.layout import usage_path
 from cardoffers_cli.kernel.store.store import Store
 from cardoffers_cli.keys.work import revoke_key
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from doors import key_of
 from sizes import FULL, slow, tries
 from tables import NOON, select, uid

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
-from cardoffers_cli.river.match_run import match_purchases
 from cardoffers_cli.river.receiving import Outputs
 from doors import open_door
 from sizes import slow, tries

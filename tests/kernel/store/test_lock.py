@@ -16,7 +16,7 @@ import pytest
 from cardoffers_cli.kernel.store.layout import lock_path, make_folder, turn_path
 from cardoffers_cli.kernel.store.lock import store_lock
 from cardoffers_cli.kernel.words.errors import StoreBusy
-from cardoffers_cli.river.match_run import match_purchases
+from cardoffers_cli.river.engines import match_purchases
 from tables import NOON
 from work import job, new_store
 
