@@ -38,7 +38,7 @@ UNNAMED = re.compile(r"\bdict\[str, Any\]|\btuple\[Any|\bRow\b")
 
 HANDS_ON_ROWS = {
     *("kernel/sheets", "intake", "answers/browse/inquiry.py", "archive/archive.py"),
-    *("http/contract/bodies.py", "reports/page.py", "river/judge.py", "river/outcomes.py"),
+    *("http/contract/parameters.py", "reports/page.py", "river/judge.py", "river/outcomes.py"),
     *("kernel/store/audits.py", "kernel/store/journal.py", "kernel/store/journal_file.py"),
     "kernel/store/store.py",
 }

@@ -123,7 +123,7 @@ OWN_RANDOMNESS = {
     *("privacy/card_numbers.py", "privacy/erase.py", "privacy/holds.py"),
     *("river/engines.py", "river/events.py", "river/imports.py"),
     *("river/receiving.py", "river/simulate.py"),
-    *("http/commands.py", "http/connection.py", "http/server.py"),  # the ids of requests
+    *("http/commands.py", "http/handler.py", "http/server.py"),  # the ids of requests
 }
 CLOCK = re.compile(
     r"datetime\.(datetime\.(now|utcnow|today)|date\.today)"

@@ -17,8 +17,8 @@ from cardoffers_cli.kernel.words.json_text import dumps
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cardoffers_cli.http.bodies import RequestCounts
     from cardoffers_cli.http.contract.messages import Answer
+    from cardoffers_cli.http.wire import RequestCounts
 
 
 METHODS = frozenset(

@@ -12,23 +12,19 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.http.access_log import AccessLog, LogWriter
-from cardoffers_cli.http.arrivals import Arrivals
-from cardoffers_cli.http.bodies import Bodies, RequestCounts
-from cardoffers_cli.http.clients import TrustedProxies, WrongKeys
-from cardoffers_cli.http.connection import Connection
-from cardoffers_cli.http.contract.problems import busy
+from cardoffers_cli.http.arrivals import Arrivals, TrustedProxies, WrongKeys
+from cardoffers_cli.http.contract.messages import busy
 from cardoffers_cli.http.contract.service import Service
-from cardoffers_cli.http.handler import MetricsHandler, RequestHandler
-from cardoffers_cli.http.keys import ApiKeys
-from cardoffers_cli.http.limits import ServerLimits
+from cardoffers_cli.http.handler import ApiKeys, Connection, MetricsHandler, RequestHandler
 from cardoffers_cli.http.listening import (
     BACKLOG,
     ListeningPlace,
+    ServerLimits,
     listener_at,
     local_socket,
     tls_of,
 )
-from cardoffers_cli.http.wire import HttpConnection, as_bytes
+from cardoffers_cli.http.wire import Bodies, HttpConnection, RequestCounts, as_bytes
 from cardoffers_cli.http.worker import Worker
 from cardoffers_cli.night.metrics import build_info, exposition, gauge
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.http.contract.problems import busy, internal
+from cardoffers_cli.http.contract.messages import busy, internal
 from cardoffers_cli.kernel.words.errors import StoreBusy
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.http.contract.gate import Keyring
     from cardoffers_cli.http.contract.messages import Answer, Call
     from cardoffers_cli.http.contract.service import Service
-    from cardoffers_cli.http.limits import ServerLimits
+    from cardoffers_cli.http.listening import ServerLimits
 
 _LOCK_WAIT_S = 0.25
 """How long the thread waits for the store before it looks after those who wait for the thread; the

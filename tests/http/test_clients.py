@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.http.clients import TrustedProxies, client_at
+from cardoffers_cli.http.arrivals import TrustedProxies, client_at
 from tables import read
 
 TRUSTED = "10.0.0.5, 10.1.0.0/16, 2001:db8:5::/48"

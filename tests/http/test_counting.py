@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 
-from cardoffers_cli.http.bodies import BUCKETS_S, RequestCounts
+from cardoffers_cli.http.wire import BUCKETS_S, RequestCounts
 from cardoffers_cli.night.metrics import exposition
 from exposed import complaints, one, values
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.http.contract.gate import Keyring
-from cardoffers_cli.http.contract.problems import Problem
-from cardoffers_cli.http.keys import ApiKeys
+from cardoffers_cli.http.contract.messages import Problem
+from cardoffers_cli.http.handler import ApiKeys
 from cardoffers_cli.keys.work import revoke_key
 from tables import NOON, key_text, uid
 from work import new_store, tell

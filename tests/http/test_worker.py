@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.http.contract.gate import Keyring
-from cardoffers_cli.http.contract.messages import Answer, Call
-from cardoffers_cli.http.contract.problems import Problem, busy
+from cardoffers_cli.http.contract.messages import Answer, Call, Problem, busy
 from cardoffers_cli.http.contract.routes import API, ROUTES
-from cardoffers_cli.http.limits import ServerLimits
+from cardoffers_cli.http.listening import ServerLimits
 from cardoffers_cli.http.worker import Worker
 from cardoffers_cli.kernel.store.lock import Lock, store_lock
 from tables import NOON

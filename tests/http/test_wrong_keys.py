@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.http.clients import WrongKeys, is_wrong
+from cardoffers_cli.http.arrivals import WrongKeys, is_wrong
 from cardoffers_cli.http.contract.messages import Answer, Call
-from cardoffers_cli.http.limits import ServerLimits
+from cardoffers_cli.http.listening import ServerLimits
 
 
 def waits(wrong: WrongKeys, times: int, *, every_s: float = 0, client: str = "a") -> list[float]:

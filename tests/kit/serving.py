@@ -24,7 +24,7 @@ from pathlib import Path
 path, limits, settings, port_file, tests, *tls = sys.argv[1:]
 sys.path.insert(0, tests)
 from cardoffers_cli.kernel.cli.exits import write_line
-from cardoffers_cli.http.limits import ServerLimits
+from cardoffers_cli.http.listening import ServerLimits
 from cardoffers_cli.http.listening import ListeningPlace
 from cardoffers_cli.http.server import serve
 from tables import NOON

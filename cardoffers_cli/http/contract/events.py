@@ -1,30 +1,37 @@
-"""Transaction events: one call with one event, or a batch (rules.md#events).
+"""Transaction events: one call with one event, or a batch (rules.md#events), or one simulated.
 
 What a call says is read here; the events of all calls that wait are then taken together. An event
-that is not accepted is kept as a rejected row, so that support finds it.
+that is not accepted is kept as a rejected row, so that support finds it. Of a simulated one nothing
+is written (rules.md#simulation).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from cardoffers_cli.http.contract.bodies import json_value
-from cardoffers_cli.http.contract.messages import Answer
-from cardoffers_cli.http.contract.problems import Problem, invalid
+from cardoffers_cli.http.contract.messages import Answer, Problem, invalid
+from cardoffers_cli.http.contract.parameters import json_object, json_value
 from cardoffers_cli.http.contract.routes import BATCH, Route
 from cardoffers_cli.intake.documents import is_repeated
+from cardoffers_cli.intake.fields import COLUMNS
 from cardoffers_cli.river.events import MOST_ITEMS, EventCall
+from cardoffers_cli.river.simulate import simulate_event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cardoffers_cli.http.contract.gate import Caller
     from cardoffers_cli.http.contract.messages import Call
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.river.events import EventCallResult
 
+
+if TYPE_CHECKING:
     Row = dict[str, Any]
 
 
@@ -123,3 +130,17 @@ def _invalid_item(item: int, errors: list[Row]) -> Row:
 def _error(error: Mapping[str, Any], place: str) -> dict[str, str]:
     pointer = f"{place}/{error['field']}" if error["field"] else place
     return {"pointer": pointer, "code": error["code"], "detail": error["message"]}
+
+
+def simulate(
+    store: Store, caller: Caller, call: Call, _parameters: Mapping[str, str], job: Job
+) -> Answer:
+    """Answer with the outcome of one event, with every check that was made."""
+    event = json_object(call)
+    simulated = simulate_event(store, caller.institution, event, job)
+    if simulated.item is None:
+        raise refusal(simulated.errors)
+    unknown = len(event.keys() - set(COLUMNS))
+    return Answer.of(
+        200, {"simulated": True, **replace(simulated.item, line=None)}, unknown_fields=unknown
+    )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-from cardoffers_cli.http.contract.problems import Problem
+from cardoffers_cli.http.contract.messages import Problem
 from cardoffers_cli.kernel.store.institutions import institution_of
 from cardoffers_cli.keys.questions import find_key, list_hashes
 from cardoffers_cli.keys.rules import is_well_formed, key_hash, prefix_of

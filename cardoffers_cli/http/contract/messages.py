@@ -1,14 +1,28 @@
-"""Calls and answers: what the doors of the contract hand in and get back."""
+"""Calls and answers: what the doors of the contract hand in and get back, refusals too.
+
+A refusal is a problem document (RFC 9457), and each error has its status. `detail` says what is
+wrong with the request and never repeats a value of it. A 500 says nothing but its request id, by
+which the log can be searched.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Self
 
+from cardoffers_cli.kernel.words.errors import (
+    CardoffersError,
+    NotFound,
+    Refused,
+    StoreBusy,
+    UsageError,
+)
 from cardoffers_cli.kernel.words.json_text import dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
 
 JSON_TYPE = "application/json"
 HTML_TYPE = "text/html; charset=utf-8"
@@ -59,3 +73,89 @@ class Answer:
         """Return the answer with headers added; `_` in a name stands for `-`."""
         added = {name.replace("_", "-"): value for name, value in headers.items()}
         return replace(self, headers={**self.headers, **added})
+
+
+TITLES = {
+    "token_expired": "Token expired",
+    "token_revoked": "Token revoked",
+}
+"""The titles that are not their status's own phrase (rules.md#refusals)."""
+
+FORBIDDEN = {"segment_not_eligible", "institution_mismatch"}
+"""Codes of `Refused` that are answered 403; the others are conflicts, 409."""
+
+RETRY_AFTER_S = 5
+"""What a client is asked to wait while the store is held by a long job."""
+
+
+@dataclass
+class Problem(Exception):
+    """A refusal of one call."""
+
+    status: int
+    code: str
+    detail: str
+    errors: Sequence[Mapping[str, str]] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def answer(self, request_id: str, **fields: Any) -> Answer:
+        """Return the refusal as an answer."""
+        document = {
+            "type": f"urn:cardoffers:problem:{self.code}",
+            "title": TITLES.get(self.code) or HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": self.detail,
+            "code": self.code,
+            "request_id": request_id,
+        }
+        if self.errors:
+            document["errors"] = list(self.errors)
+        return Answer(
+            status=self.status,
+            body=dumps(document).encode(),
+            headers={"content-type": PROBLEM_TYPE, **self.headers},
+            code=self.code,
+            **fields,
+        )
+
+
+def invalid(pointer: str, code: str, detail: str) -> Problem:
+    """Refuse a value of the request; `pointer` says where it stands."""
+    error = {"pointer": pointer, "code": code, "detail": detail}
+    return Problem(422, "invalid", "The request holds a value that cannot be used.", [error])
+
+
+def problem_of(error: CardoffersError) -> Problem:
+    """Return the refusal that an error of a job means; what is nobody's fault but ours is a 500."""
+    if isinstance(error, StoreBusy):
+        return busy()
+    status = _status(error)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return internal()
+    return Problem(status, error.code, error.message)
+
+
+def _status(error: CardoffersError) -> int:
+    if isinstance(error, UsageError):
+        return HTTPStatus.UNPROCESSABLE_ENTITY
+    if isinstance(error, NotFound):
+        return HTTPStatus.NOT_FOUND
+    if isinstance(error, Refused):
+        is_forbidden = error.code in FORBIDDEN
+        return HTTPStatus.FORBIDDEN if is_forbidden else HTTPStatus.CONFLICT
+    return HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def busy() -> Problem:
+    """Refuse a call because the store is held for longer than a caller should wait."""
+    return Problem(
+        503,
+        "busy",
+        "The service is busy with a long job. Nothing was done; send the request again later.",
+        headers={"retry-after": str(RETRY_AFTER_S)},
+    )
+
+
+def internal() -> Problem:
+    """Refuse a call because of a fault of ours, without a word about it."""
+    return Problem(500, "internal", "The service failed. Sending the request again is safe.")

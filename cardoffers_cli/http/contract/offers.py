@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.http.contract.bodies import json_object
 from cardoffers_cli.http.contract.messages import Answer
 from cardoffers_cli.http.contract.parameters import (
     flag,
+    json_object,
     read_fields,
     read_query,
     text,

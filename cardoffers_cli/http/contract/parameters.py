@@ -1,9 +1,9 @@
-"""Parameters: the values a call carries in its query, or as text in its body, read strictly.
+"""What a call carries: the values in its query, or as text in its body, and JSON; read strictly.
 
 A parameter says how its text is read and what OpenAPI says of it, so that the description cannot
 differ from the rule. Everything that is wrong with the values of a call is told at once, and none
 of them is repeated. The name of an unknown parameter is, as a pointer, unless a token could hide
-in it.
+in it. JSON has its limits, exact numbers, and no field named twice.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from cardoffers_cli.http.contract.problems import invalid
+from cardoffers_cli.http.contract.messages import JSON_TYPE, Problem, invalid
 from cardoffers_cli.intake import fields
+from cardoffers_cli.intake.documents import JsonFault, has_repeated, parse_marked
 from cardoffers_cli.intake.fingerprints import check_token
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.moments import parse_moment
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from datetime import datetime
+
+    from cardoffers_cli.http.contract.messages import Call
+
 
 QUERY = "/query"
 """What pointers to parameters of the query begin with; those into a body begin with its field."""
@@ -240,3 +244,41 @@ def _sent_wrong(
 def _error(pointer: str, code: str, detail: str) -> dict[str, str]:
     name = pointer.rpartition("/")[2]
     return {"pointer": pointer, "code": code, "detail": sentence(detail, name)}
+
+
+_REPEATED = "The object names a field twice."
+
+
+def json_value(call: Call) -> tuple[Any, bool]:
+    """Return the body as `intake.documents.parse_marked` reads it.
+
+    Raises `Problem`: 415 for another type of content, 400 for a text that is not JSON.
+    """
+    kind, _, parameters = call.headers.get("content-type", "").partition(";")
+    charset = parameters.strip().lower().replace('"', "")
+    if kind.strip().lower() != JSON_TYPE or charset not in {"", "charset=utf-8"}:
+        raise Problem(
+            415, "unsupported_media_type", f"Send the body as {JSON_TYPE}, in UTF-8, and say so."
+        )
+    if "content-encoding" in call.headers:
+        raise Problem(
+            415,
+            "unsupported_media_type",
+            "Send the body as it is, without a content encoding.",
+            headers={"accept-encoding": "identity"},
+        )
+    try:
+        return parse_marked(call.body)
+    except JsonFault as fault:
+        place = f"line {fault.line}, column {fault.column}" if call.body.strip() else "it is empty"
+        raise Problem(400, "malformed", f"The body is not JSON: {place}.") from None
+
+
+def json_object(call: Call) -> dict[str, Any]:
+    """Return the body, an object that names no field twice; raise `Problem`."""
+    value, marked = json_value(call)
+    if not isinstance(value, dict):
+        raise invalid("", "not_an_object", "The body is not a JSON object.")
+    if marked and has_repeated(value):
+        raise invalid("", "duplicate_key", _REPEATED)
+    return value

@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from cardoffers_cli.http.contract.messages import Answer
-from cardoffers_cli.http.contract.problems import Problem
+from cardoffers_cli.http.contract.messages import Answer, Problem
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ FEED = Route("GET", f"{API}/offers", "offers", None)
 ROUTES = (
     TRANSACTION,
     BATCH,
-    Route("POST", f"{API}/transactions/simulate", "transactions", "simulate:simulate"),
+    Route("POST", f"{API}/transactions/simulate", "transactions", "events:simulate"),
     FEED,
     Route("POST", f"{API}/offers/{{id}}/add", "offers", "offers:add"),
     Route(

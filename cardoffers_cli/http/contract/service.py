@@ -19,8 +19,8 @@ from urllib.parse import unquote
 
 from cardoffers_cli.http.contract.events import answer_events, read_events
 from cardoffers_cli.http.contract.gate import Gate, Keyring, check_body, check_head
+from cardoffers_cli.http.contract.messages import Problem, busy, internal, problem_of
 from cardoffers_cli.http.contract.offers import answer_feed, ask_feed, read_feeds
-from cardoffers_cli.http.contract.problems import Problem, busy, internal, problem_of
 from cardoffers_cli.http.contract.routes import BATCH, FEED, TRANSACTION, find_route
 from cardoffers_cli.kernel.store.reading import open_published
 from cardoffers_cli.kernel.store.shared import Holding

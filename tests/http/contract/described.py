@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 
+from cardoffers_cli.http.contract.messages import Problem
 from cardoffers_cli.http.contract.openapi import document
-from cardoffers_cli.http.contract.problems import Problem
 from cardoffers_cli.http.contract.routes import find_route
 from cardoffers_cli.kernel.words.json_text import dumps
 

@@ -7,8 +7,8 @@ from hypothesis import given as examples
 from hypothesis import strategies as st
 
 from cardoffers_cli.http.contract import offers, reports
+from cardoffers_cli.http.contract.messages import Problem
 from cardoffers_cli.http.contract.parameters import read_fields, read_query
-from cardoffers_cli.http.contract.problems import Problem
 from sizes import slow
 from tables import moment
 
