@@ -28,9 +28,8 @@ from cardoffers_cli.kernel.words.periods import Period
 from cardoffers_cli.kernel.words.row_kinds import CREDITS, REFUNDS
 from cardoffers_cli.offers.work import AddRequest, FeedRequest, add_offer, read_feed
 from cardoffers_cli.refunds.apply import apply_refunds
-from cardoffers_cli.reports.funnel_work import read_funnel
 from cardoffers_cli.reports.questions import Filters, unresolved
-from cardoffers_cli.reports.work import report_page
+from cardoffers_cli.reports.work import read_funnel, report_page
 from cardoffers_cli.river.checks import validate
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file

@@ -40,8 +40,7 @@ from cardoffers_cli.night.run_pages import (
     webhooks_that_wait,
     what_else_waits,
 )
-from cardoffers_cli.reports import offer_results
-from cardoffers_cli.reports.funnel_work import window_of
+from cardoffers_cli.reports import work as offer_results
 from cardoffers_cli.reports.page_work import (
     LATELY,
     MOST_ENDING,
@@ -62,6 +61,7 @@ from cardoffers_cli.reports.pages import (
     redeemed_of,
 )
 from cardoffers_cli.reports.questions import Filters
+from cardoffers_cli.reports.work import window_of
 from cardoffers_cli.river import settlements
 from cardoffers_cli.river.stored_imports import rejects_by_code
 from cardoffers_cli.watch.observations import FILE_MISSED

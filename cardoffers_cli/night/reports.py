@@ -20,9 +20,8 @@ from cardoffers_cli.kernel.store.institutions import list_institutions
 from cardoffers_cli.night import questions as nights
 from cardoffers_cli.night.options import StepResult
 from cardoffers_cli.reports.funnel import FunnelStep, conversions
-from cardoffers_cli.reports.funnel_work import count_window, window_of
 from cardoffers_cli.reports.questions import ExportedEntry, ExportedRedemption, Filters
-from cardoffers_cli.reports.work import REPORTS
+from cardoffers_cli.reports.work import REPORTS, count_window, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

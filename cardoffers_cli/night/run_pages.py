@@ -155,7 +155,7 @@ def to_do(text: str | None) -> Any:
 
 
 def budgets_that_end(offers: Rows, now: datetime) -> Iterator[Section]:
-    """Show the budgets that end soon; rows as `reports/offer_results.py` has."""
+    """Show the budgets that end soon; rows as `reports/work.py` has."""
     ending = ending_soon(offers, now)
     rows = [
         {

@@ -111,7 +111,7 @@ def _show_sums(
 
 
 def _unresolved_page(context: CommandContext, **filters: Any) -> None:
-    from cardoffers_cli.reports import page_commands as report_pages
+    from cardoffers_cli.reports import result_commands as report_pages
 
     extent = options.Extent(limit=filters.pop("limit"), all_rows=filters.pop("all_rows"))
     report_pages.show_unresolved(context, filters, extent)
@@ -140,7 +140,7 @@ def _show_pages(
     if extent.all_rows:
         extent.refuse_cursor("--all")
     if context.format is Format.html and not filters.get("settlement"):
-        from cardoffers_cli.reports import page_commands as report_pages
+        from cardoffers_cli.reports import result_commands as report_pages
 
         report_pages.PAGES[report](context, filters, extent)
     elif extent.all_rows:
@@ -187,7 +187,7 @@ def show_counts(
     fetched = redemption_counts(context.job, by, limit=extent.most + 1, **filters)
     rows = fetched[: extent.most]
     if context.format is Format.html:
-        from cardoffers_cli.reports import page_commands as report_pages
+        from cardoffers_cli.reports import result_commands as report_pages
 
         report_pages.show_counts(context, by, filters, rows, is_all=rows == fetched)
         return

@@ -16,11 +16,11 @@ from cardoffers_cli.kernel.store.masking import without_cards
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
-from cardoffers_cli.reports import funnel, offer_results
-from cardoffers_cli.reports import offer_results as merchant_results
+from cardoffers_cli.reports import funnel, work
 from cardoffers_cli.reports import questions as reports
-from cardoffers_cli.reports.funnel_work import PeopleFunnel, before, count_people, window_of
-from cardoffers_cli.reports.work import filters_of
+from cardoffers_cli.reports import work as merchant_results
+from cardoffers_cli.reports.work import PeopleFunnel, before, filters_of, window_of
+from cardoffers_cli.reports.work import people_funnel as count_people
 from cardoffers_cli.river import settlements
 from cardoffers_cli.river.stored_imports import RejectedCode, rejects_by_code
 
@@ -79,7 +79,7 @@ class UnresolvedPage(UnknownMerchants):
     rejects: Sequence[RejectedCode]
 
 
-OfferOrders = Mapping[str, Sequence[offer_results.OfferResult]]
+OfferOrders = Mapping[str, Sequence[work.OfferResult]]
 """The first offers in each order; `before` has the first of the time before, if asked for."""
 MerchantOrders = Mapping[str, Sequence[merchant_results.MerchantResult]]
 """The first merchants in each order; `before` has the first of the time before, if asked for."""
@@ -168,7 +168,7 @@ def offers_page(job: Job, **filters: Any) -> OfferOrders:
         earlier = _before(chosen, job.now)
         return {
             **offers(source.store, job.now, chosen, MOST_ROWS),
-            "before": offer_results.offer_results(source.store, job.now, **earlier.window, limit=1)
+            "before": work.offer_results(source.store, job.now, **earlier.window, limit=1)
             if earlier
             else [],
         }
@@ -179,11 +179,11 @@ def offers(
     now: datetime,
     chosen: Filters,
     limit: int,
-    of: Sequence[offer_results.Order] = get_args(offer_results.Order),
+    of: Sequence[work.Order] = get_args(work.Order),
 ) -> OfferOrders:
     """Return the rows of offers in each of their orders; those that end first, as many as count."""
     return {
-        order: offer_results.offer_results(
+        order: work.offer_results(
             store,
             now,
             **chosen.window,

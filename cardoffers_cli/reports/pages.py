@@ -23,8 +23,7 @@ from cardoffers_cli.kernel.words.sentences import (
     short_day_text,
 )
 from cardoffers_cli.merchants.page import unknown_sections
-from cardoffers_cli.reports.funnel_page import people_sections
-from cardoffers_cli.reports.page import merchant_sections, offer_sections
+from cardoffers_cli.reports.page import merchant_sections, offer_sections, people_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""`cardoffers report offers` and `merchants`: which offers work, and what each merchant funded."""
+"""`cardoffers report offers` and `merchants`, and reports as pages to look at.
+
+A page has the answer first, then pictures, then the first of the rows.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -12,13 +15,15 @@ from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import By, From, Institution, Raw, To, option
 from cardoffers_cli.kernel.cli.show import Block, Sheet, Text, columns_of
+from cardoffers_cli.kernel.sheets.pages import MOST_ROWS, ReportScope
 from cardoffers_cli.kernel.words.moments import format_brief
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.kernel.words.sentences import counted, percent
 from cardoffers_cli.reports.funnel import compared, conversions, people, people_compared, volumes
 
 if TYPE_CHECKING:
-    from cardoffers_cli.reports.funnel_work import Funnel, PeopleFunnel
+    from cardoffers_cli.kernel.cli.options import Extent
+    from cardoffers_cli.reports.work import Funnel, PeopleFunnel
 
 
 def offers(
@@ -36,15 +41,12 @@ def offers(
     raw: options.Raw = False,
 ) -> None:
     """Show which offers work, and which end when."""
-    from cardoffers_cli.reports.offer_results import OfferResult
-    from cardoffers_cli.reports.work import offer_rows
+    from cardoffers_cli.reports.work import OfferResult, offer_rows
 
     context = CommandContext.of(ctx)
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
     filters, is_usual = _window(context, institution, from_at, to_at)
     if context.format is Format.html:
-        from cardoffers_cli.reports.page_commands import show_offers
-
         show_offers(context, filters, is_usual=is_usual)
         return
     rows = offer_rows(context.job, order=order, limit=extent.most, **filters)
@@ -65,15 +67,12 @@ def merchants(
     raw: options.Raw = False,
 ) -> None:
     """Show what each merchant funded."""
-    from cardoffers_cli.reports.offer_results import MerchantResult
-    from cardoffers_cli.reports.work import merchant_rows
+    from cardoffers_cli.reports.work import MerchantResult, merchant_rows
 
     context = CommandContext.of(ctx)
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
     filters, is_usual = _window(context, institution, from_at, to_at)
     if context.format is Format.html:
-        from cardoffers_cli.reports.page_commands import show_merchants
-
         show_merchants(context, filters, is_usual=is_usual)
         return
     rows = merchant_rows(context.job, order=order, limit=extent.most, **filters)
@@ -84,7 +83,7 @@ def _window(
     context: CommandContext, institution: str | None, from_at: Any, to_at: Any
 ) -> tuple[Mapping[str, Any], bool]:
     """Return the filters, and whether nobody chose the window: then it is the last 30 days."""
-    from cardoffers_cli.reports.funnel_work import window_of
+    from cardoffers_cli.reports.work import window_of
 
     window = window_of(context.now, from_at, to_at)
     filters = {"institution": institution, "from_at": window.from_at, "to_at": to_at}
@@ -126,14 +125,12 @@ def funnel(
     raw: Raw = False,
 ) -> None:
     """Show how many saw offers, added them and redeemed them, as a funnel on a terminal."""
-    from cardoffers_cli.reports.funnel_work import read_funnel
+    from cardoffers_cli.reports.work import read_funnel
 
     context = CommandContext.of(ctx)
     window = {"from_at": from_at, "to_at": to_at}
     if context.format is Format.html:
-        from cardoffers_cli.reports import page_commands as report_pages
-
-        report_pages.show_funnel(context, institution, window, by)
+        show_funnel(context, institution, window, by)
         return
     for_people = context.format in _FOR_PEOPLE
     filters: Mapping[str, Any] = {**window, "by": by}
@@ -245,3 +242,101 @@ def _change(row: Mapping[str, Any]) -> tuple[str, ...]:
     if row["change"] is not None:
         return (percent(row["change"], signed=True),)
     return ("new" if row["count"] else "",)
+
+
+if TYPE_CHECKING:
+    Filters = Mapping[str, Any]
+
+
+def show_redemptions(context: CommandContext, filters: "Filters", extent: "Extent") -> None:
+    """Show redemptions by day, the merchants they were of, and the rows."""
+    from cardoffers_cli.reports import page_work as report_pages
+    from cardoffers_cli.reports.pages import redemptions_page
+
+    most = MOST_ROWS if extent.all_rows else extent.limit
+    data = report_pages.redemptions_page(context.job, limit=most, cursor=extent.cursor, **filters)
+    context.show_page(redemptions_page(data, _asked(context, filters)))
+
+
+def show_counts(
+    context: CommandContext, by: By, filters: "Filters", rows: Sequence[Any], *, is_all: bool
+) -> None:
+    """Show redemptions by day, offer or merchant."""
+    from cardoffers_cli.reports.pages import counts_page
+
+    scope = _asked(context, filters)
+    more = scope.command("redemptions", f"--by {by}", file=f"{by}.csv")
+    context.show_page(counts_page(by, rows, scope, is_all=is_all, more=more))
+
+
+def show_settlements(context: CommandContext, filters: "Filters", extent: "Extent") -> None:
+    """Show what is owed to whom, settlements with their sums, and entries."""
+    from cardoffers_cli.reports import page_work as report_pages
+    from cardoffers_cli.reports.pages import settlements_page
+
+    most = MOST_ROWS if extent.all_rows else extent.limit
+    data = report_pages.settlements_page(context.job, limit=most, cursor=extent.cursor, **filters)
+    context.show_page(settlements_page(data, _asked(context, filters)))
+
+
+PAGES = {"redemptions": show_redemptions, "settlements": show_settlements}
+"""The reports that come in pages."""
+
+
+def show_unresolved(context: CommandContext, filters: "Filters", extent: "Extent") -> None:
+    """Show the identifiers that nobody knows, and why rows were not accepted."""
+    from cardoffers_cli.merchants.page import unknown_page
+    from cardoffers_cli.reports import page_work as report_pages
+
+    most = MOST_ROWS if extent.all_rows else min(extent.limit, report_pages.MOST_ROWS)
+    data = report_pages.unresolved_page(context.job, limit=most, **filters)
+    context.show_page(unknown_page(data, _asked(context, filters)))
+
+
+def show_funnel(
+    context: CommandContext, institution: str, window: Mapping[str, Any], by: By | None
+) -> None:
+    """Show a funnel of cardholders, what happened beside it, and both by day and by offer."""
+    from cardoffers_cli.reports import page_work as report_pages
+    from cardoffers_cli.reports.page import funnel_page
+
+    merchants = by == "merchant"
+    funnel = report_pages.funnel_page(context.job, institution, merchants=merchants, **window)
+    is_usual = not any(window.values())
+    scope = ReportScope(
+        as_of=context.now,
+        institution=institution,
+        from_at=funnel.window["from"],
+        to_at=window["to_at"],
+        is_usual=is_usual,
+    )
+    context.show_page(funnel_page(funnel, scope))
+
+
+def show_offers(context: CommandContext, filters: "Filters", *, is_usual: bool) -> None:
+    """Show what offers bring, and when their budgets end."""
+    from cardoffers_cli.reports import page_work as report_pages
+    from cardoffers_cli.reports.page import offers_page
+
+    data = report_pages.offers_page(context.job, **filters)
+    context.show_page(offers_page(data, _asked(context, filters, is_usual=is_usual)))
+
+
+def show_merchants(context: CommandContext, filters: "Filters", *, is_usual: bool) -> None:
+    """Show what merchants fund."""
+    from cardoffers_cli.reports import page_work as report_pages
+    from cardoffers_cli.reports.page import merchants_page
+
+    data = report_pages.merchants_page(context.job, **filters)
+    context.show_page(merchants_page(data, _asked(context, filters, is_usual=is_usual)))
+
+
+def _asked(context: CommandContext, filters: "Filters", *, is_usual: bool = False) -> ReportScope:
+    return ReportScope(
+        as_of=context.now,
+        institution=filters["institution"],
+        status=filters.get("status"),
+        from_at=filters["from_at"],
+        to_at=filters["to_at"],
+        is_usual=is_usual,
+    )

@@ -20,8 +20,8 @@ from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.layout import print_blocks
 from cardoffers_cli.kernel.cli.show import Style, Text
 from cardoffers_cli.reports.funnel import STEPS, FunnelCounts, FunnelPeople
-from cardoffers_cli.reports.funnel_work import Funnel, PeopleFunnel
 from cardoffers_cli.reports.result_commands import picture
+from cardoffers_cli.reports.work import Funnel, PeopleFunnel
 from goldens import held
 from sizes import one_in
 from tables import NOON

@@ -9,8 +9,13 @@ import pytest
 from cardoffers_cli.catalogue.importing import import_catalogue
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.offers.work import AddRequest, FeedRequest, add_offer, read_feed
-from cardoffers_cli.reports.funnel_work import WindowFunnel, count_window, read_funnel, window_of
-from cardoffers_cli.reports.work import report_page
+from cardoffers_cli.reports.work import (
+    WindowFunnel,
+    count_window,
+    read_funnel,
+    report_page,
+    window_of,
+)
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due

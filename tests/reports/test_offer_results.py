@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.reports.offer_results import offer_results
+from cardoffers_cli.reports.work import offer_results
 from tables import NOON, given, uid
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def seen(store: Store, **restricted: Any) -> list[tuple[Any, ...]]:
     recent = {
         row["offer_id"]: row["recent_amount"]
         for row in store.rows(
-            "reports/offer_results:list",
+            "reports/work:list",
             **{"institution_id": None, "to_at": None, **restricted},
             now=NOON,
             order="ends",

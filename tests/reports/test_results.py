@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.kernel.store.opening import scratch_store
-from cardoffers_cli.reports.offer_results import merchant_results, offer_results
 from cardoffers_cli.reports.questions import Filters, exported_redemptions
+from cardoffers_cli.reports.work import merchant_results, offer_results
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption
 from sizes import one_in, slow

@@ -27,7 +27,7 @@ from cardoffers_cli.kernel.words.row_kinds import REFUNDS
 from cardoffers_cli.offers.work import FeedRequest, read_feed
 from cardoffers_cli.refunds.apply import apply_refunds
 from cardoffers_cli.refunds.linking import RefundLink, link_refund
-from cardoffers_cli.reports.funnel_work import read_funnel
+from cardoffers_cli.reports.work import read_funnel
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs

@@ -13,7 +13,7 @@ from cardoffers_cli.http.contract.parameters import QUERY, moment, one_of, read_
 from cardoffers_cli.kernel.words.cursors import CursorInvalid
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.reports import questions as reports
-from cardoffers_cli.reports.funnel_work import count_window, window_of
+from cardoffers_cli.reports.work import count_window, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
