@@ -39,7 +39,7 @@ UNNAMED = re.compile(r"\bdict\[str, Any\]|\btuple\[Any|\bRow\b")
 HANDS_ON_ROWS = {
     *("kernel/sheets", "intake", "answers/browse/inquiry.py", "archive/archive.py"),
     *("http/contract/parameters.py", "reports/page.py", "river/judge.py", "river/outcomes.py"),
-    *("kernel/store/audits.py", "kernel/store/journal.py", "kernel/store/journal_file.py"),
+    *("storage/doctor.py", "kernel/store/journal.py", "kernel/store/journal_file.py"),
     "kernel/store/store.py",
 }
 """The rooms and modules that hand rows of any kind on; all others make rows of their own."""

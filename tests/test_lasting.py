@@ -15,7 +15,7 @@ from cardoffers_cli.kernel.store import layout as stores
 from cardoffers_cli.kernel.store.layout import put_aside, secrets_path, snapshot_path
 from cardoffers_cli.kernel.store.signing_secrets import add_secrets
 from cardoffers_cli.kernel.store.snapshot import withdraw
-from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.stores import publish
 from tables import NOON
 from work import new_store
 

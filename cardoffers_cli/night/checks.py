@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.settings import Settings
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.night.questions import Night, NightFile, NightFinding
-    from cardoffers_cli.pickup.result import PickupFinding
+    from cardoffers_cli.pickup.questions import PickupFinding
 
 
 GZIP_GROWS = 8

@@ -22,7 +22,6 @@ from cardoffers_cli.credits.work import reconcile_in
 from cardoffers_cli.events.attempts import HELD_BECAUSE, HELD_NEXT
 from cardoffers_cli.events.sending import send
 from cardoffers_cli.kernel.store import security_log
-from cardoffers_cli.kernel.store.audits import is_mostly_new
 from cardoffers_cli.kernel.store.clock import Clock, Watch, real_now
 from cardoffers_cli.kernel.store.signing_secrets import UNUSABLE
 from cardoffers_cli.kernel.words.errors import Refused, StoreBusy, StoreDamaged
@@ -51,9 +50,9 @@ from cardoffers_cli.river.engines import compute, keep
 from cardoffers_cli.river.publish import publish
 from cardoffers_cli.river.redeem import AMOUNTS
 from cardoffers_cli.river.settlements import settle_in
-from cardoffers_cli.storage.doctor import TAKEN_FILES, examine, examine_part, names
+from cardoffers_cli.storage.doctor import TAKEN_FILES, examine, examine_part, is_mostly_new, names
 from cardoffers_cli.storage.file_changes import keep_looked, look_at, unanswered, watched
-from cardoffers_cli.storage.publish import publish as publish_snapshot
+from cardoffers_cli.storage.stores import publish as publish_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

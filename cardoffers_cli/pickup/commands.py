@@ -14,7 +14,7 @@ from cardoffers_cli.kernel.cli.show import Block, Sheet, Text
 from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
-    from cardoffers_cli.pickup.result import PickupResult
+    from cardoffers_cli.pickup.questions import PickupResult
 
 
 def pickup(
@@ -42,7 +42,7 @@ def pickup(
 
 
 def _shown(result: "PickupResult") -> Iterator[Block]:
-    from cardoffers_cli.pickup.result import PickupFinding, PickupRow
+    from cardoffers_cli.pickup.questions import PickupFinding, PickupRow
 
     yield Sheet.of(PickupRow, "files", result.files)
     if result.findings:

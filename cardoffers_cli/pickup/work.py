@@ -1,16 +1,23 @@
 """Pick up: fetch the files of institutions into the drop folder; tidy up when they are imported.
 
 The store is open only while something is read or recorded, never while a server is waited for. One
-place that fails is a finding, and the others go on.
+place that fails is a finding, and the others go on. What is to be done at a place follows from what
+is there and what is recorded, never from what was done in this run: so a session that was broken
+off anywhere is simply made again.
 """
 
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.drop.drop import HALVES, MANIFEST, MARKER, REPORTS, marker_names
 from cardoffers_cli.drop.fetched_files import PickupPool
+from cardoffers_cli.kernel.disk.folders import numbered
 from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions
 from cardoffers_cli.kernel.store.lock import night_lock
@@ -23,12 +30,21 @@ from cardoffers_cli.kernel.words.errors import (
     NotFound,
     UsageError,
 )
+from cardoffers_cli.kernel.words.pickups import KEEP
 from cardoffers_cli.pickup import questions as pickups
-from cardoffers_cli.pickup.fetching import PickupJob
+from cardoffers_cli.pickup import questions as told
+from cardoffers_cli.pickup.fetching import PickupJob, fetch, place, record
 from cardoffers_cli.pickup.objects import object_folder
-from cardoffers_cli.pickup.remote import Deadline
-from cardoffers_cli.pickup.result import NOTE, PickupFinding, PickupResult, PickupRow, failed
-from cardoffers_cli.pickup.session import PickupSession
+from cardoffers_cli.pickup.openpgp import plain_name
+from cardoffers_cli.pickup.questions import (
+    NOTE,
+    FetchedFile,
+    PickupFinding,
+    PickupResult,
+    PickupRow,
+    failed,
+)
+from cardoffers_cli.pickup.remote import Deadline, RemoteRefusal
 from cardoffers_cli.pickup.ssh import sftp_folder
 
 if TYPE_CHECKING:
@@ -38,8 +54,11 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.words.pickups import PickupPlace
-    from cardoffers_cli.pickup.remote import Remote
+    from cardoffers_cli.pickup.questions import FetchedFileRow
+    from cardoffers_cli.pickup.remote import Listing, Remote, RemoteFile
 
+
+if TYPE_CHECKING:
     _Opens = Callable[[PickupPlace, Deadline], AbstractContextManager[Remote]]
 
 _OF_A_PLACE = (ConfigurationError, FileUnusable, NetworkFailure, NotFound, UsageError)
@@ -185,3 +204,205 @@ def _run_session(session: PickupSession, *, fetches: bool) -> None:
         session.finish(remote, listing)
         if fetches:
             session.fetch(remote, listing)
+
+
+_NO_INPUT = (MARKER, MANIFEST, *REPORTS, *HALVES)
+_TAKEN_AWAY = frozenset({"removed", "moved", "gone"})
+
+
+@dataclass(kw_only=True)
+class PickupSession:
+    """One session of a place, and what is to be told of it."""
+
+    pickup_job: PickupJob
+    known: Sequence[FetchedFileRow]
+    dry_run: bool = False
+    files: list[PickupRow] = field(default_factory=list)
+    findings: list[PickupFinding] = field(default_factory=list)
+
+    @property
+    def slug(self) -> str:
+        """The institution's."""
+        return self.pickup_job.owner.slug
+
+    @property
+    def is_to_finish(self) -> bool:
+        """Whether an imported file may still lie at its place."""
+        return any(row.outcome is None and row.is_imported for row in self.known)
+
+    def settle_pool(self) -> None:
+        """Put what a killed process recorded and did not place where it belongs."""
+        waiting = {self._id(row): row for row in self.known if row.outcome is None}
+        self.pickup_job.pool.clear(str(self.pickup_job.owner.id), waiting)
+        for file_id, row in waiting.items():
+            if self.pickup_job.pool.has(file_id):
+                self._place(row, self._free(row))
+
+    def finish(self, remote: Remote, listing: Listing) -> None:
+        """Do with imported files at their place what the configuration says."""
+        for row in self.known:
+            if row.outcome is None and row.is_imported:
+                try:
+                    outcome = self._finished(remote, listing, row)
+                except RemoteRefusal as error:
+                    self.findings.append(told.left_there(self.slug, row.remote_name, error))
+                    outcome = "imported"
+                self._tell(row.remote_name, row.size_bytes, outcome, row.drop_name)
+
+    def _finished(self, remote: Remote, listing: Listing, row: FetchedFileRow) -> str:
+        after, outcome = self.pickup_job.place.after, "kept"
+        entry = listing.files.get(row.remote_name)
+        if entry is None:
+            outcome = "gone"
+        elif entry.stamp != row.stamp:
+            outcome = "replaced"
+        elif self.dry_run:
+            return "imported"
+        elif after != KEEP:
+            outcome = self._put_away(remote, listing, row)
+        if not self.dry_run:
+            with self.pickup_job.job.store() as store, store.transaction():
+                owner = self.pickup_job.owner.id
+                store.execute(
+                    "pickup/questions:finish",
+                    institution_id=owner,
+                    picked_no=row.picked_no,
+                    outcome=outcome,
+                    ended_at=real_now(),
+                )
+        return outcome
+
+    def _put_away(self, remote: Remote, listing: Listing, row: FetchedFileRow) -> str:
+        """Remove or move a file at its place, its markers first: one left behind marks the next."""
+        now = remote.look(row.remote_name)
+        if now is None or now.stamp != row.stamp:
+            return "gone" if now is None else "replaced"
+        folder = self.pickup_job.place.folder_to_move_to
+        for name in (*self._markers(listing, row.remote_name), row.remote_name):
+            if folder is None:
+                remote.remove(name)
+            else:
+                remote.move(name, folder, numbered(name))
+        return "removed" if folder is None else "moved"
+
+    def _markers(self, listing: Listing, name: str) -> list[str]:
+        """Return the markers of a file and of no other."""
+        inputs = [file for file in listing.files if not file.endswith(_NO_INPUT) and file != name]
+        others = {marker for file in inputs for marker in marker_names(file)}
+        own = (marker for marker in marker_names(name) if marker in listing.files)
+        return [marker for marker in own if marker not in others]
+
+    def fetch(self, remote: Remote, listing: Listing) -> None:
+        """Fetch what is new and ready, so many at once; say what is not to be fetched."""
+        self.findings += told.strays(self.slug, listing.strays)
+        settings = self.pickup_job.job.settings
+        most, new = settings.file_most_per_institution, self._new(listing)
+        for file in new[:most]:
+            if self.dry_run:
+                self._tell(file.name, file.size_bytes, "new")
+                continue
+            try:
+                self._fetch(remote, listing, file)
+            except (FileUnusable, RemoteRefusal) as error:
+                self.findings.append(told.left(self.slug, file.name, error))
+                self._tell(file.name, file.size_bytes, "left")
+        if len(new) > most:
+            self.findings.append(told.too_many(self.slug, len(new) - most, most))
+
+    def _new(self, listing: Listing) -> list[RemoteFile]:
+        recorded = {(row.remote_name, row.stamp): row for row in self.known}
+        new = []
+        for name, file in sorted(listing.files.items()):
+            if not self._is_input(name):
+                continue
+            fetched_row = recorded.get((name, file.stamp))
+            if fetched_row and (state := self._state(fetched_row)) is not None:
+                if fetched_row.outcome is None and not fetched_row.is_imported:
+                    self._tell(name, file.size_bytes, state, fetched_row.drop_name)
+            elif self._is_ready(listing, file):
+                new.append(file)
+        return new
+
+    def _is_input(self, name: str) -> bool:
+        """Whether a name matches, and neither it nor what a message would be called is a marker."""
+        inside = plain_name(name) if self.pickup_job.keys else name
+        is_input = not name.endswith(_NO_INPUT) and not inside.endswith(_NO_INPUT)
+        return is_input and fnmatchcase(name, self.pickup_job.place.pattern)
+
+    def _state(self, row: FetchedFileRow) -> str | None:
+        """Say how far a file is that was fetched; None where it has to be fetched again."""
+        if row.outcome is not None:
+            return "kept" if row.outcome == "kept" else None
+        if row.is_imported:
+            return "imported"
+        if row.is_refused:
+            return "refused"
+        pool, name = self.pickup_job.pool, row.drop_name
+        lies = pool.lies(self.slug, name) or pool.has(self._id(row))
+        return "waiting" if lies or row.is_in_hand else None
+
+    def _is_ready(self, listing: Listing, file: RemoteFile) -> bool:
+        """Whether it is marked, or nobody wrote to it for a while, by the clock of its server."""
+        if any(marker in listing.files for marker in marker_names(file.name)):
+            return True
+        if self.pickup_job.owner.require_marker:
+            self.findings.append(told.unmarked(self.slug, file.name))
+        elif file.modified_s is None:
+            return True
+        else:
+            age = real_now().replace(tzinfo=UTC).timestamp() - file.modified_s
+            if not 0 <= age < self.pickup_job.job.settings.quiet_s:
+                return True
+        self._tell(file.name, file.size_bytes, "not_ready")
+        return False
+
+    def _fetch(self, remote: Remote, listing: Listing, file: RemoteFile) -> None:
+        fetched = fetch(self.pickup_job, remote, listing, file)
+        before = [row for row in self.known if row.remote_name == file.name]
+        same = [
+            row
+            for row in before
+            if row.sha256 == fetched.sha256
+            and row.stamp != file.stamp
+            and self._state(row) in {"waiting", "imported"}
+        ]
+        if same:  # it was touched, and no more
+            record(self.pickup_job, FetchedFile(**{**fetched, "drop_name": same[-1].drop_name}))
+            self.pickup_job.pool.clear(self.pickup_job.id_of(file.name, file.stamp), ())
+            self._tell(file.name, file.size_bytes, "same")
+            return
+        record(self.pickup_job, fetched)
+        place(self.pickup_job, file.name, file.stamp, fetched.drop_name)
+        self._tell(file.name, file.size_bytes, "fetched", fetched.drop_name)
+        if before and before[-1].sha256 != fetched.sha256:
+            is_usual = before[-1].outcome in _TAKEN_AWAY
+            self.findings.append(told.came_again(self.slug, file.name, is_usual=is_usual))
+
+    def _free(self, row: FetchedFileRow) -> str:
+        """Return the name that a recorded file gets, which is its own unless that is in use."""
+        pool, name = self.pickup_job.pool, row.drop_name
+        if not pool.lies(self.slug, name):
+            return name
+        free = pool.free_name(self.slug, name)
+        with self.pickup_job.job.store() as store, store.transaction():
+            store.execute(
+                "pickup/questions:placed_as",
+                institution_id=self.pickup_job.owner.id,
+                picked_no=row.picked_no,
+                drop_name=free,
+            )
+        return free
+
+    def _place(self, row: FetchedFileRow, drop_name: str) -> None:
+        place(self.pickup_job, row.remote_name, row.stamp, drop_name)
+        self._tell(row.remote_name, row.size_bytes, "fetched", drop_name)
+
+    def _id(self, row: FetchedFileRow) -> str:
+        return self.pickup_job.id_of(row.remote_name, row.stamp)
+
+    def _tell(self, name: str, size: int, state: str, drop_name: str | None = None) -> None:
+        self.files.append(
+            PickupRow(
+                institution=self.slug, file=name, size_bytes=size, state=state, drop_name=drop_name
+            )
+        )

@@ -1,4 +1,4 @@
-"""`cardoffers init` and `cardoffers store`: the store file itself."""
+"""`cardoffers init`, `cardoffers store` and `cardoffers doctor`: the store file itself."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,15 +12,18 @@ from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import DryRun, ErasureFile, Yes, argument, option
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text
+from cardoffers_cli.kernel.words import json_text
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.archive.export import Compacted, Exported
     from cardoffers_cli.storage.backup import BackupResult
+    from cardoffers_cli.storage.doctor import DoctorReport
     from cardoffers_cli.storage.recover import Recovered
     from cardoffers_cli.storage.restore import Restored
     from cardoffers_cli.storage.stores import ArchiveInfo, LostCommits
+
 
 app = group("Look at, migrate, publish, export, back up, restore and recover the store.")
 
@@ -84,7 +87,7 @@ def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 @app.command()
 def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Put a snapshot into the folder of the store, which is read while a long job holds it."""
-    from cardoffers_cli.storage.publish import publish as take
+    from cardoffers_cli.storage.stores import publish as take
 
     context = CommandContext.of(ctx)
     context.show(take(context.job, dry_run=dry_run))
@@ -336,3 +339,36 @@ def _faults(result: "BackupResult | Restored | Recovered") -> list[str]:
         "see `cardoffers doctor --strict`."
         for fault in result.faults
     ]
+
+
+def doctor(
+    ctx: typer.Context,
+    *,
+    strict: Annotated[
+        bool, option("Every audit; without it the quick ones only.", "--strict")
+    ] = False,
+) -> None:
+    """Audit the store: sums, references, states, limits, card numbers, journal. Changes nothing."""
+    from cardoffers_cli.storage.doctor import Audit, names
+    from cardoffers_cli.storage.doctor import doctor as look
+
+    context = CommandContext.of(ctx)
+    with context.progress("Auditing", total=len(names(strict=strict))) as bar:
+        check = look(context.job, strict=strict, tell=lambda _name: bar.advance())
+    rows = [
+        {**audit, "example": audit.example and json_text.dumps(audit.example)}
+        for audit in check.audits
+    ]
+    context.show(
+        check, Sheet.of(Audit, "audits", rows), Text([_said(check)]), exit_code=0 if check.ok else 3
+    )
+
+
+def _said(report: "DoctorReport") -> str:
+    failed = [audit.name for audit in report.audits if not audit.ok]
+    if not failed:
+        return f"All {len(report.audits)} audits are clean."
+    return (
+        f"{len(failed)} of {len(report.audits)} audits found something: {', '.join(failed)}. "
+        "Keep the store as it is, and look at the examples before anything else runs on it."
+    )

@@ -22,11 +22,11 @@ from cardoffers_cli.kernel.store.approval_requests import (
     approvable,
     require_approval,
 )
-from cardoffers_cli.kernel.store.audits import audits, offending
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.keys.security import list_security, verify_security
+from cardoffers_cli.storage.doctor import audits, offending
 from crediting import begin, redeem, row_of, send
 from sizes import one_in, slow
 from tables import NOON

@@ -18,9 +18,8 @@ from buckets import Files
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.buckets import Bucket
 from cardoffers_cli.archive.export import export
-from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.kernel.words.errors import NetworkFailure, UsageError
-from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.doctor import doctor, offending
 from cardoffers_cli.storage.stores import info
 from commands import cardoffers
 from sizes import slow

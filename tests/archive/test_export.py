@@ -29,9 +29,8 @@ from cardoffers_cli.night.status import status
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
-from cardoffers_cli.storage.publish import publish
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import accept_loss, info
+from cardoffers_cli.storage.stores import accept_loss, info, publish
 from commands import cardoffers, command
 from sizes import FULL, at_the_gate, one_in, slow
 from tables import NOON, select, snapshot

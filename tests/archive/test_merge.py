@@ -28,9 +28,8 @@ from cardoffers_cli.night.status import status
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
-from cardoffers_cli.storage.publish import publish
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import info
+from cardoffers_cli.storage.stores import info, publish
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
 from sizes import FULL, at_the_gate, one_in, slow

@@ -11,11 +11,11 @@ import pytest
 from cardoffers_cli.arrivals.calendars import CalendarOptions
 from cardoffers_cli.arrivals.work import arrivals
 from cardoffers_cli.institutions.work import set_institution, show_institution
-from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.run import run_night
 from cardoffers_cli.night.status import status
+from cardoffers_cli.storage.doctor import offending
 from sizes import slow
 from tables import select
 from work import COLUMNS, found, job, once, short_nights, taken, with_catalogue

@@ -14,12 +14,12 @@ from cardoffers_cli.credits.findings import accept_finding, finding_rows, show_f
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.documents.closing import close_statement
-from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.run import run_night
 from cardoffers_cli.night.status import status
 from cardoffers_cli.payouts.exporting import export_payout
+from cardoffers_cli.storage.doctor import offending
 from paying import AUDITS, BACK, ON, PAID, RUN_BY, close, exported, payable, taken
 from sizes import one_in, slow
 from tables import NOON, read, select, uid

@@ -14,9 +14,9 @@ from banking import Months
 from cardoffers_cli.credits.reconcile import ControlDifference
 from cardoffers_cli.credits.rules import MEANINGS
 from cardoffers_cli.credits.work import reconcile_in
-from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.kernel.store.opening import scratch_store
 from cardoffers_cli.kernel.words.errors import StoreDamaged
+from cardoffers_cli.storage.doctor import offending
 from crediting import begin, redeem, row_of, send, take_back, told, verdicts
 from paying import AUDITS
 from sizes import FULL, tries

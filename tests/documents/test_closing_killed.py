@@ -13,10 +13,10 @@ from banks import BERLIN, NUMBER, pain002
 from cardoffers_cli.documents.verifying import verify, verify_invoices
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
-from cardoffers_cli.kernel.store.audits import audits, offending
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import StoreDamaged
 from cardoffers_cli.river.settlements import settle_due
+from cardoffers_cli.storage.doctor import audits, offending
 from cardoffers_cli.storage.recover import recover
 from killing import killed_at_any_moment
 from paying import RUN_BY, exported, payable, taken

@@ -17,11 +17,11 @@ from cardoffers_cli.documents import exporting, invoicing
 from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.documents.reading import invoice_rows, show_invoice
 from cardoffers_cli.documents.verifying import verify_invoices
-from cardoffers_cli.kernel.store.audits import audits, offending
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import NotFound, Refused
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due
+from cardoffers_cli.storage.doctor import audits, offending
 from settled import redeem_in
 from sizes import slow
 from tables import read, select, uid

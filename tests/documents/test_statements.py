@@ -22,7 +22,6 @@ from cardoffers_cli.documents.reading import show_statement, statement_rows
 from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.kernel.sheets.exports import csv_lines
 from cardoffers_cli.kernel.sheets.sheets import Sheet
-from cardoffers_cli.kernel.store.audits import audits, offending
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
@@ -30,6 +29,7 @@ from cardoffers_cli.kernel.words.periods import Period
 from cardoffers_cli.river.redemptions import reverse, reverse_redemption
 from cardoffers_cli.river.settle import settle
 from cardoffers_cli.river.settlements import settle_due
+from cardoffers_cli.storage.doctor import audits, offending
 from settled import redeem_in
 from sizes import FULL, at_the_gate, tries
 from tables import put, read, select, uid

@@ -18,14 +18,13 @@ from cardoffers_cli.events.sending import resend
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.events.work import retry, show_event
 from cardoffers_cli.kernel.cli.help_topics import page_text
-from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.events import EVENTS, read_events
 from cardoffers_cli.kernel.words.signing import check_signature
 from cardoffers_cli.river.engines import match_purchases
-from cardoffers_cli.storage.doctor import doctor
+from cardoffers_cli.storage.doctor import doctor, offending
 from outbox import at, goes_to, list_events, sent
 from paying import BACK, PAID, RUN_BY, exported, taken
 from paying import payable as with_statement

@@ -21,7 +21,7 @@ import trustme
 
 from cardoffers_cli.http.commands import EXTRA
 from cardoffers_cli.keys.work import revoke_key
-from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.stores import publish
 from commands import cardoffers, command
 from serving import Heard, Served, heard, serving, serving_within
 from sizes import at_the_gate, slow, tries

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from cardoffers_cli.answers.why import why
 from cardoffers_cli.archive.export import compact, export
 from cardoffers_cli.kernel.store.approval_requests import ApprovalNeeded
-from cardoffers_cli.kernel.store.audits import audits, offending
 from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
 from cardoffers_cli.merchants.answers import (
     Reviewed,
@@ -26,6 +25,7 @@ from cardoffers_cli.merchants.discovery import likely_merchants, show_evidence, 
 from cardoffers_cli.merchants.suggestions import EVEN
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.doctor import audits, offending
 from cardoffers_cli.storage.restore import restore
 from commands import in_a_pipe
 from discovering import judge_sample, reached, unknown_world

@@ -28,11 +28,11 @@ from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.documents.reading import show_statement
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
-from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.kernel.words.errors import ConfigurationError, FileUnusable, NotFound, Refused
 from cardoffers_cli.keys.security import list_security
 from cardoffers_cli.payouts.exporting import export_payout, withdraw_payout
 from cardoffers_cli.payouts.reading import bank_entries, payouts, show_payout
+from cardoffers_cli.storage.doctor import offending
 from paying import AGAIN, AUDITS, BACK, DUE, ON, PAID, RUN_BY, close, exported, payable, taken
 from sizes import slow, tries
 from tables import NOON, read, select

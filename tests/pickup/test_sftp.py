@@ -13,8 +13,7 @@ import pytest
 from cardoffers_cli.pickup import remote
 from cardoffers_cli.pickup.piped import Piped
 from cardoffers_cli.pickup.remote import Deadline, OddAnswer, Slow, wrong_name
-from cardoffers_cli.pickup.sftp import Sftp
-from cardoffers_cli.pickup.ssh import SftpFolder
+from cardoffers_cli.pickup.ssh import Sftp, SftpFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

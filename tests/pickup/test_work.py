@@ -19,7 +19,7 @@ from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.run import rehearse, run_night
-from cardoffers_cli.pickup import session
+from cardoffers_cli.pickup import work
 from cardoffers_cli.pickup.ssh import words_of
 from cardoffers_cli.pickup.work import pick_up
 from nights import fork_server
@@ -460,7 +460,7 @@ MOMENTS = ("fetch", "record", "place", "_put_away")
 
 def _struck(path: Path, places: dict[str, Any], moment: str, when: str) -> None:
     """Be a night that is killed before or after it does something."""
-    owner: Any = session.PickupSession if moment.startswith("_") else session
+    owner: Any = work.PickupSession if moment.startswith("_") else work
     act = getattr(owner, moment)
 
     def dies(*given: Any) -> None:

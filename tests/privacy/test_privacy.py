@@ -39,8 +39,8 @@ from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
-from cardoffers_cli.storage.publish import publish
 from cardoffers_cli.storage.restore import restore
+from cardoffers_cli.storage.stores import publish
 from cardoffers_cli.watch.observations import Observation
 from cardoffers_cli.watch.questions import record_findings
 from killing import killed_everywhere

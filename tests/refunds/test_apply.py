@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.kernel.store.audits import audits, offending
 from cardoffers_cli.kernel.store.opening import scratch_store
 from cardoffers_cli.refunds.apply import apply_in
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption
 from cardoffers_cli.river.settle import settle
+from cardoffers_cli.storage.doctor import audits, offending
 from refunding import Ledger
 from serial import Service
 from sizes import FULL, GATE, tries

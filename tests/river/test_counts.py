@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.kernel.store.opening import scratch_store
 from cardoffers_cli.kernel.store.statements import statements
 from cardoffers_cli.river.counts import keep_counts, recount
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption
 from cardoffers_cli.river.settle import settle
+from cardoffers_cli.storage.doctor import offending
 from sizes import FULL, slow, tries
 from tables import NOON, given, put, select
 from work import job, next_run, settings

@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive.duck import DuckEngine
-from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.resolve import find_undecided, find_waiting, purchases_of_import, resolve
+from cardoffers_cli.storage.doctor import offending
 from tables import given, read, rows_of, select, snapshot
 from work import fresh_store, job
 

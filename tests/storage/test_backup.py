@@ -25,8 +25,8 @@ from cardoffers_cli.kernel.store.runs import start_run
 from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace
 from cardoffers_cli.storage.backup import STEPS, Checksum, backup, checksum_path
 from cardoffers_cli.storage.doctor import doctor
-from cardoffers_cli.storage.publish import publish
 from cardoffers_cli.storage.restore import restore
+from cardoffers_cli.storage.stores import publish
 from sizes import FULL, at_the_gate, one_in, slow
 from tables import NOON, put, snapshot
 from work import job, kept, new_store, once, settings, tell

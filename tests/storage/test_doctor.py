@@ -21,7 +21,6 @@ from cardoffers_cli.events.work import retry
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
-from cardoffers_cli.kernel.store.audits import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.kernel.store.backup_places import draft_in
 from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.kernel.store.layout import (
@@ -49,6 +48,7 @@ from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.storage import doctor
 from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.storage.doctor import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.storage.stores import accept_loss
 from sizes import at_the_gate, one_in, slow
 from tables import HASHED, select

@@ -27,10 +27,9 @@ from cardoffers_cli.night.options import NightObserver, NightOptions
 from cardoffers_cli.night.run import recovered, run_night
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
-from cardoffers_cli.storage.publish import publish
 from cardoffers_cli.storage.recover import recover
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import accept_loss
+from cardoffers_cli.storage.stores import accept_loss, publish
 from sizes import FULL, one_in, slow
 from tables import NOON, put
 from work import found, job, kept, new_store

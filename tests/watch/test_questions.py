@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.store.audits import offending
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.river.stored_imports import record_import
+from cardoffers_cli.storage.doctor import offending
 from cardoffers_cli.watch.observations import Observation, figures_text, watch_meaning
 from cardoffers_cli.watch.questions import (
     accept_watch_finding,

@@ -198,7 +198,7 @@ COMMANDS = (
     Entry(
         "Upkeep",
         "doctor",
-        "storage.doctor_commands:doctor",
+        "storage.commands:doctor",
         "Audit the store: what must not be in it.",
     ),
     Entry("Upkeep", "store", "storage.commands:app", "Look at, migrate and publish the store."),

@@ -19,7 +19,7 @@ from cardoffers_cli.refunds.linking import RefundLink, link_refund
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.stores import publish
 from discovering import unknown_world
 from tables import NOON
 from work import file_of, held, new_store, once, taken, tell

@@ -15,7 +15,7 @@ from cardoffers_cli.kernel.store.layout import snapshot_path
 from cardoffers_cli.kernel.store.usage_journal import UsageJournal
 from cardoffers_cli.kernel.words.errors import StoreBusy
 from cardoffers_cli.keys.work import revoke_key
-from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.stores import publish
 from doors import key_of
 from tables import NOON, select
 from work import found, new_store, tell

@@ -31,9 +31,8 @@ from cardoffers_cli.night.status import status
 from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
-from cardoffers_cli.storage.publish import publish
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import accept_loss, info, init, migrate
+from cardoffers_cli.storage.stores import accept_loss, info, init, migrate, publish
 from sizes import one_in, slow
 from tables import NOON
 from work import job, kept, new_store

@@ -18,9 +18,8 @@ from cardoffers_cli.kernel.store.runs import start_run
 from cardoffers_cli.kernel.words.errors import StoreBusy
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
-from cardoffers_cli.storage.publish import publish
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import init, migrate
+from cardoffers_cli.storage.stores import init, migrate, publish
 from sizes import one_in
 from tables import NOON
 from work import held, job, kept, new_store

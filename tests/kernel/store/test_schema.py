@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive.export import export
-from cardoffers_cli.kernel.store.audits import audits
 from cardoffers_cli.kernel.store.statements import VIEWS, sql_folder, statements
+from cardoffers_cli.storage.doctor import audits
 from tables import select
 from work import file_of, found, taken, with_catalogue
 

@@ -29,9 +29,8 @@ from cardoffers_cli.night.run import run_night
 from cardoffers_cli.privacy.erase import reapply
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
-from cardoffers_cli.storage.publish import publish
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import init
+from cardoffers_cli.storage.stores import init, publish
 from killing import killed_everywhere
 from outbox import events, goes_to, redemption
 from sizes import at_the_gate, one_in, slow

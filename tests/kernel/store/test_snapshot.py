@@ -19,7 +19,7 @@ from cardoffers_cli.kernel.words.errors import (
     StoreDamaged,
     StoreVersion,
 )
-from cardoffers_cli.storage.publish import publish
+from cardoffers_cli.storage.stores import publish
 from tables import NOON, select
 from tables import snapshot as rows_of
 from work import job, kept, new_store, settings, tell
