@@ -17,7 +17,7 @@ from dataclasses import field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.events.attempts import delivery_of
+from cardoffers_cli.events.deliver import delivery_of
 from cardoffers_cli.kernel.store.interning import purchases_of_refs
 from cardoffers_cli.kernel.words.findings import CODES
 from cardoffers_cli.kernel.words.nearest import are_near, pattern, spellings
@@ -85,7 +85,7 @@ class ExplainedPurchase(Record):
 
 
 class ExplainedRedemption(Record):
-    """What a purchase earned, and how far its webhook is (`events/attempts.py`)."""
+    """What a purchase earned, and how far its webhook is (`events/deliver.py`)."""
 
     redemption_id: UUID
     offer_id: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.credits.rules import with_credit, with_documents
-from cardoffers_cli.events.attempts import delivery_text
+from cardoffers_cli.events.deliver import delivery_text
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.money import money_text, quantize
 from cardoffers_cli.kernel.words.sentences import listed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cardoffers_cli.events.attempts import HELD_NEXT
+from cardoffers_cli.events.deliver import HELD_NEXT
 from cardoffers_cli.events.inbox import Message
 from cardoffers_cli.events.listen_commands import listen, verify
 from cardoffers_cli.kernel.cli import completing, options
@@ -153,7 +153,7 @@ def retry(
     dry_run: options.DryRun = False,
 ) -> None:
     """Make failed and exhausted events due now, with the whole schedule before them again."""
-    from cardoffers_cli.events.work import retry as make_due
+    from cardoffers_cli.events.subscriptions import retry as make_due
 
     if not (redemption_ids or failed or since or institution):
         raise UsageError(
@@ -216,7 +216,7 @@ def show_(
     ctx: typer.Context, redemption_id: RedemptionId, *, event: Event = ANNOUNCEMENT.word
 ) -> None:
     """Show the timeline of one event, and the headers its receiver should have seen."""
-    from cardoffers_cli.events.work import show_event
+    from cardoffers_cli.events.subscriptions import show_event
 
     context = CommandContext.of(ctx)
     timeline = show_event(context.job, redemption_id, WORDS[event].name)

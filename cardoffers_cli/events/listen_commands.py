@@ -24,7 +24,7 @@ from cardoffers_cli.kernel.words.signing import RULES, TOLERANCE_S, check_signat
 from cardoffers_cli.kernel.words.visible import visible
 
 if TYPE_CHECKING:
-    from cardoffers_cli.events.listening import ReceivedEvent
+    from cardoffers_cli.events.receiver import ReceivedEvent
 
 
 def listen(
@@ -44,7 +44,7 @@ def listen(
     delay: Annotated[float, option("Answer late.", min=0, metavar="SECONDS")] = 0,
 ) -> None:
     """Receive webhooks on this machine, verify them, and show each as it comes."""
-    from cardoffers_cli.events.listening import ReceivedEvent, listening
+    from cardoffers_cli.events.receiver import ReceivedEvent, listening
 
     context = CommandContext.of(ctx)
     secrets = read_secrets(secret_file)

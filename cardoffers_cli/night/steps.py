@@ -19,7 +19,7 @@ from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.credits.reconcile import CONTROL_TOTALS_DIFFER, FindingStates
 from cardoffers_cli.credits.rules import meaning_of
 from cardoffers_cli.credits.work import reconcile_in
-from cardoffers_cli.events.attempts import HELD_BECAUSE, HELD_NEXT
+from cardoffers_cli.events.deliver import HELD_BECAUSE, HELD_NEXT
 from cardoffers_cli.events.sending import send
 from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.clock import Clock, Watch, real_now

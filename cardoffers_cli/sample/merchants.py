@@ -20,7 +20,7 @@ from cardoffers_cli.sample.chance import (
     padded,
     uuid,
 )
-from cardoffers_cli.sample.words import CATEGORIES, Market
+from cardoffers_cli.sample.plan import CATEGORIES, Market
 
 FEWEST, MOST = 28, 18_000
 PURCHASES_PER_MERCHANT = 200

@@ -1,13 +1,25 @@
-"""Purchases: the rows of a transaction file, in the order they arrive, and the cardholders.
+"""Purchases: the rows of a transaction file, in the order they arrive, refunds of them, and faults.
 
 A row stands for an event, nearly always its own; a few repeat an earlier event, and of these a few
 come with another amount. Everything else is a function of the event's number.
+
+Most refunds name the purchase that they are of; the others have to be looked for. A part of what
+was bought comes back nearly as often as all of it. Each is of a purchase of its own, and lies
+within the period of the sample.
+
+The file of faults has one faulty row of every kind among good ones: a field is changed, or the line
+that it is written as. The card number is the well-known test number and the e-mail address stands
+at a domain reserved for examples.
 """
 
 from __future__ import annotations
 
+import json
+import re
+import tomllib
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, time, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -24,11 +36,14 @@ from cardoffers_cli.sample.chance import (
     whole,
 )
 from cardoffers_cli.sample.merchants import UNKNOWN_PURCHASES
-from cardoffers_cli.sample.words import CATEGORIES
+from cardoffers_cli.sample.plan import CATEGORIES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from cardoffers_cli.sample.merchants import Merchants, Strangers
     from cardoffers_cli.sample.plan import Bank, Plan
+
 
 COLUMNS = (
     "cardholder_token card_token card_acceptor_id amount transaction_ref transacted_at"
@@ -211,3 +226,130 @@ class Cardholders:
         """Write the token of a cardholder's first card, or of the second (a true `second`)."""
         parts = (self.chance.draw(f"card {part}", cardholder_no, second) for part in range(2))
         return "ct_" + hexadecimal(*parts)
+
+
+KINDS = ("refund", "void", "adjustment")
+KIND_WEIGHTS = Weights((88, 6, 6))
+REFERENCED, WHOLE = 850, 600  # in a thousand
+LONGEST = timedelta(days=40)
+_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
+
+@dataclass(frozen=True)
+class Refunds:
+    """The refunds of one institution, made a stretch at a time."""
+
+    purchases: Purchases
+
+    def rows(self, first: int, count: int) -> pl.DataFrame:
+        """Make so many refunds from this one on: the columns of a file of refunds, as text."""
+        draw, bank = self.purchases.chance.draw, self.purchases.bank
+        refund = pl.int_range(first, first + count, dtype=pl.UInt64)
+        stretch = max(1, bank.rows // max(1, bank.refunds))
+        events = pl.select(refund_no=refund).with_columns(
+            event_no=pl.col("refund_no") * stretch + below(draw("returned", "refund_no"), stretch),
+            is_conflict=pl.lit(False),
+        )
+        bought = self.purchases.of_events(events.select("event_no", "is_conflict"))
+        cents = pl.col("amount").str.replace(".", "", literal=True).cast(pl.UInt64)
+        part = cents * (below(draw("part", "refund_no"), 8) + 1) // 10 + 1
+        in_whole = chosen(draw("whole", "refund_no"), WHOLE)
+        prefix = f"RF-{bank.slug[:3].upper()}{bank.number + 1}-"
+        return (
+            pl.concat([events, bought], how="horizontal")
+            .with_columns(kind_no=KIND_WEIGHTS.pick(draw("kind of refund", "refund_no")))
+            .with_columns(is_whole=(pl.col("kind_no") == KINDS.index("void")) | in_whole)
+            .select(
+                (prefix + pl.col("refund_no").cast(pl.String).str.zfill(6)).alias("refund_ref"),
+                pl.when(chosen(draw("referenced", "refund_no"), REFERENCED))
+                .then("transaction_ref")
+                .otherwise(pl.lit(""))
+                .alias("original_transaction_ref"),
+                *("cardholder_token", "card_token", "card_acceptor_id"),
+                money(pl.when("is_whole").then(cents).otherwise(part)).alias("amount"),
+                self._time().alias("refunded_at"),
+                looked_up(KINDS, pl.col("kind_no")).alias("kind"),
+            )
+        )
+
+    def _time(self) -> pl.Expr:
+        """Place the refund behind its purchase, within the days of the sample."""
+        plan = self.purchases.plan
+        end = datetime.combine(plan.first_day, time()) + timedelta(days=plan.days)
+        bought_at = pl.col("transacted_at").str.to_datetime(_FORMAT)
+        longest = (pl.lit(end) - bought_at).dt.total_seconds().clip(1, int(LONGEST.total_seconds()))
+        lag = below(self.purchases.chance.draw("lag", "refund_no"), longest)
+        return (bought_at + pl.duration(seconds=lag)).dt.strftime(_FORMAT)
+
+
+if TYPE_CHECKING:
+    Row = dict[str, str]
+
+HEADER = [
+    *COLUMNS,
+    "instrument_token",
+    "instrument_type",
+    "merchant_identifier_type",
+    "merchant_identifier",
+    "merchant_id",
+]
+FIRST_EVENT = 1 << 40  # no other file of a sample comes that far
+GOOD_ROWS_BETWEEN = 2
+LONGEST_LINE = 1 << 16
+_NUMBER = re.compile(r"\d+(\.\d+)?", re.ASCII)
+
+_TABLE = Path(__file__).with_name("dirty.toml").read_text("utf-8")
+FIELD_FAULTS: Sequence[tuple[str, str, str]] = [*map(tuple, tomllib.loads(_TABLE)["faults"])]
+"""A code, and the column and value that bring it about in an otherwise good row."""
+
+
+def _csv(row: Row) -> bytes:
+    return ",".join(row[column] for column in HEADER).encode()
+
+
+def _json(row: Row) -> bytes:
+    amount = row["amount"] if _NUMBER.fullmatch(row["amount"]) else json.dumps(row["amount"])
+    fields = {name: text for name, text in row.items() if text and name != "amount"}
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return f'{{"amount":{amount},{text[1:]}'.encode()
+
+
+CSV_FAULTS: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
+    ("field_count", lambda line: line + b","),
+    ("field_count", lambda line: line.rsplit(b",", 7)[0]),
+    ("unclosed_quote", lambda line: line.replace(b",ct_", b',"ct_')),
+    ("stray_quote", lambda line: line.replace(b",ct_", b',ct"_')),
+    ("encoding", lambda line: line.rsplit(b",", 1)[0] + b",caf\xe9"),
+    ("line_too_long", lambda line: line + b"9" * LONGEST_LINE),
+)
+JSON_FAULTS: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
+    ("json_invalid", lambda line: line[:-1]),
+    ("not_an_object", lambda line: b"[" + line + b"]"),
+    ("duplicate_key", lambda line: line[:-1] + b',"amount":1.00}'),
+    ("encoding", lambda line: line[:-1] + b',"merchant_descriptor":"caf\xe9"}'),
+    ("line_too_long", lambda line: line[:-1] + b" " * LONGEST_LINE + b"}"),
+    (
+        "institution_mismatch",
+        lambda line: line[:-1] + b',"institution_id":"00000000-0000-4000-8000-000000000000"}',
+    ),
+)
+
+
+def make_dirty(purchases: Purchases, kind: str) -> tuple[bytes, int]:
+    """Return the bytes of a dirty file, `csv` or `jsonl`, and how many rows it has."""
+    write, line_faults = (_csv, CSV_FAULTS) if kind == "csv" else (_json, JSON_FAULTS)
+    count = len(FIELD_FAULTS) + len(line_faults)
+    end = FIRST_EVENT + (count + 1) * (GOOD_ROWS_BETWEEN + 1)
+    events = pl.select(
+        event_no=pl.int_range(FIRST_EVENT, end, dtype=pl.UInt64), is_conflict=pl.lit(False)
+    )
+    rows = [dict.fromkeys(HEADER, "") | row for row in purchases.of_events(events).to_dicts()]
+    lines = [write(row) for row in rows]
+    places = range(GOOD_ROWS_BETWEEN, len(lines), GOOD_ROWS_BETWEEN + 1)
+    for place, (_, column, value) in zip(places, FIELD_FAULTS, strict=False):
+        lines[place] = write(rows[place] | {column: value})
+    for place, (_, spoil) in zip(places[len(FIELD_FAULTS) :], line_faults, strict=False):
+        lines[place] = spoil(lines[place])
+    repeated = [lines[0], b"", write(rows[1] | {"amount": "1" + rows[1]["amount"]})]
+    header = [",".join(HEADER).encode()] if kind == "csv" else []
+    return b"\n".join([*header, *lines, *repeated, b""]), len(lines) + 2

@@ -13,8 +13,6 @@ import polars as pl
 from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.sample.chance import Chance, uuid
-from cardoffers_cli.sample.dirty import make_dirty
-from cardoffers_cli.sample.engagement import Engagement, SampleLinks
 from cardoffers_cli.sample.merchants import (
     Merchants,
     Strangers,
@@ -22,10 +20,16 @@ from cardoffers_cli.sample.merchants import (
     make_merchants,
     make_strangers,
 )
-from cardoffers_cli.sample.offers import COLUMNS, Program, make_offers, make_program
+from cardoffers_cli.sample.offers import (
+    COLUMNS,
+    Engagement,
+    Program,
+    SampleLinks,
+    make_offers,
+    make_program,
+)
 from cardoffers_cli.sample.plan import MAX_ACTIVE_OFFERS
-from cardoffers_cli.sample.purchases import Cardholders, Purchases
-from cardoffers_cli.sample.refunds import Refunds
+from cardoffers_cli.sample.purchases import Cardholders, Purchases, Refunds, make_dirty
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,26 +1,33 @@
-"""Make sample data: checks what is asked for and hands it to the generator.
+"""Make sample data: check what is asked for, and write it in our layout or in that of a profile.
 
-`sample_profile` makes it in the layout of a profile.
+What a profile reads is written back as it says. A column that no field is read from is empty. Lines
+above the rows hold nothing; a trailer counts and adds up what is there.
 """
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from cardoffers_cli.intake.chunks import AMOUNT
+from cardoffers_cli.intake.layout_model import AmountSource, TimeSource, TokenSource
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
-from cardoffers_cli.sample.layouts import sample_of
+from cardoffers_cli.kernel.words.row_kinds import LINE
 from cardoffers_cli.sample.merchants import STRANGERS_MOST as MOST_STRANGERS
 from cardoffers_cli.sample.sample import write_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from cardoffers_cli.intake.layout_model import Profile
+    from cardoffers_cli.intake.layout_model import Column, FieldSource, Profile
     from cardoffers_cli.sample.plan import Plan
+
 
 MOST_INSTITUTIONS = 64
 
@@ -86,3 +93,142 @@ def sample_profile(
     return ProfileSample(
         file=str(to), profile=named, rows=plan.rows, bytes=len(content), dry_run=dry_run
     )
+
+
+_BEGIN = 12
+"""Characters of a raw key that a sample shows in the place of a token."""
+
+
+def sample_of(profile: Profile, plan: Plan, *, decimals: int) -> bytes:
+    """Return the transactions of a sample as a file in the layout of the profile."""
+    with TemporaryDirectory(prefix="cardoffers-sample-") as folder:
+        *_, file = write_sample(Path(folder), plan)
+        rows = pl.read_csv(file.path, infer_schema=False)
+    return written(profile, rows, decimals=decimals)
+
+
+def written(profile: Profile, rows: pl.DataFrame, *, decimals: int) -> bytes:
+    """Return rows of our own layout as a file in the layout of the profile."""
+    names = _columns(profile)
+    cells: dict[int, pl.Series] = {}
+    for name, source in profile.fields.given().items():
+        if name in rows.columns and source.constant is None:
+            text = _text(rows[name], source, decimals)
+            cells |= _parts(text, source, names)
+    for condition in profile.drop_where:
+        cell = pl.Series([(*condition.is_not, "X")[0]], dtype=pl.String)
+        cells.setdefault(_place(condition.column, names), cell.new_from_index(0, rows.height))
+    empty = pl.Series([""], dtype=pl.String).new_from_index(0, rows.height)
+    table = pl.DataFrame({str(n): cells.get(n, empty) for n in range(1, len(names) + 1)})
+    body = [_line(row, profile) for row in table.iter_rows()]
+    if profile.header:
+        at = profile.header - 1 - profile.skip_lines
+        body.insert(min(at, len(body)), _line([str(name) for name in names], profile))
+    trailer = _trailer(profile, rows, decimals)
+    above, below = [""] * profile.skip_lines, [trailer] if trailer else []
+    content = "".join(f"{line}\n" for line in [*above, *body, *below])
+    return content.encode(profile.encoding, errors="replace")
+
+
+def _columns(profile: Profile) -> list[Column]:
+    """Return the columns of the file in order: those that are named come first."""
+    if profile.form.widths:
+        return [*(profile.columns or range(1, len(profile.form.widths) + 1))]
+    if profile.columns:
+        return [*profile.columns]
+    sources = [item for field in profile.fields.given().values() for item in field.sources]
+    sources += [condition.column for condition in profile.drop_where]
+    named = dict.fromkeys(item for item in sources if isinstance(item, str) and item != LINE)
+    places = {item for item in sources if isinstance(item, int)}
+    width = max([len(named) + len(places), *places])
+    free = iter(named)
+    return [place if place in places else next(free, f"X{place}") for place in range(1, width + 1)]
+
+
+def _text(values: pl.Series, source: FieldSource, decimals: int) -> pl.Series:
+    if isinstance(source, AmountSource):
+        return _amounts(values, source, decimals)
+    if isinstance(source, TimeSource):
+        return _times(values, source)
+    if isinstance(source, TokenSource) and source.hmac:
+        return values.str.head(_BEGIN)
+    return values.fill_null("")
+
+
+def _amounts(values: pl.Series, source: AmountSource, decimals: int) -> pl.Series:
+    text = values.cast(AMOUNT).cast(pl.String).str.replace(r"(\.[0-9]*?)0*$", "$1")
+    integer, behind = text.str.extract(r"^([0-9]+)"), text.str.extract(r"\.([0-9]*)$").fill_null("")
+    behind = behind.str.pad_end(decimals, "0")
+    if source.minor_units:
+        plain = integer + behind
+    else:
+        plain = integer + source.decimal + behind if decimals else integer
+    return ("-" if source.negate else "") + pl.Series([source.currency]) + plain
+
+
+def _times(values: pl.Series, source: TimeSource) -> pl.Series:
+    moments = values.str.to_datetime("%Y-%m-%dT%H:%M:%SZ", time_unit="us", time_zone="UTC")
+    local = moments.dt.convert_time_zone(source.zone) if source.zone else moments
+    if source.is_serial:
+        passed = local.dt.replace_time_zone(None) - datetime(1899, 12, 30)  # noqa: DTZ001  a local day
+        return (passed.dt.total_seconds() / timedelta(days=1).total_seconds()).cast(pl.String)
+    return local.dt.strftime(source.format.replace(".%f", "%.6f"))
+
+
+def _parts(text: pl.Series, source: FieldSource, names: Sequence[Column]) -> dict[int, pl.Series]:
+    """Divide a text among the columns it is joined of; what is too much stands in the last."""
+    columns = [column for column in source.sources if column != LINE]
+    if len(source.sources) == 1:
+        return {_place(columns[0], names): text}
+    if source.join:
+        divided = text.str.splitn(source.join, len(source.sources)).struct.unnest()
+    else:
+        signed = "+" + text if isinstance(source, AmountSource) else text
+        ends = [signed.str.slice(place, 1) for place in range(len(source.sources) - 1)]
+        parts = [*ends, signed.str.slice(len(ends))]
+        divided = pl.DataFrame({str(place): part for place, part in enumerate(parts)})
+    filled = divided.with_columns(pl.all().fill_null("1"))
+    pairs = zip(source.sources, filled.get_columns(), strict=True)
+    return {_place(column, names): part for column, part in pairs if column != LINE}
+
+
+def _place(column: Column, names: Sequence[Column]) -> int:
+    return column if isinstance(column, int) else names.index(column) + 1
+
+
+def _line(cells: Sequence[str], profile: Profile) -> str:
+    form = profile.form
+    if form.delimiter is None:
+        # numbers are filled up with zeros; of a cell that is too long the end is kept
+        filled = [
+            cell.rjust(width, "0") if cell.isdigit() else cell.ljust(width)
+            for cell, width in zip(cells, form.widths, strict=True)
+        ]
+        return "".join(cell[-width:] for cell, width in zip(filled, form.widths, strict=True))
+    return form.delimiter.join(
+        f"{form.quote}{cell.replace(form.quote, 2 * form.quote)}{form.quote}"
+        if form.quote and (form.delimiter in cell or form.quote in cell)
+        else cell
+        for cell in cells
+    )
+
+
+def _trailer(profile: Profile, rows: pl.DataFrame, decimals: int) -> str | None:
+    trailer, amount = profile.trailer, profile.fields.amount
+    if trailer is None:
+        return None
+    sums: Mapping[str, str] = {"count": str(rows.height)}
+    if amount:
+        total = rows["amount"].cast(pl.Decimal(38, decimals)).sum()
+        (text,) = _amounts(pl.Series("amount", [str(total)]), amount, decimals)
+        sums = {**sums, "sum": text.removeprefix("-")}
+    cells = {getattr(trailer, name): text for name, text in sums.items() if getattr(trailer, name)}
+    if profile.form.widths:
+        line = list(trailer.starts_with.ljust(sum(profile.form.widths)))
+        for place, text in cells.items():
+            first, last = place if isinstance(place, tuple) else (place, place)
+            line[first - 1 : last] = text.rjust(last - first + 1, "0")
+        return "".join(line)
+    width = max((place for place in cells if isinstance(place, int)), default=1)
+    fields = [cells.get(place, "") for place in range(1, width + 1)]
+    return (profile.form.delimiter or "").join([trailer.starts_with, *fields[1:]])

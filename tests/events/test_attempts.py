@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, none
 
-from cardoffers_cli.events.attempts import DELAYS_S, MOST_JITTER_PERMILLE, delay_ms
+from cardoffers_cli.events.deliver import DELAYS_S, MOST_JITTER_PERMILLE, delay_ms
 
 JITTERS = integers(-MOST_JITTER_PERMILLE, MOST_JITTER_PERMILLE)
 

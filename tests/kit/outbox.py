@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.events.questions import ListedEvent
 from cardoffers_cli.events.sending import send
-from cardoffers_cli.events.subscriptions import set_webhook
-from cardoffers_cli.events.work import show_event
+from cardoffers_cli.events.subscriptions import set_webhook, show_event
 from cardoffers_cli.kernel.store.clock import Clock, Watch
 from cardoffers_cli.kernel.store.reading import read_rows
 from cardoffers_cli.river.engines import match_purchases

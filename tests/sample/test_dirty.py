@@ -6,8 +6,8 @@ import pytest
 
 from cardoffers_cli.intake.transactions import FileReading, open_transactions
 from cardoffers_cli.kernel.words.moments import parse_moment
-from cardoffers_cli.sample.dirty import CSV_FAULTS, FIELD_FAULTS, JSON_FAULTS, LONGEST_LINE
 from cardoffers_cli.sample.plan import Plan
+from cardoffers_cli.sample.purchases import CSV_FAULTS, FIELD_FAULTS, JSON_FAULTS, LONGEST_LINE
 from cardoffers_cli.sample.sample import write_sample
 from sizes import one_in
 

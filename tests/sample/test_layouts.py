@@ -11,8 +11,8 @@ import pytest
 from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.opening import open_layout
 from cardoffers_cli.intake.transactions import FileReading
-from cardoffers_cli.sample.layouts import sample_of
 from cardoffers_cli.sample.plan import Plan
+from cardoffers_cli.sample.work import sample_of
 from layouts import LAYOUTS, MadeLayout
 from sizes import slow
 

@@ -4,7 +4,7 @@ import pytest
 
 from cardoffers_cli.sample.chance import Chance
 from cardoffers_cli.sample.merchants import make_merchants
-from cardoffers_cli.sample.words import MARKETS, Market
+from cardoffers_cli.sample.plan import MARKETS, Market
 
 
 @pytest.mark.parametrize("market", MARKETS.values(), ids=MARKETS)

@@ -16,8 +16,7 @@ from cardoffers_cli.documents.invoicing import close_invoices
 from cardoffers_cli.events import deliver
 from cardoffers_cli.events.deliver import Claim, FinishedAttempt
 from cardoffers_cli.events.sending import alert
-from cardoffers_cli.events.subscriptions import set_webhook
-from cardoffers_cli.events.work import retry
+from cardoffers_cli.events.subscriptions import retry, set_webhook
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.sheets.bundled import copy_sample_data

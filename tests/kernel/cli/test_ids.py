@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.events.work import retry
+from cardoffers_cli.events.subscriptions import retry
 from cardoffers_cli.kernel.cli import main
 from cardoffers_cli.kernel.identifiers import redemption_id, whole_id, whole_offer_id
 from cardoffers_cli.kernel.store.institutions import find_institution
