@@ -59,7 +59,6 @@ kernel/store/opening -> archive/archive
 kernel/store/snapshot -> archive/archive
 keys/notices -> events/inbox
 river/imports -> privacy/card_numbers
-river/imports -> watch/drift
 river/imports -> watch/questions
 river/imports -> watch/scan
 """.split("\n")

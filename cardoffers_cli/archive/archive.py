@@ -5,7 +5,7 @@ sums. The root is a folder or a URL (`places.py`). Nothing reads a folder that i
 that was never finished is never seen. While such a store is open, the views of these tables show
 the parts with the recent rows, which are still in the store; every statement that reads them stays
 as it is. A part is written once and is never changed: `move` takes the recent rows there, and
-`merging.py` makes one part of many. What was written is read back and on the disk before it is
+`export.py` makes one part of many. What was written is read back and on the disk before it is
 listed, and a transaction that is not kept leaves folders that are nobody's.
 """
 

@@ -1,34 +1,222 @@
-"""Export: what grew with purchases moves out of the store, into its archive.
+"""Export: what grew with purchases moves out of the store, into its archive; its parts are merged.
 
 It is written, read back and on the disk before one transaction lists it and empties the tables it
 came from. A crash before that leaves the store as it was, and a folder that nobody reads, which the
 next export removes.
+
+Whoever reads an archive looks into every part, and each night adds some. They are merged as digits
+are carried in counting: ten parts of a table whose numbers of rows have as many digits become one,
+which has more. So there are some nine of a size at most, and a row is written anew at most once for
+each digit that its part gains. A part of ten million rows is large: it is no slower to read than
+the same rows in a larger one, so it stays, and a row was then written seven times at most.
+
+Whoever holds the engine's lock may merge: a match on an engine and an export do, once there are
+many of a size; compacting does, whatever there is. The folders of parts that were merged stay for a
+while, as a snapshot and backups may list them.
 """
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from contextlib import nullcontext
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.archive import archive, merging
-from cardoffers_cli.archive.archive import TABLES, Archive, archive_of
+from cardoffers_cli.archive import archive
+from cardoffers_cli.archive.archive import FILE, TABLES, Archive, Sums, archive_of, part_folder
 from cardoffers_cli.archive.buckets import place_of
+from cardoffers_cli.archive.connecting import no_space_said
 from cardoffers_cli.kernel.disk.folders import check_room
 from cardoffers_cli.kernel.store import copying, erasures, journal
 from cardoffers_cli.kernel.store.layout import draft_path, is_alive, put_logs_aside
 from cardoffers_cli.kernel.store.lock import engine_lock
 from cardoffers_cli.kernel.store.opening import lock_for, must_exist, open_copy, opened
 from cardoffers_cli.kernel.store.runs import commit_id, commit_run, start_run
-from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.kernel.words.errors import CardoffersError, UsageError
 from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from cardoffers_cli.archive.archive import Part, Writer
     from cardoffers_cli.archive.buckets import Place
-    from cardoffers_cli.archive.merging import MergeResult
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
+
+
+if TYPE_CHECKING:
+    Choice = Callable[[Sequence[Part]], list[Part]]
+    """Says which parts of a table are to become one."""
+
+COMPACT = "merge"
+MANY = 10
+LARGE_ROWS = 10_000_000
+
+
+class MergeResult(Record):
+    """How many parts of one table there were and are, and how much was written anew.
+
+    `row_count` and `size_bytes_before` are of the parts that were merged, `size_bytes` is of what
+    they became, None while that is not known.
+    """
+
+    table_name: str = shown("table")
+    parts_before: int = shown("parts before")
+    parts: int
+    row_count: int = shown("rows written", gives_way=1)
+    size_bytes_before: int = shown("bytes before", gives_way=2)
+    size_bytes: int | None = shown("bytes", gives_way=2)
+
+
+def due(parts: Sequence[Part]) -> list[Part]:
+    """Return the small parts of a table of whose size there are many."""
+    few_rows = [part for part in parts if part.row_count < LARGE_ROWS]
+    sizes = Counter(len(str(part.row_count)) for part in few_rows)
+    return [part for part in few_rows if sizes[len(str(part.row_count))] >= MANY]
+
+
+def small(parts: Sequence[Part]) -> list[Part]:
+    """Return the small parts of a table, if there are several."""
+    few_rows = [part for part in parts if part.row_count < LARGE_ROWS]
+    return few_rows if len(few_rows) > 1 else []
+
+
+def total(sums: Sequence[Sums]) -> Sums:
+    """Return what several parts of a table come to together."""
+    amounts = [part.amount for part in sums if part.amount is not None]
+    return Sums(
+        row_count=sum(part.row_count for part in sums),
+        purchase_no_sum=sum(part.purchase_no_sum for part in sums),
+        amount=sum(amounts, Decimal(0)) if amounts else None,
+    )
+
+
+def merge_due(store: Store, job: Job) -> tuple[list[MergeResult], CardoffersError | None]:
+    """Merge what there are many of, as `merge` does, beside work that it must not stop.
+
+    Return what became of the parts, and why nothing did.
+    """
+    try:
+        return merge(store, job, due), None
+    except CardoffersError as error:
+        return [], error
+    except OSError as error:
+        return [], CardoffersError(f"The folder of the history: {error.strerror}.")
+
+
+def merge(store: Store, job: Job, choice: Choice) -> list[MergeResult]:
+    """Merge the parts of a choice; return what became of them by table.
+
+    The store must be open for writing, and in no transaction. The run is written first, so that
+    whose the folders are is known whatever happens. Raises `StoreDamaged` where a part does not
+    come to what those do that it was made of.
+    """
+    archive = archive_of(store)
+    merging = _chosen(archive, choice) if archive else {}
+    if not archive or not merging:
+        return []
+    began = time.monotonic()
+    with store.transaction():
+        run = start_run(store, kind=COMPACT, now=job.now, actor=job.actor)
+    planned = _planned(store, archive, merging)
+    written = _write(store, archive, merging, run)
+    with store.transaction():
+        for table, parts in merging.items():
+            archive.add(table, run, expected=total(parts))
+            old_parts = {"table_name": table, "run_ids": [part.run_id for part in parts]}
+            store.execute("archive/export:leave", **old_parts, left_at=job.now)
+            store.execute("archive/export:unlist", **old_parts)
+        rows = [replace(row, size_bytes=_size(store, [written[row.table_name]])) for row in planned]
+        seconds = round(time.monotonic() - began, 3)
+        commit_run(store, run, {"tables": rows, "seconds": seconds})
+    archive.show()
+    return rows
+
+
+def mergeable(store: Store, choice: Choice) -> list[MergeResult]:
+    """Return what `merge` would tell, but for the sizes after it."""
+    archive = archive_of(store)
+    return _planned(store, archive, _chosen(archive, choice)) if archive else []
+
+
+def left(store: Store) -> dict[str, int]:
+    """Return how many parts were merged, whose folders are there, by table if it has any."""
+    return {row["table_name"]: row["parts"] for row in store.rows("archive/export:left_by_table")}
+
+
+def remove_left(store: Store, job: Job, archive: Archive) -> None:
+    """Remove the parts that were merged long ago, but for those that are listed.
+
+    After a store was put back the days are counted anew: its other copy may have listed them, and
+    its backups with it.
+    """
+    before = job.now - timedelta(days=job.settings.history_keep_days)
+    rows = store.rows("archive/export:left", before=before)
+    put_back_at = journal.put_back_at(job.path) if rows else None
+    if put_back_at is not None and put_back_at >= before:
+        return
+    listed = {(part.table_name, part.run_id) for part in archive.parts()}
+    for row in rows:
+        folder = part_folder(archive.root, row["table_name"], row["run_id"])
+        if (row["table_name"], row["run_id"]) not in listed:
+            folder.remove()
+            if not folder.names():
+                store.execute("archive/export:forget", **row)
+
+
+def _chosen(archive: Archive, choice: Choice) -> dict[str, list[Part]]:
+    """Return the parts that are to become one, by table, of those tables that have any."""
+    parts = archive.parts()
+    chosen = {
+        table: choice([part for part in parts if part.table_name == table]) for table in TABLES
+    }
+    return {table: some for table, some in chosen.items() if some}
+
+
+def _write(
+    store: Store, archive: Archive, merging: Mapping[str, Sequence[Part]], run: Writer
+) -> dict[str, str]:
+    """Write the merged parts of a run, which nothing reads yet; a failure leaves none.
+
+    Return the file of each table.
+    """
+    written = {}
+    try:
+        for table, parts in merging.items():
+            written[table] = file = archive.new_file(table, run)
+            with no_space_said(file.removesuffix(f"/{FILE}")):
+                files = archive.files_of(parts)
+                store.execute("archive/export:merge", files=files, file=file)
+    except BaseException:
+        for table in merging:
+            part_folder(archive.root, table, run.run_id).remove()
+        raise
+    return written
+
+
+def _planned(
+    store: Store, archive: Archive, merging: Mapping[str, Sequence[Part]]
+) -> list[MergeResult]:
+    """Return how many parts each table has before and after, and how much is written anew."""
+    listed = Counter(part.table_name for part in archive.parts())
+    return [
+        MergeResult(
+            table_name=table,
+            parts_before=listed[table],
+            parts=listed[table] - len(parts) + 1,
+            row_count=total(parts).row_count,
+            size_bytes_before=_size(store, archive.files_of(parts)),
+            size_bytes=None,
+        )
+        for table, parts in merging.items()
+    ]
+
+
+def _size(store: Store, files: Sequence[str]) -> int:
+    return int(store.value("archive/export:size", files=files))
 
 
 def sweep(store: Store, job: Job, root: Place) -> None:
@@ -45,7 +233,7 @@ def sweep(store: Store, job: Job, root: Place) -> None:
         for run_id, folder in unfinished:
             if commit_id(run_id) not in committed:
                 folder.remove()
-    merging.remove_left(store, job, archive)
+    remove_left(store, job, archive)
 
 
 KIND = "export"
@@ -85,11 +273,11 @@ def export(job: Job, to: str | None, *, dry_run: bool = False) -> Exported:
         if dry_run:
             archive.check_root(store, root)
             moved = {table: sums.row_count for table, sums in archive.recent(store).items()}
-            merged, failure = merging.mergeable(store, merging.due), None
+            merged, failure = mergeable(store, due), None
         else:
             sweep(store, job, root)
             moved = move_recent(store, job, root)
-            merged, failure = merging.merge_due(store, job)
+            merged, failure = merge_due(store, job)
     return Exported(
         store=str(job.path),
         root=str(root),
@@ -135,7 +323,7 @@ def _root(store: Store, to: str | None) -> Place:
 
 # Compact: an archive of fewer parts, and the store as a new, smaller file in the place of the old.
 #
-# The small parts of the archive are merged first (`merging.py`). What was deleted or updated
+# The small parts of the archive are merged first (`py`). What was deleted or updated
 # leaves room in the file that is not given back. The copy is made beside the store, compared with
 # it table by table, and takes its place in one step; killed before that, the store is as it was and
 # a draft is left, which the next time removes. The file before has no name then, as a store has one
@@ -190,10 +378,10 @@ def _merge(job: Job, *, dry_run: bool) -> list[MergeResult]:
     with opened(job.opening(read_only=dry_run)) as store:
         archive = archive_of(store)
         if dry_run or archive is None:
-            return merging.mergeable(store, merging.small)
+            return mergeable(store, small)
         with engine_lock(job.path):
             sweep(store, job, archive.root)
-            return merging.merge(store, job, merging.small)
+            return merge(store, job, small)
 
 
 def _write_anew(job: Job, tell: Callable[[str], None]) -> None:

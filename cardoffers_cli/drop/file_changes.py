@@ -1,4 +1,4 @@
-"""Look again at a file that was taken: whether it still is what was read.
+"""Files that were taken, looked at again: what was read of each, and whether it still is that.
 
 Whoever had the file open when it was taken may go on writing to it, where it is kept now. So its
 bytes are held against the size and the digest of what was read. What stands behind those is told by
@@ -26,7 +26,11 @@ from cardoffers_cli.kernel.words.errors import ConfigurationError, FileUnusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
     from pathlib import Path
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.store import Store
 
 
 _BLOCK = 1 << 20
@@ -241,3 +245,35 @@ def _fitting(name: str) -> str:
     end = f"{dot}{suffix}" if len(suffix.encode()) < _SUFFIX_BYTES else ""
     mark = f"-{hashlib.sha256(encoded).hexdigest()[:8]}{end}"
     return encoded[: _NAME_BYTES - len(mark.encode())].decode("utf-8", "ignore") + mark
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessedFile:
+    """A file of a night that was read, and is kept in `done/`, `failed/` or `held/`.
+
+    `taken_bytes` and `taken_sha256` are of what was read, as it is stored. `looked_stamp` is a
+    state in which it was found to be that, `accepted_mark` one that somebody accepted.
+    """
+
+    night_no: int
+    file_no: int
+    institution: str
+    institution_id: UUID
+    taken_as: str
+    state: str
+    taken_bytes: int
+    taken_sha256: str
+    looked_stamp: str | None
+    accepted_mark: str | None
+    processed_folder: str
+    as_of: datetime
+
+    @property
+    def shown(self) -> str:
+        """Its name for people."""
+        return f"{self.institution}/{self.taken_as}"
+
+
+def watched(store: Store) -> list[ProcessedFile]:
+    """Return the files to look at again, the oldest first."""
+    return [ProcessedFile(**row) for row in store.rows("drop/file_changes:watched")]

@@ -118,8 +118,7 @@ def feed(
     dry_run: DryRun = False,
 ) -> None:
     """Read the feed of a cardholder, as the institution's app would; counts as a view."""
-    from cardoffers_cli.offers.feed import FeedOffer
-    from cardoffers_cli.offers.personal import hints
+    from cardoffers_cli.offers.feed import FeedOffer, hints
     from cardoffers_cli.offers.work import FeedRequest, read_feed
 
     context = CommandContext.of(ctx)

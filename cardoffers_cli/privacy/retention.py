@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cardoffers_cli.drop.drop import MANIFEST, MARKER, REPORTS
-from cardoffers_cli.drop.file_changes import DONE, FAILED, HELD, look_later
-from cardoffers_cli.drop.processed_files import watched
+from cardoffers_cli.drop.file_changes import DONE, FAILED, HELD, look_later, watched
 from cardoffers_cli.kernel.disk.folders import sync_folder_if_possible
 from cardoffers_cli.kernel.store.layout import put_aside_before, runs_folder
 from cardoffers_cli.kernel.store.runs import run_record
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from cardoffers_cli.drop.processed_files import ProcessedFile
+    from cardoffers_cli.drop.file_changes import ProcessedFile
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 

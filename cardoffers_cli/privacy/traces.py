@@ -167,7 +167,7 @@ def _looked_at(store: Store, job: Job, institution: str) -> Iterator[Path]:
     yield from _own(job.path)
     for folder in (runs_folder(job.path), reports_folder(job.path)):
         yield from folder.rglob("*")
-    for processed in store.rows("drop/processed_files:kept_folders"):
+    for processed in store.rows("drop/file_changes:kept_folders"):
         for kind in ("", TAKEN, *KEPT_IN.values()):
             yield from (Path(processed["folder"]) / institution / kind).glob("*")
 

@@ -17,8 +17,7 @@ from uuid import uuid4
 
 from cardoffers_cli.archive.archive import Archive, archive_of, part_folder, recent
 from cardoffers_cli.archive.buckets import place_of
-from cardoffers_cli.archive.export import move_recent, sweep
-from cardoffers_cli.archive.merging import merge_due
+from cardoffers_cli.archive.export import merge_due, move_recent, sweep
 from cardoffers_cli.archive.target import EngineInput, EngineTarget, given
 from cardoffers_cli.kernel.store.layout import history_root
 from cardoffers_cli.kernel.store.lock import engine_lock

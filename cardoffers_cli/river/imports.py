@@ -53,9 +53,8 @@ from cardoffers_cli.river.stored_imports import (
     next_import_no,
     record_import,
 )
-from cardoffers_cli.watch.drift import next_cardholder_no
 from cardoffers_cli.watch.questions import is_watched
-from cardoffers_cli.watch.scan import look_at_imports
+from cardoffers_cli.watch.scan import look_at_imports, next_cardholder_no
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.river.handles import Candidates
 
 if TYPE_CHECKING:
-    from cardoffers_cli.archive.plan import Engine
+    from cardoffers_cli.archive.duck import Engine
     from cardoffers_cli.river.handles import Resolutions
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from cardoffers_cli.archive.plan import Engine, Made
+    from cardoffers_cli.archive.duck import Engine, Made
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.river.handles import Candidates, Resolutions

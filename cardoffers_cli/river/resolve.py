@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.river.handles import Resolutions, Undecided, Waiting
 
 if TYPE_CHECKING:
-    from cardoffers_cli.archive.plan import Engine
+    from cardoffers_cli.archive.duck import Engine
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store
 

@@ -289,7 +289,7 @@ def _parts(history: "ArchiveInfo | None") -> Iterator[Sheet]:
 
 
 def _merged(result: "Compacted | Exported") -> Iterator[Sheet]:
-    from cardoffers_cli.archive.merging import MergeResult
+    from cardoffers_cli.archive.export import MergeResult
 
     if result.merged:
         yield Sheet.of(MergeResult, "merged", result.merged, title="Parts of the history, merged")

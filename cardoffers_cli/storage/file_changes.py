@@ -16,7 +16,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.drop import processed_files as taken_files
+from cardoffers_cli.drop import file_changes as taken_files
 from cardoffers_cli.drop.file_changes import (
     KEPT_IN,
     FileChange,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from cardoffers_cli.drop.processed_files import ProcessedFile
+    from cardoffers_cli.drop.file_changes import ProcessedFile
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
@@ -176,7 +176,7 @@ def keep_looked(
     for file, stamp in [*check.same, *answered]:
         if file.night_no < before_night:
             store.execute(
-                "drop/processed_files:looked",
+                "drop/file_changes:looked",
                 night_no=file.night_no,
                 file_no=file.file_no,
                 stamp=stamp,
@@ -200,7 +200,7 @@ def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> AcceptedChang
         change = changes[name]
         with run_record(store, kind="file_accept", now=job.now, actor=job.actor) as run:
             store.execute(
-                "drop/processed_files:accept",
+                "drop/file_changes:accept",
                 night_no=change.file.night_no,
                 file_no=change.file.file_no,
                 mark=change.later.mark,

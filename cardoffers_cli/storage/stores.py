@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.archive import merging
+from cardoffers_cli.archive import export
 from cardoffers_cli.archive.archive import TABLES, archive_of
 from cardoffers_cli.kernel.store import journal, snapshot
 from cardoffers_cli.kernel.store.layout import put_aside, snapshot_path
@@ -161,7 +161,7 @@ def _archive(store: Store) -> ArchiveInfo | None:
     archive = archive_of(store)
     if archive is None:
         return None
-    parts, old_parts = archive.parts(), merging.left(store)
+    parts, old_parts = archive.parts(), export.left(store)
     by_table = {
         table: [part.row_count for part in parts if part.table_name == table] for table in TABLES
     }

@@ -36,8 +36,7 @@ def list_(
     raw: options.Raw = False,
 ) -> None:
     """List what the watch found: open findings first, then the newest."""
-    from cardoffers_cli.watch.findings import watch_rows
-    from cardoffers_cli.watch.questions import WatchFinding
+    from cardoffers_cli.watch.questions import WatchFinding, watch_rows
 
     context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
@@ -53,7 +52,7 @@ def show_(
     ctx: typer.Context, finding_id: Named, *, institution: options.AnyInstitution = None
 ) -> None:
     """Show a finding: its figures, what it means, who accepted it, and what to do next."""
-    from cardoffers_cli.watch.findings import show_watch_finding
+    from cardoffers_cli.watch.questions import show_watch_finding
 
     context = CommandContext.of(ctx)
     finding = show_watch_finding(context.job, finding_id, institution)
@@ -70,7 +69,7 @@ def accept(
     dry_run: options.DryRun = False,
 ) -> None:
     """Accept a finding as it is: it is open no more."""
-    from cardoffers_cli.watch.findings import accept_watch
+    from cardoffers_cli.watch.questions import accept_watch
 
     context = CommandContext.of(ctx)
     row = accept_watch(context.job, finding_id, reason, institution=institution, dry_run=dry_run)

@@ -1,18 +1,22 @@
 """Looking: what came in of watched institutions is compared, and what is strange is recorded.
 
 It is never part of the transaction that took a file or matched it, so that nothing that goes wrong
-here can stop those.
+here can stop those. A file is counted once, from the rows that were taken of it; the next look
+counts what is missing. Comparing a file reads only what was kept of a dozen. Which of them, and
+what is unusual, `scan.sql` says.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.kernel.store.interning import next_number
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import Interrupted
+from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.kernel.words.visible import shortened
-from cardoffers_cli.watch.drift import MissingShape, compare, keep_shape, keep_shapes
-from cardoffers_cli.watch.observations import figures_text, watch_meaning
+from cardoffers_cli.watch.observations import Observation, figures_text, watch_meaning
 from cardoffers_cli.watch.questions import (
     find_abuse,
     is_watched,
@@ -22,7 +26,7 @@ from cardoffers_cli.watch.questions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from uuid import UUID
 
     from cardoffers_cli.kernel.store.institutions import Institution
@@ -39,7 +43,7 @@ def look_at(job: Job, institution_id: UUID, failed: Callable[[Exception, str], N
     """
     with job.store() as store:
         for file in store.records(
-            MissingShape, "watch/drift:missing", institution_id=institution_id
+            MissingShape, "watch/scan:missing", institution_id=institution_id
         ):
             try:
                 with store.transaction():
@@ -57,9 +61,9 @@ def look(store: Store, job: Job, institution_id: UUID) -> int:
     """
     with run_record(store, kind="watch", now=job.now, actor=job.actor) as run:
         of = {"institution_id": institution_id}
-        files = [int(row["import_no"]) for row in store.rows("watch/drift:unlooked", **of)]
+        files = [int(row["import_no"]) for row in store.rows("watch/scan:unlooked", **of)]
         if files:
-            store.execute("watch/drift:look", **of, import_nos=files)
+            store.execute("watch/scan:look", **of, import_nos=files)
         observations = [
             *compare(store, institution_id, files),
             *find_abuse(store, institution_id, job.now),
@@ -129,3 +133,89 @@ def _failed(owner: Institution, error: Exception) -> str:
         f" ({type(error.__cause__ or error).__name__}). The next nightly run tries again;"
         f" `cardoffers institution set {owner.slug} --watch off` ends the watch."
     )
+
+
+class MissingShape(Record):
+    """A file of which nothing is kept; how many cardholders were new only its import could tell."""
+
+    import_no: int
+    file_name: str
+    new_cardholders: int
+
+
+def next_cardholder_no(store: Store) -> int:
+    """Return the number from which on cardholders are new: ask before a file is numbered."""
+    return next_number(store, "kernel/store/interning:next_cardholder")
+
+
+def keep_shape(store: Store, institution_id: UUID, file: MissingShape) -> None:
+    """Keep what a file looked like of which nothing is kept."""
+    of = {"institution_id": institution_id, "import_no": file.import_no}
+    bought = store.make("watch/scan:bought_of_file", **of)
+    new = file.new_cardholders
+    store.execute("watch/scan:keep_shape", bought, **of, new_cardholders=new)
+    store.execute("watch/scan:keep_merchants", bought, **of)
+    store.drop(bought)
+
+
+def keep_shapes(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> None:
+    """Keep what the files of some imports looked like, which were just taken."""
+    for file in store.records(MissingShape, "watch/scan:missing", institution_id=institution_id):
+        if file.import_no in import_nos:
+            keep_shape(store, institution_id, file)
+
+
+def compare(store: Store, institution_id: UUID, import_nos: Sequence[int]) -> list[Observation]:
+    """Return what in some imports is unlike the files before them."""
+    if not import_nos:
+        return []
+    of = {"institution_id": institution_id}
+    some = {**of, "import_nos": [*import_nos]}
+    like = store.make("watch/scan:like_files", **some)
+    observations = [
+        *map(_unusual, store.rows("watch/scan:unusual", like, **of)),
+        *map(_known, store.rows("watch/scan:wholly_known", **some)),
+        *map(_unknown, store.rows("watch/scan:unknown_cardholders", **some)),
+        *map(_silent, store.rows("watch/scan:silent", like, **some)),
+    ]
+    store.drop(like)
+    return observations
+
+
+def _unusual(row: Mapping[str, Any]) -> Observation:
+    return Observation(
+        f"{row['name']}_unusual", row["file_name"], row["about_on"], dict(_figures(row))
+    )
+
+
+def _figures(row: Mapping[str, Any]) -> Iterator[tuple[str, int | Decimal]]:
+    yield row["name"], _exact(row["figure"])
+    if row["is_scale"]:
+        yield "usual", _exact(row["usual_figure"])
+    else:
+        yield "among", int(row["among"])
+        yield "usual_share", row["usual_share"]
+    yield "like_files", int(row["files"])
+    yield "deviations", row["deviations"]
+
+
+def _exact(value: Any) -> int | Decimal:
+    """Return a number as people write it: whole ones without decimals."""
+    exact = Decimal(value)
+    return int(exact) if exact == exact.to_integral_value() else exact.quantize(Decimal("0.01"))
+
+
+def _known(row: Mapping[str, Any]) -> Observation:
+    names = ("received", "duplicates", "conflicts")
+    figures = {name: row[name] for name in names}
+    return Observation("file_wholly_known", row["file_name"], row["about_on"], figures)
+
+
+def _unknown(row: Mapping[str, Any]) -> Observation:
+    figures = {name: row[name] for name in ("new_cardholders", "among", "known")}
+    return Observation("cardholders_unknown", row["file_name"], row["about_on"], figures)
+
+
+def _silent(row: Mapping[str, Any]) -> Observation:
+    figures = {"purchases": 0, "expected": row["expected"], "like_files": int(row["files"])}
+    return Observation("merchant_silent", str(row["merchant_id"]), row["about_on"], figures)

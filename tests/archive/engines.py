@@ -15,7 +15,7 @@ from cardoffers_cli.river.resolve import find_undecided, find_waiting, resolve
 from tables import select
 
 if TYPE_CHECKING:
-    from cardoffers_cli.archive.plan import Engine, Made
+    from cardoffers_cli.archive.duck import Engine, Made
     from cardoffers_cli.archive.spark import SparkEngine
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store

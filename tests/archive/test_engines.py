@@ -17,8 +17,7 @@ import pytest
 import nights
 from buckets import Files
 from cardoffers_cli.archive.archive import TABLES, archive_of, part_folder, recent
-from cardoffers_cli.archive.export import compact, export
-from cardoffers_cli.archive.merging import MANY
+from cardoffers_cli.archive.export import MANY, compact, export
 from cardoffers_cli.events.receiver import Receiver
 from cardoffers_cli.intake.transactions import open_transactions
 from cardoffers_cli.kernel.sheets.bundled import copy_sample_data

@@ -19,8 +19,7 @@ import pytest
 
 from buckets import Files
 from cardoffers_cli.archive.archive import TABLES
-from cardoffers_cli.archive.export import compact, export
-from cardoffers_cli.archive.merging import MANY
+from cardoffers_cli.archive.export import MANY, compact, export
 from cardoffers_cli.kernel.store.lock import engine_lock
 from cardoffers_cli.kernel.store.reading import open_published
 from cardoffers_cli.kernel.words.errors import NoSpace, StoreBusy, StoreDamaged
@@ -374,7 +373,7 @@ WORK = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from cardoffers_cli.archive.merging import merge, small
+from cardoffers_cli.archive.export import merge, small
 from cardoffers_cli.kernel.store.lock import engine_lock
 from work import job
 made = job(sys.argv[1])

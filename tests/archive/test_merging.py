@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cardoffers_cli.archive.archive import Part, Sums
-from cardoffers_cli.archive.merging import LARGE_ROWS, MANY, due, small, total
+from cardoffers_cli.archive.export import LARGE_ROWS, MANY, due, small, total
 
 DIGITS = len(str(LARGE_ROWS)) - 1
 

@@ -15,8 +15,8 @@ import pytest
 
 from cardoffers_cli.kernel.sheets.workbooks import write_xlsx
 from cardoffers_cli.kernel.store.clock import Clock
-from cardoffers_cli.merchants.answer_commands import suggested as sheet_of
 from cardoffers_cli.merchants.answers import accept
+from cardoffers_cli.merchants.commands import suggested as sheet_of
 from cardoffers_cli.merchants.discovery import suggest_merchants
 from cardoffers_cli.merchants.review import Review
 from commands import command, in_a_pipe, on_a_screen, read_all

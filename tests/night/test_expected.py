@@ -14,8 +14,8 @@ from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.night import watching
 from cardoffers_cli.night.options import NightOptions, needs_attention
 from cardoffers_cli.night.run import rehearse, run_night
-from cardoffers_cli.watch.findings import accept_watch, watch_rows
 from cardoffers_cli.watch.observations import FILE_LATE, FILE_MISSED
+from cardoffers_cli.watch.questions import accept_watch, watch_rows
 from sizes import slow
 from work import COLUMNS, found, job, once, short_nights, taken, with_catalogue
 

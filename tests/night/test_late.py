@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from cardoffers_cli.drop.processed_files import ProcessedFile
+    from cardoffers_cli.drop.file_changes import ProcessedFile
 
 OLD_S = 1_000_000_000
 HEADER = ",".join(COLUMNS) + "\n"

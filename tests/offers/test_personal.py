@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.offers.personal import PROGRAM_ORDER, WEIGHTS, hints, reason
+from cardoffers_cli.offers.feed import PROGRAM_ORDER, WEIGHTS, hints, reason
 
 
 def test_a_weight_is_more_than_all_later_ones_together() -> None:

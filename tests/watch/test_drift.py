@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.river.stored_imports import record_import
-from cardoffers_cli.watch.drift import compare
+from cardoffers_cli.watch.scan import compare
 from tables import given, uid
 from work import fresh_store
 

@@ -14,9 +14,13 @@ from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.run import run_night
 from cardoffers_cli.night.status import status
-from cardoffers_cli.watch.findings import accept_watch, show_watch_finding, watch_rows
 from cardoffers_cli.watch.observations import Observation, measured
-from cardoffers_cli.watch.questions import record_findings
+from cardoffers_cli.watch.questions import (
+    accept_watch,
+    record_findings,
+    show_watch_finding,
+    watch_rows,
+)
 from commands import in_a_pipe
 from sizes import slow
 from tables import NOON, uid

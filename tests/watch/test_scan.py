@@ -15,9 +15,8 @@ from cardoffers_cli.night.run import run_night
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.watch import questions as abuse
-from cardoffers_cli.watch.drift import keep_shape
-from cardoffers_cli.watch.findings import accept_watch
-from cardoffers_cli.watch.scan import look, look_at
+from cardoffers_cli.watch.questions import accept_watch
+from cardoffers_cli.watch.scan import keep_shape, look, look_at
 from drifting import FAULTS, REAL, Days, days_of, real_months
 from sizes import FULL, at_the_gate, slow
 from tables import uid
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
-    from cardoffers_cli.watch.drift import MissingShape
+    from cardoffers_cli.watch.scan import MissingShape
 
 NIGHTS = 60
 

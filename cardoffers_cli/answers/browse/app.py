@@ -19,11 +19,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Footer, Input, Label, OptionList, Tab, Tabs
 
-from cardoffers_cli.answers.browse import lines as summaries
 from cardoffers_cli.answers.browse import pages, panels
+from cardoffers_cli.answers.browse import pages as summaries
 from cardoffers_cli.answers.browse.inquiry import Asking
-from cardoffers_cli.answers.browse.lines import Line
-from cardoffers_cli.answers.browse.results import Results
+from cardoffers_cli.answers.browse.pages import Line
+from cardoffers_cli.answers.browse.panels import Results
 from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.texts import LOCALES
 from cardoffers_cli.kernel.words.tokens import mask

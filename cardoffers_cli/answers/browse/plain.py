@@ -10,10 +10,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.answers.browse import lines as summaries
 from cardoffers_cli.answers.browse import pages
+from cardoffers_cli.answers.browse import pages as summaries
 from cardoffers_cli.answers.browse.inquiry import Asking
-from cardoffers_cli.answers.browse.lines import Line, broken
+from cardoffers_cli.answers.browse.pages import Line, broken
 from cardoffers_cli.kernel.words.errors import CardoffersError, Interrupted
 from cardoffers_cli.kernel.words.texts import LOCALES
 

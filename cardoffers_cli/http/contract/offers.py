@@ -18,7 +18,7 @@ from cardoffers_cli.http.contract.parameters import (
     token,
     whole,
 )
-from cardoffers_cli.offers.personal import hints
+from cardoffers_cli.offers.feed import hints
 from cardoffers_cli.offers.work import MOST_OFFERS, AddRequest, FeedRequest, make_link, show_feeds
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from cardoffers_cli.kernel.words.events import EVENTS, EventKind
 from cardoffers_cli.kernel.words.records import members_of
 from cardoffers_cli.kernel.words.row_kinds import FREE_TEXTS
 from cardoffers_cli.kernel.words.tokens import mask
-from cardoffers_cli.offers.feed import FeedOffer
-from cardoffers_cli.offers.personal import PROGRAM_ORDER, WEIGHTS
+from cardoffers_cli.offers.feed import PROGRAM_ORDER, WEIGHTS, FeedOffer
 from cardoffers_cli.offers.work import AddedLink, FeedResult
 from cardoffers_cli.reports.funnel import FunnelCounts
 from cardoffers_cli.reports.questions import LedgerEntry, OfferNamed, Redemption

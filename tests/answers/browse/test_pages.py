@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.answers.browse import lines as summaries
 from cardoffers_cli.answers.browse import pages
+from cardoffers_cli.answers.browse import pages as summaries
 from cardoffers_cli.answers.browse.inquiry import AnsweredFrom, Inquiry
-from cardoffers_cli.answers.browse.lines import Line, broken
+from cardoffers_cli.answers.browse.pages import Line, broken
 from cardoffers_cli.kernel.words.row_kinds import REFUNDS
 from cardoffers_cli.merchants.suggestions import Suggestion
 from cardoffers_cli.refunds.apply import apply_refunds

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cardoffers_cli.answers.browse.queries import attempts
+from cardoffers_cli.answers.browse.inquiry import attempts
 from cardoffers_cli.answers.search import PurchaseFilter
 from cardoffers_cli.kernel.words.errors import UsageError
 from complaints import ANN
