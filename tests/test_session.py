@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.sheets.exports import copy_sample_data
 from goldens import held
 from sizes import at_the_gate
 

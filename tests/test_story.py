@@ -22,7 +22,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cardoffers_cli.kernel.cli import main
-from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.sheets.exports import copy_sample_data
 from sizes import at_the_gate, one_in, slow
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.events.deliver import delivery_of
 from cardoffers_cli.kernel.store.interning import purchases_of_refs
 from cardoffers_cli.kernel.words.findings import CODES
+from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.nearest import are_near, pattern, spellings
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
-from cardoffers_cli.kernel.words.tokens import mask
 from cardoffers_cli.river.outcomes import NEAREST, Check, checks, compared, nearest
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ from cardoffers_cli.kernel.cli.secret import typed
 from cardoffers_cli.kernel.cli.show import Column, Row, Sheet, columns_of
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
+from cardoffers_cli.kernel.words.ids import ELLIPSIS, SHOWN_AT_EACH_END
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.nearest import did_you_mean
 from cardoffers_cli.kernel.words.sentences import counted, listed
-from cardoffers_cli.kernel.words.tokens import ELLIPSIS, SHOWN_AT_EACH_END
 from cardoffers_cli.river.outcomes import IN_BRIEF
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.store.interning import purchases_of_refs
+from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
-from cardoffers_cli.kernel.words.tokens import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -15,17 +15,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from cardoffers_cli.catalogue.forms import Form, form_of
-from cardoffers_cli.intake.conditions import Condition
-from cardoffers_cli.intake.expressions import expression
+from cardoffers_cli.intake.conditions import Condition, settled
 from cardoffers_cli.intake.fields import INVISIBLE
 from cardoffers_cli.intake.headers import Names
 from cardoffers_cli.intake.numbers import are_card_numbers
-from cardoffers_cli.intake.paging import RecordFile
-from cardoffers_cli.intake.predicates import settled
+from cardoffers_cli.intake.paging import RecordFile, pages
+from cardoffers_cli.intake.rulebook import expression
 from cardoffers_cli.intake.rules import RULES, Rule
 from cardoffers_cli.intake.sources import open_source
-from cardoffers_cli.intake.tables import pages
-from cardoffers_cli.kernel.sheets.bundled import read_tables
+from cardoffers_cli.kernel.sheets.exports import read_tables
 from cardoffers_cli.kernel.words.addresses import check_url
 from cardoffers_cli.kernel.words.errors import FileUnusable, NotFound, UsageError
 from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES, make_finding

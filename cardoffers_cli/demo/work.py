@@ -20,7 +20,7 @@ from cardoffers_cli.events.receiver import Receiver
 from cardoffers_cli.events.sending import send
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.intake.transactions import FileReading
-from cardoffers_cli.kernel.sheets.bundled import copy_sample_data, write_sample_tokens
+from cardoffers_cli.kernel.sheets.exports import copy_sample_data, write_sample_tokens
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.moments import format_moment

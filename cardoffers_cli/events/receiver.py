@@ -30,9 +30,9 @@ from aiohttp import web
 from cardoffers_cli.intake.documents import JsonFault, parse
 from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.words.errors import ConfigurationError, NetworkFailure
+from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.kernel.words.signing import check_signature
-from cardoffers_cli.kernel.words.tokens import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 -- name: masked
 -- A token reduced to its first and last 4 characters (rules.md#masking); the twin of
--- `kernel/words/tokens.py`.
+-- `kernel/words/ids.py`.
 create or replace macro masked(token) as case
     when length(token) <= 8 then '…'
     else left(token, 4) || '…' || right(token, 4)

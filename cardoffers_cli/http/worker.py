@@ -3,7 +3,7 @@
 It takes every call that waits and answers them in one use of the store, so the more calls come the
 fewer commits each of them costs. It keeps the store open between two uses, and looks before each,
 and a hundred times a second while no call comes, whether somebody else wants it, who has it then
-(`kernel/store/shared.py`). While somebody else holds the store the calls stay in their order; a
+(`kernel/store/opening.py`). While somebody else holds the store the calls stay in their order; a
 call that only reads is answered from the snapshot soon, and each has a deadline.
 """
 

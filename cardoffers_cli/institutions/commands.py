@@ -284,8 +284,7 @@ def set_(
 
 def _layout(profile: Path | None, *, none: bool) -> "InstitutionLayout | None":
     from cardoffers_cli.institutions.work import InstitutionLayout
-    from cardoffers_cli.intake.layout_model import parse_profile
-    from cardoffers_cli.intake.profiles.loading import profile_text, refuse_raw_keys
+    from cardoffers_cli.intake.layout_model import parse_profile, profile_text, refuse_raw_keys
 
     if none:
         return InstitutionLayout(toml=None)

@@ -5,6 +5,16 @@ ones keep one instrument and one merchant identifier (`card_acceptor_id` is the 
 card_acceptor; a `merchant_identifier` goes before it). Rows of every kind have the same columns
 from here on: `transaction_ref` is the row's own reference, such as the refund_ref of a refund, and
 `transacted_at` its moment, of which `is_day` says that only the day was given.
+
+What all numbers of a file say is known at its end only. Until then a number with a right check
+digit is a doubt, which is kept beside its row (`river/judge.py` settles it by
+`kernel/words/cards.py`). Of a token that holds a number set off from letters the rules say at once
+that it is a card number.
+
+Tokens repeat in millions of rows. Hashed here once, in columns, they need not be carried, sorted or
+compared as text again. The seed is drawn anew for every file, so nobody can prepare two texts with
+the same hash; where a collision would mix up cardholders, the store checks that there is none
+(`river/number.py`).
 """
 
 from __future__ import annotations
@@ -15,11 +25,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from cardoffers_cli.intake.number_forms import DOUBT_SCHEMA, note_numbers
-from cardoffers_cli.intake.numbers import moments
+from cardoffers_cli.intake import rules
+from cardoffers_cli.intake.conditions import predicate
+from cardoffers_cli.intake.fields import FREE_TEXTS as READ_TEXTS
+from cardoffers_cli.intake.fields import IDENTIFIERS, REFERENCES
+from cardoffers_cli.intake.numbers import FEW_TEXTS, moments, numbers_of
 from cardoffers_cli.intake.rulebook import FEW_ROWS, rulebook
-from cardoffers_cli.kernel.words.card_forms import NumberEvidence
-from cardoffers_cli.kernel.words.cards import BARE
+from cardoffers_cli.kernel.words.card_forms import NumberEvidence, NumberForm
+from cardoffers_cli.kernel.words.cards import BARE, JOINED
+from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.kernel.words.findings import CODES
 from cardoffers_cli.kernel.words.money import AMOUNT_DIGITS, AMOUNT_SCALE
 from cardoffers_cli.kernel.words.row_kinds import FREE_TEXTS, IDS, MERCHANTS, PURCHASES, TOKENS
 
@@ -30,7 +45,17 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.words.findings import Finding, Level
     from cardoffers_cli.kernel.words.row_kinds import RowKind
 
+
 AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
+DOUBT_SCHEMA = {
+    "line": pl.UInt64,
+    "field": pl.String,
+    "length": pl.UInt32,
+    "form": pl.String,
+    "text": pl.String,
+}
+"""Numbers that are right: where they stand, their form, and the text of the field. Grain: one row
+per number."""
 VALID_SCHEMA: Mapping[str, Any] = {
     "line": pl.UInt64,
     "transaction_ref": pl.String,
@@ -91,7 +116,7 @@ class FileReading:
 class Chunk:
     """Judged rows: `rows` as `valid_schema`, `findings` as `FINDING_SCHEMA`, in line order.
 
-    `doubts` (`number_forms.DOUBT_SCHEMA`) are numbers in rows that the end of the file judges.
+    `doubts` (`DOUBT_SCHEMA`) are numbers in rows that the end of the file judges.
     `rejected` holds the lines of the invalid rows (u64, sorted). `bytes_read` and `size_hint` tell
     how far into the source reading is. `refunds` are those among the same rows, judged as such.
     """
@@ -244,3 +269,116 @@ def _valid(rows: pl.DataFrame, kind: RowKind) -> pl.DataFrame:
             for name, default in kind.further.items()
         ),
     )
+
+
+_HELD = (*REFERENCES, *IDENTIFIERS, *READ_TEXTS)
+"""The fields in which a number may break no rule."""
+
+_REPEATED = (*IDENTIFIERS, *READ_TEXTS)
+"""The fields whose texts are few and stand in many rows."""
+
+
+def note_numbers(
+    evidence: NumberEvidence, kind: RowKind, rows: pl.DataFrame, suspicious: pl.DataFrame
+) -> pl.DataFrame:
+    """Count the numbers of a stretch of rows of a kind; return the doubts, as `DOUBT_SCHEMA`.
+
+    Every row with a number in another field than these is among the `suspicious` ones.
+    """
+    doubts = [pl.DataFrame(schema=DOUBT_SCHEMA)]
+    for name in kind.columns:
+        among = rows if name in _HELD else suspicious
+        if name not in among.columns or among.is_empty():
+            continue
+        is_long = among.height > FEW_TEXTS
+        if is_long and name in _REPEATED and numbers_of(among[name].unique(), name).is_empty():
+            continue
+        frame = numbers_of(among[name], name)
+        if name in TOKENS:
+            frame = frame.filter(pl.col("form") == JOINED)
+        if frame.is_empty():
+            continue
+        for (length, form), numbers in frame.group_by("length", "form", maintain_order=True):
+            number_form = NumberForm(name, length, form)
+            if evidence.is_full(number_form):
+                continue
+            new = numbers.unique("place", keep="first", maintain_order=True)
+            evidence.count(number_form, new.select("place", "is_right").iter_rows())
+        right = frame.filter("is_right")
+        doubts.append(
+            right.select(
+                line=among["line"].gather(right["row"]),
+                field=pl.lit(name),
+                length="length",
+                form="form",
+                text=among[name].gather(right["row"]),
+            )
+        )
+    return pl.concat(doubts)
+
+
+def refused(doubts: pl.DataFrame, evidence: NumberEvidence) -> pl.DataFrame:
+    """Return the doubts that are card numbers by the evidence."""
+    forms = doubts.select("field", "length", "form")
+    verdicts = {form: evidence.is_refused(NumberForm(*form)) for form in forms.unique().rows()}
+    return doubts.filter(pl.Series([verdicts[form] for form in forms.rows()], dtype=pl.Boolean))
+
+
+_MICROSECONDS = 1_000_000
+
+
+def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Add u64 columns to valid rows; every text is hashed once.
+
+    `reference` is of the transaction_ref, `cardholder` and `instrument` of the tokens, `payer` of
+    both (null where there is no cardholder), `identifier` of the merchant identifier with its type
+    (null where there is none), `look` of all that look-alikes have in common
+    (rules.md#look-alikes), which is odd where the time is a bare date, and `content` of all that
+    tells a duplicate from a conflict (rules.md#duplicates), the fields that only some kinds have
+    among it. What is of several fields has the bits of their hashes put together: each field is
+    hashed by a seed of its own, so none cancels another.
+    """
+
+    def hashed(field: str | pl.Expr, number: int) -> pl.Expr:
+        return (pl.col(field) if isinstance(field, str) else field).hash(seed ^ number)
+
+    identifier = hashed("merchant_identifier_type", 3) ^ hashed("merchant_identifier", 4)
+    second = pl.col("transacted_at").cast(pl.Int64) // _MICROSECONDS
+    texts = rows.with_columns(
+        reference=hashed("transaction_ref", 0),
+        cardholder=hashed("cardholder_token", 1),
+        instrument=hashed("instrument_token", 2),
+        identifier=pl.when(pl.col("merchant_identifier").is_not_null()).then(identifier),
+    )
+    payer = pl.col("cardholder") ^ pl.col("instrument")
+    merchant = pl.col("identifier").fill_null(0) ^ hashed("merchant_id", 5)
+    look = payer ^ merchant ^ hashed("amount", 6) ^ hashed(second, 7)
+    content = look ^ hashed("transacted_at", 8)
+    further = (name for name in rows.columns if name not in VALID_SCHEMA)
+    for number, name in enumerate(further, start=9):
+        content ^= hashed(name, number)
+    if rows["cardholder_token"].null_count():
+        payer = pl.when(pl.col("cardholder_token").is_not_null()).then(payer)
+    is_day = pl.col("is_day").fill_null(False).cast(pl.UInt64)
+    return texts.with_columns(payer=payer, look=look // 2 * 2 + is_day, content=content)
+
+
+# A token that came by another way than a file, judged by the rules of transaction files.
+
+
+def check_token(column: str, token: str) -> None:
+    """Raise `UsageError` with the code of the first rule that a token breaks.
+
+    `column` is what the token would be in a file: one of `TOKENS`. The message names the column
+    and the rule, never the value.
+    """
+    row = {column: _text(token) or None}
+    for rule in rules.RULES:
+        code = CODES[rule.code]
+        if rule.column == column and code.level == "error" and predicate(rule.broken)(row):
+            raise UsageError(f"The {rule.message}.", code=code.code, hint=code.advice)
+
+
+def _text(token: str) -> str:
+    """Mark what is no Unicode text: a command line carries such bytes as lone surrogates."""
+    return token.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

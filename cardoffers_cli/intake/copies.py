@@ -15,15 +15,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
 from cardoffers_cli.intake.json_chunks import Document
-from cardoffers_cli.intake.lines import MAX_LINE_BYTES, is_blank
-from cardoffers_cli.intake.splitting import with_fields_masked
+from cardoffers_cli.intake.lines import MAX_LINE_BYTES, is_blank, with_fields_masked
 from cardoffers_cli.kernel.words.cards import without_card_numbers
 from cardoffers_cli.kernel.words.row_kinds import TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from cardoffers_cli.intake.splitting import Layout
+    from cardoffers_cli.intake.lines import Layout
 
 _DECODER = json.JSONDecoder()
 _SEPARATORS = re.compile(r"[ \t\r\n,]*")

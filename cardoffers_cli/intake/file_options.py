@@ -56,7 +56,7 @@ def currency_decimals(currency: str | None) -> int:
 
 def layout_of(profile: Path | None, delimiter: str, sheet: str | None = None) -> "Profile | None":
     """Read the profile that was named, if one was; one that makes tokens is refused."""
-    from cardoffers_cli.intake.profiles.loading import read_profile, refuse_raw_keys
+    from cardoffers_cli.intake.layout_model import read_profile, refuse_raw_keys
 
     if profile is None:
         return None

@@ -80,8 +80,8 @@ def check(
     assume_timezone: file_options.Timezone = None,
 ) -> None:
     """Show what each column of a file becomes by a profile; texts are masked."""
+    from cardoffers_cli.intake.layout_model import read_profile
     from cardoffers_cli.intake.layouts import CheckedField, check_profile
-    from cardoffers_cli.intake.profiles.loading import read_profile
 
     context = CommandContext.of(ctx)
     reading = checked_as(context.now, currency, ",", None, zone=assume_timezone)
@@ -115,9 +115,8 @@ def show_(
     profile: Annotated[str, argument("PROFILE", "A profile, or the institution that keeps one.")],
 ) -> None:
     """Show a profile in one line; wrong ones are refused, with the place."""
-    from cardoffers_cli.intake.layout_model import parse_profile
+    from cardoffers_cli.intake.layout_model import parse_profile, read_profile
     from cardoffers_cli.intake.layouts import kept_toml, shown_profile
-    from cardoffers_cli.intake.profiles.loading import read_profile
 
     context = CommandContext.of(ctx)
     if Path(profile).suffix or Path(profile).exists():
@@ -156,7 +155,7 @@ def sample(
     dry_run: options.DryRun = False,
 ) -> None:
     """Write sample data in the layout of a profile, to the file that -o names."""
-    from cardoffers_cli.intake.profiles.loading import read_profile
+    from cardoffers_cli.intake.layout_model import read_profile
     from cardoffers_cli.sample.plan import Plan
     from cardoffers_cli.sample.work import sample_profile
 
@@ -193,7 +192,7 @@ def convert(
     ] = None,
 ) -> None:
     """Write the good rows of a file in our own layout, to the file that -o names."""
-    from cardoffers_cli.intake.profiles.loading import read_profile, read_token_key
+    from cardoffers_cli.intake.layout_model import read_profile, read_token_key
     from cardoffers_cli.river.checking_commands import show_files
     from cardoffers_cli.river.checks import convert as run
     from cardoffers_cli.river.receiving import Outputs
@@ -260,9 +259,7 @@ def build(
     dry_run: options.DryRun = False,
 ) -> None:
     """Write a page that checks files in a browser, to the file that -o names."""
-    from cardoffers_cli.intake.pack.building import BuiltInLayout, PageCheck
-    from cardoffers_cli.intake.pack.runtime import FILE
-    from cardoffers_cli.intake.page_building import build_page
+    from cardoffers_cli.intake.pack.building import FILE, BuiltInLayout, PageCheck, build_page
 
     output = own_output(ctx)
     if output is None:
@@ -328,8 +325,7 @@ def schema(
 ) -> None:
     """Show the format of a kind of files: what each column holds and what can be wrong in it."""
     from cardoffers_cli.intake.page import format_page, format_sheets, headline
-    from cardoffers_cli.intake.schemas.documents import json_schema
-    from cardoffers_cli.intake.schemas.formats import format_of
+    from cardoffers_cli.intake.schemas.formats import format_of, json_schema
 
     options = ctx.ensure_object(Options)
     _check(form)

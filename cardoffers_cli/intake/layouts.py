@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.profiles.guessing import guess_layout
-from cardoffers_cli.intake.profiles.loading import read_profile
+from cardoffers_cli.intake.layout_model import parse_profile, read_profile
+from cardoffers_cli.intake.profiles.guessing import guess_layout, proposed, settings_told
 from cardoffers_cli.intake.profiles.places import labels_of
-from cardoffers_cli.intake.profiles.proposing import proposed, settings_told
 from cardoffers_cli.intake.profiles.reading import ProfiledFile
 from cardoffers_cli.intake.profiles.written import UNREADABLE
 from cardoffers_cli.intake.sources import HEAD_BYTES, WIDE_MARKS, open_source
@@ -17,8 +15,8 @@ from cardoffers_cli.intake.spreadsheets import read_sheet
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import FileUnusable, NotFound, UsageError
+from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.records import Record, shown
-from cardoffers_cli.kernel.words.tokens import mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,14 +1,18 @@
-"""JSON objects of files, whichever parser reads them: whole documents and JSON Lines.
+"""JSON objects of files, whichever parser reads them, and their values as the texts of a CSV file.
 
 No field is given twice, numbers keep their text, and a message gives a position, never the text
-found there. `documents.py` has the parser that files are read by, `plain/parsing.py` one of the
-standard library; both refuse the same, at the same place. Imports the standard library only.
+found there. `documents.py` has the parser that files are read by, `plain/readers.py` one of the
+standard library; both refuse the same, at the same place. A value of the wrong JSON type leaves
+some text in its column, so that it does not look empty. Imports the standard library only: numbers
+that are not whole are whatever a parser makes of them, of which nothing is asked but their text.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.json_chunks import Document, Position
@@ -16,8 +20,10 @@ from cardoffers_cli.intake.lines import MAX_LINE_BYTES, is_blank, split_lines
 from cardoffers_cli.kernel.words.findings import Finding, make_finding, unusable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+
+if TYPE_CHECKING:
     Parse = Callable[..., Any]
 
 _MOST_ITEMS = 100_000
@@ -252,3 +258,58 @@ def as_objects(items: Sequence[Any], *, first: int = 0, marked: bool = False) ->
             positions.append(position)
             values.append(item)
     return Objects(positions=positions, values=values, findings=findings, lines=len(items))
+
+
+_WIDEST = 40  # digits; more decide nothing an amount of 18 digits does not show
+
+
+def is_mistyped(name: str, value: Any) -> bool:
+    """Whether a field has a value that is not null and not of its type: a text, or a number."""
+    if name == "amount":
+        return isinstance(value, bool | str | list | dict)
+    return not (value is None or isinstance(value, str))
+
+
+def other_text(value: Mapping[str, Any], unknown: set[str]) -> str | None:
+    """Return all text of the fields that are not known, their names too."""
+    names = unknown.intersection(value)
+    return " ".join(_texts({name: value[name] for name in names})) if names else None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        yield from chain.from_iterable(map(_texts, value.values()))
+    elif isinstance(value, list):
+        yield from chain.from_iterable(map(_texts, value))
+
+
+def mark(names: list[str] | None) -> str | None:
+    """Return what the column `mistyped` has of a row with such fields, None of any other."""
+    return f"|{'|'.join(names)}|" if names else None
+
+
+def text_of(value: Any) -> str | None:
+    """Write a value as text; lists and objects leave a mark that is only not empty."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list | dict):
+        return "{}"
+    return str(value).lower() if isinstance(value, int) else plain_digits(str(value))
+
+
+def plain_digits(token: str) -> str:
+    """Write a number token without an exponent; huge and tiny ones are cut to a fitting width."""
+    if "e" not in token and "E" not in token:
+        return token
+    number = Decimal(token)
+    sign = "-" if number.is_signed() else ""
+    if not number:
+        return f"{sign}0"
+    if number.adjusted() > _WIDEST:
+        return f"{sign}1{'0' * _WIDEST}"
+    if number.adjusted() < -_WIDEST:
+        return f"{sign}0.{'0' * _WIDEST}1"
+    return f"{number:f}"

@@ -14,7 +14,7 @@ from jiter import LosslessFloat
 
 from cardoffers_cli.intake.documents import Objects
 from cardoffers_cli.intake.fields import OTHERS
-from cardoffers_cli.intake.json_texts import is_mistyped, mark, other_text, plain_digits, text_of
+from cardoffers_cli.intake.objects import is_mistyped, mark, other_text, plain_digits, text_of
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 
 if TYPE_CHECKING:

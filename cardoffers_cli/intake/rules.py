@@ -491,7 +491,7 @@ what is derived from them (`at`, `value`, `assumed`, `is_usual_amount`), and the
 `program_currency`, `latest`, `caller`, whether tokens are `declared_` numbers and `is_nameless`:
 that the file has no column that names a merchant, which is said of the file. A column that a file
 does not have is empty in every row. Other fields are asked for card numbers at the end of the file
-(`number_forms.py`)."""
+(`chunks.py`)."""
 
 if unknown := {rule.code for rule in RULES}.difference(CODES):
     raise LookupError(f"kernel/words/findings.toml has no table for {', '.join(sorted(unknown))}")

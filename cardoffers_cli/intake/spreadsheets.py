@@ -18,9 +18,9 @@ from contextlib import closing
 from itertools import chain, islice
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from cardoffers_cli.intake.lines import QUOTE
 from cardoffers_cli.intake.profiles.guessing import guess_layout
 from cardoffers_cli.intake.sources import BLOCK_BYTES, HEAD_BYTES, WORKBOOKS, Limits, SheetText
-from cardoffers_cli.intake.splitting import QUOTE
 from cardoffers_cli.intake.worksheets import Workbook, open_zip
 from cardoffers_cli.kernel.words.findings import unusable
 from cardoffers_cli.kernel.words.visible import visible

@@ -18,11 +18,10 @@ import polars as pl
 from cardoffers_cli.intake.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
 from cardoffers_cli.intake.copies import LineCopy, Masks, copy_items, copy_lines
 from cardoffers_cli.intake.fields import OTHERS
-from cardoffers_cli.intake.headers import Names, nameless, unknown_column
+from cardoffers_cli.intake.headers import Names, nameless, row_kind_of, unknown_column
 from cardoffers_cli.intake.numbers import LostZerosOfColumns
 from cardoffers_cli.intake.paging import RecordFile
-from cardoffers_cli.intake.profiles.telling import in_other_layout, of_wide_text
-from cardoffers_cli.intake.recognising import row_kind_of
+from cardoffers_cli.intake.profiles.guessing import in_other_layout, of_wide_text
 from cardoffers_cli.intake.records import columns_of
 from cardoffers_cli.intake.sources import Source, ahead, open_source
 from cardoffers_cli.intake.spreadsheets import read_sheet
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.intake.documents import Objects
-    from cardoffers_cli.intake.splitting import Layout
+    from cardoffers_cli.intake.lines import Layout
     from cardoffers_cli.kernel.words.card_forms import NumberEvidence
 
 __all__ = [

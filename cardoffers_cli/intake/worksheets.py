@@ -22,15 +22,20 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 from xml.parsers import expat
 
-from cardoffers_cli.intake.worksheet_cells import CellReader, SharedTexts, damaged
-from cardoffers_cli.kernel.sheets.cells import form_of, number_text
+from cardoffers_cli.intake.worksheet_cells import (
+    CellReader,
+    SharedTexts,
+    damaged,
+    form_of,
+    number_text,
+)
 from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from cardoffers_cli.intake.sources import Limits
-    from cardoffers_cli.kernel.sheets.cells import CellForm
+    from cardoffers_cli.intake.worksheet_cells import CellForm
     from cardoffers_cli.kernel.words.errors import FileUnusable
 
 _BLOCK = 64 << 10

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.store.interning import purchases_of_refs
 from cardoffers_cli.kernel.words.errors import UsageError
-from cardoffers_cli.kernel.words.id_prefixes import LATEST, ids_beginning, is_whole
+from cardoffers_cli.kernel.words.ids import LATEST, ids_beginning, is_whole
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
-from cardoffers_cli.kernel.words.cursors import MOST_ROWS
 from cardoffers_cli.kernel.words.errors import Refused
+from cardoffers_cli.kernel.words.ids import MOST_ROWS
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.merchants import suggestions
 from cardoffers_cli.merchants.answers import find_identifier

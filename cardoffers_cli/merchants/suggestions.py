@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.words.cursors import MOST_ROWS
+from cardoffers_cli.kernel.words.ids import MOST_ROWS
 from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:

@@ -153,8 +153,8 @@ def _unusable(event: str, problem: str, hint: str | None) -> ConfigurationError:
 
 def _post(hook: Hook, notice: Notice, settings: Settings) -> str | None:
     """Post a notice through the sender of webhooks; return what failed."""
-    from cardoffers_cli.kernel.net.failures import ERRORS  # noqa: PLC0415  heavy
     from cardoffers_cli.kernel.net.sender import AttemptLimits, Delivery, send_all  # noqa: PLC0415
+    from cardoffers_cli.kernel.net.transport import ERRORS  # noqa: PLC0415  heavy
 
     outcomes: list[Outcome] = []
     delivery = Delivery(

@@ -23,11 +23,11 @@ from cardoffers_cli.drop.fetched_files import FileChangedError, private_copy, re
 from cardoffers_cli.drop.file_changes import DONE, FAILED, HELD, KEPT_IN, TAKEN, ProcessedFolder
 from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.layouts import find_profile
-from cardoffers_cli.intake.opening import open_layout
+from cardoffers_cli.intake.profiles.reading import open_layout
 from cardoffers_cli.intake.sources import Source
 from cardoffers_cli.kernel.disk.folders import free_bytes, stamp_of
 from cardoffers_cli.kernel.sheets.exports import replacing
-from cardoffers_cli.kernel.sheets.findings import write_findings
+from cardoffers_cli.kernel.sheets.sheets import write_findings
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable, NotFound, UsageError
 from cardoffers_cli.kernel.words.findings import unusable

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.store.interning import intern_cardholders, intern_payers
 from cardoffers_cli.kernel.words.errors import NotFound
+from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.records import Record, shown
-from cardoffers_cli.kernel.words.tokens import mask
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cardoffers_cli.intake.fingerprints import check_token
+from cardoffers_cli.intake.chunks import check_token
 from cardoffers_cli.kernel.identifiers import whole_offer_id
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading

@@ -6,9 +6,17 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.sheets.days import drawn_by_day, firsts, periods
 from cardoffers_cli.kernel.sheets.pages import Fact, Page, Section
-from cardoffers_cli.kernel.sheets.pictures import Bar, Picture, bars, beside, pictured
+from cardoffers_cli.kernel.sheets.pictures import (
+    Bar,
+    Picture,
+    bars,
+    beside,
+    drawn_by_day,
+    firsts,
+    periods,
+    pictured,
+)
 from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
 from cardoffers_cli.kernel.sheets.tables import State
 from cardoffers_cli.kernel.words.sentences import (

@@ -7,9 +7,16 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.sheets.days import drawn_by_day, periods, summed
 from cardoffers_cli.kernel.sheets.pages import Fact, Page, ReportScope, Section
-from cardoffers_cli.kernel.sheets.pictures import Point, beside, columns, pictured
+from cardoffers_cli.kernel.sheets.pictures import (
+    Point,
+    beside,
+    columns,
+    drawn_by_day,
+    periods,
+    pictured,
+    summed,
+)
 from cardoffers_cli.kernel.sheets.sheets import Column, Sheet, columns_of, on_days
 from cardoffers_cli.kernel.sheets.tables import Link, State
 from cardoffers_cli.kernel.words.sentences import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
-from cardoffers_cli.kernel.words.cursors import MOST_ROWS, decode_cursor, encode_cursor
+from cardoffers_cli.kernel.words.ids import MOST_ROWS, decode_cursor, encode_cursor
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ Files, calls and simulated events go one way in two sizes, which `stage.py` tell
 rows each step makes its table. Of few there is none: a table stands for its rows or its SELECT, and
 the statement that writes, or asks, computes what it needs together, by the same text. What needs no
 engine is done without one: texts get their numbers, and references their hashes, from lists
-(`kernel/store/interning.py`, `kernel/words/derived.py`). Both sizes are held to the same outcome.
+(`kernel/store/interning.py`, `kernel/words/ids.py`). Both sizes are held to the same outcome.
 
 The runs that call the steps are here too: `imports.py` with `receiving.py`, `events.py`,
 `engines.py`, `settlements.py`, `simulate.py`, `withdrawals.py`. Done twice, a step does nothing

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.store.interning import next_number, numbered_up_to
-from cardoffers_cli.kernel.words.derived import ref_hash, transaction_id
+from cardoffers_cli.kernel.words.ids import ref_hash, transaction_id
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.intake.chunks import FileReading, Judge
+from cardoffers_cli.intake.chunks import FileReading, Judge, with_fingerprints
 from cardoffers_cli.intake.documents import as_objects
-from cardoffers_cli.intake.fingerprints import with_fingerprints
 from cardoffers_cli.intake.records import judge_pages, unknown_fields
 from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.kernel.store.runs import write_run

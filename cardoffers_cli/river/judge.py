@@ -13,8 +13,8 @@ from cardoffers_cli.archive.duck import DuckEngine
 from cardoffers_cli.kernel.store.interning import any_known
 from cardoffers_cli.kernel.words.card_forms import NumberForm
 from cardoffers_cli.kernel.words.findings import CODES
+from cardoffers_cli.kernel.words.ids import ROWS_TO_JUDGE, look_rotated
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
-from cardoffers_cli.kernel.words.tokens import ROWS_TO_JUDGE, look_rotated
 from cardoffers_cli.river.handles import KnownReferences, Repeats, StagedImport
 
 if TYPE_CHECKING:

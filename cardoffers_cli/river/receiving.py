@@ -12,8 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cardoffers_cli.intake.chunks import no_rows
-from cardoffers_cli.intake.fingerprints import with_fingerprints
+from cardoffers_cli.intake.chunks import no_rows, with_fingerprints
 from cardoffers_cli.intake.sources import ahead
 from cardoffers_cli.intake.verdicts import (
     about_code,
@@ -23,7 +22,7 @@ from cardoffers_cli.intake.verdicts import (
     not_asked,
 )
 from cardoffers_cli.kernel.sheets.exports import replacing
-from cardoffers_cli.kernel.sheets.findings import write_findings
+from cardoffers_cli.kernel.sheets.sheets import write_findings
 from cardoffers_cli.kernel.store.card_numbers import refused_before
 from cardoffers_cli.kernel.words.findings import CODES, make_finding
 from cardoffers_cli.kernel.words.records import Record, if_any

@@ -19,8 +19,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.archive import archive_of
-from cardoffers_cli.kernel.disk.digests import digest_of
-from cardoffers_cli.kernel.disk.folders import check_room
+from cardoffers_cli.kernel.disk.folders import check_room, digest_of
 from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.store import (
     backup_places,

@@ -18,8 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.disk.digests import copy_with_digest, digest_of
-from cardoffers_cli.kernel.disk.folders import check_room
+from cardoffers_cli.kernel.disk.folders import check_room, copy_with_digest, digest_of
 from cardoffers_cli.kernel.store import copying, journal, layout
 from cardoffers_cli.kernel.store.erasures import ErasureList, keep, own_list, read_list
 from cardoffers_cli.kernel.store.layout import put_aside, put_logs_aside

@@ -20,7 +20,7 @@ from cardoffers_cli.archive.archive import TABLES, archive_of, part_folder, rece
 from cardoffers_cli.archive.export import MANY, compact, export
 from cardoffers_cli.events.receiver import Receiver
 from cardoffers_cli.intake.transactions import open_transactions
-from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.sheets.exports import copy_sample_data
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError, EngineFailed, Refused
 from cardoffers_cli.night.options import NightOptions

@@ -18,7 +18,7 @@ from buckets import Files
 from cardoffers_cli.archive.archive import TABLES, archive_of
 from cardoffers_cli.archive.archive import recent as recent_rows
 from cardoffers_cli.archive.export import compact, export
-from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.sheets.exports import copy_sample_data
 from cardoffers_cli.kernel.store.layout import journal_path, make_folder
 from cardoffers_cli.kernel.store.lock import engine_lock
 from cardoffers_cli.kernel.store.opening import current

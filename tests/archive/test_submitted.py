@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli import __main__
-from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.sheets.exports import copy_sample_data
 from commands import cardoffers
 from sparks import MASTERS, SERVERS, spark_home
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.kernel.sheets.bundled import copy_sample_data, sample_data
+from cardoffers_cli.kernel.sheets.exports import copy_sample_data, sample_data
 from commands import in_a_pipe
 from sizes import at_the_gate, slow
 

@@ -10,7 +10,7 @@ import pytest
 
 from cardoffers_cli.intake.layout_model import TimeSource
 from cardoffers_cli.intake.plain.clocks import ProfiledTimes
-from cardoffers_cli.intake.profiles.times import utc_texts
+from cardoffers_cli.intake.profiles.translation import utc_texts
 from sizes import tries
 
 FORMATS = [

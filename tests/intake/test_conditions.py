@@ -26,10 +26,11 @@ from cardoffers_cli.intake.conditions import (
     OneOf,
     Sized,
     TextTest,
+    predicate,
+    settled,
 )
-from cardoffers_cli.intake.expressions import TOLD, expression
-from cardoffers_cli.intake.plain.proofs import exceptions, proof
-from cardoffers_cli.intake.predicates import predicate, settled
+from cardoffers_cli.intake.plain.slices import exceptions, proof
+from cardoffers_cli.intake.rulebook import TOLD, expression
 from cardoffers_cli.intake.rules import RULES, shown_reference
 from sizes import slow, tries
 

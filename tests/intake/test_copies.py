@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cardoffers_cli.intake.copies import LineCopy, Masks, copy_items, copy_lines, masked_object
-from cardoffers_cli.intake.splitting import Layout
+from cardoffers_cli.intake.lines import Layout
 
 
 def lines_apart(blocks: list[bytes], rejected: list[int], header: int = 1) -> tuple[bytes, bytes]:

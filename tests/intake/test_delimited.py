@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cardoffers_cli.intake.delimited import read_page
-from cardoffers_cli.intake.splitting import Layout, LineFault, plain_line_ends, split_fields
+from cardoffers_cli.intake.lines import Layout, LineFault, plain_line_ends, split_fields
+from cardoffers_cli.intake.paging import read_page
 from sizes import FULL, tries
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.intake.fingerprints import check_token
+from cardoffers_cli.intake.chunks import check_token
 from cardoffers_cli.kernel.words.errors import UsageError
 
 COLUMNS = ("cardholder_token", "card_token")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.intake.delimited import read_page
 from cardoffers_cli.intake.lines import (
     MANY_LINES,
     MAX_LINE_BYTES,
+    Layout,
     has_long_line,
     in_parts,
     is_blank,
@@ -17,7 +17,7 @@ from cardoffers_cli.intake.lines import (
     whole_lines,
     with_lf,
 )
-from cardoffers_cli.intake.splitting import Layout
+from cardoffers_cli.intake.paging import read_page
 
 LIMIT = MAX_LINE_BYTES
 

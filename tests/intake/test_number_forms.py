@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from cardoffers_cli.intake.number_forms import note_numbers, refused
+from cardoffers_cli.intake.chunks import note_numbers, refused
 from cardoffers_cli.intake.plain.findings import note_numbers as note_plainly
 from cardoffers_cli.intake.plain.slices import RowSlice
 from cardoffers_cli.kernel.words.card_forms import NumberEvidence

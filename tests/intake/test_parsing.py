@@ -9,7 +9,7 @@ import pytest
 
 from cardoffers_cli.intake import documents
 from cardoffers_cli.intake.objects import JsonFault
-from cardoffers_cli.intake.plain import parsing
+from cardoffers_cli.intake.plain import readers
 from sizes import tries
 
 if TYPE_CHECKING:
@@ -92,10 +92,10 @@ def test_a_text_is_read_alike(text: bytes) -> None:
     for each in texts:
         for unique in (True, False):
             expected = told(documents.parse, each, unique_keys=unique)
-            assert expected == told(parsing.parse, each, unique_keys=unique), each
+            assert expected == told(readers.parse, each, unique_keys=unique), each
 
 
 def test_what_pythons_own_decoder_takes_is_refused() -> None:
     for text in (b"NaN", b'"\\ud800"', b"[" * 250 + b"]" * 250, b'{"a": 1, "a": 2}'):
         with pytest.raises(JsonFault):
-            parsing.parse(text)
+            readers.parse(text)

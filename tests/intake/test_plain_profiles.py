@@ -17,8 +17,7 @@ import pytest
 from cardoffers_cli.intake import sources
 from cardoffers_cli.intake.plain import blocks
 from cardoffers_cli.intake.profiles import texts
-from cardoffers_cli.intake.profiles.guessing import guess_layout
-from cardoffers_cli.intake.profiles.proposing import proposed
+from cardoffers_cli.intake.profiles.guessing import guess_layout, proposed
 from cardoffers_cli.intake.profiles.refunds import profile_of, settled
 from layouts import LAYOUTS, MadeLayout
 from mutated import MADE, OPTIONS_OF_LAYOUTS, PUT, WHOLE, profile_for

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.intake.chunks import valid_schema
-from cardoffers_cli.intake.recognising import is_of_other_kind, row_kind_of
+from cardoffers_cli.intake.headers import is_of_other_kind, row_kind_of
 from cardoffers_cli.intake.rules import RULES
 from cardoffers_cli.intake.transactions import FileReading, open_transactions
 from cardoffers_cli.kernel.words.card_forms import NumberForm

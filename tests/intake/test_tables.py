@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.intake.headers import Names
-from cardoffers_cli.intake.paging import RecordFile
+from cardoffers_cli.intake.paging import RecordFile, pages
 from cardoffers_cli.intake.sources import open_source
-from cardoffers_cli.intake.tables import pages
 from cardoffers_cli.kernel.words.errors import FileUnusable
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.intake.layout_model import AmountSource
-from cardoffers_cli.intake.profiles.times import plain_amounts
+from cardoffers_cli.intake.profiles.translation import plain_amounts
 from cardoffers_cli.intake.profiles.written import UNREADABLE, PlainAmounts
 from sizes import tries
 

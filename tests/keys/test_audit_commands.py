@@ -11,7 +11,7 @@ import pytest
 
 from cardoffers_cli.catalogue.importing import import_catalogue
 from cardoffers_cli.institutions.work import set_institution
-from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.sheets.exports import copy_sample_data
 from cardoffers_cli.kernel.store.usage_journal import UsageJournal
 from cardoffers_cli.keys.work import revoke_key
 from goldens import parquet_text, workbook_text

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from cardoffers_cli.intake.pack.words import words
+from cardoffers_cli.intake.pack.building import words
 from cardoffers_cli.kernel.words import texts
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser import shown
-from cardoffers_cli.intake.pack.building import PageCheck, build
-from cardoffers_cli.intake.pack.runtime import FILE, read_runtime
+from cardoffers_cli.intake.pack.building import FILE, PageCheck, build, read_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import shlex
 from contextlib import chdir
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.sheets.exports import copy_sample_data
 from commands import in_a_pipe
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from cardoffers_cli.http.contract.messages import Call
 from cardoffers_cli.http.contract.service import Service
-from cardoffers_cli.kernel.store.shared import Holding
+from cardoffers_cli.kernel.store.opening import Holding
 from tables import NOON, key_text
 from work import new_store, tell
 

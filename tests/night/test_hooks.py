@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.events.receiver import Behaviour, Receiver
-from cardoffers_cli.kernel.net import resolving
-from cardoffers_cli.kernel.net.failures import ERRORS
+from cardoffers_cli.kernel.net import transport
+from cardoffers_cli.kernel.net.transport import ERRORS
 from cardoffers_cli.kernel.words.errors import ConfigurationError, NotFound
 from cardoffers_cli.night.hooks import Hook, HookOutcome, Notice, hooks_of, tell
 from cardoffers_cli.night.options import NightObserver, NightOptions
@@ -256,7 +256,7 @@ def test_a_name_that_leads_inside_is_not_told(monkeypatch: pytest.MonkeyPatch) -
     hook = Hook(event="on_start", url="https://hooks.example.com/")
     with monkeypatch.context() as changed:
         changed.setattr(
-            resolving.socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", ("10.0.0.1", 0))]
+            transport.socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", ("10.0.0.1", 0))]
         )
         outcome = tell(hook, notice(), None, settings())
     assert "address_refused (the URL or what its name resolves to is not public)" == outcome.error

@@ -10,7 +10,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.kernel.store.opening import scratch_store
-from cardoffers_cli.kernel.words.cursors import CursorInvalid
+from cardoffers_cli.kernel.words.ids import CursorInvalid
 from cardoffers_cli.reports.questions import (
     By,
     Filters,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from cardoffers_cli.intake.chunks import NO_ROWS
-from cardoffers_cli.intake.fingerprints import with_fingerprints
+from cardoffers_cli.intake.chunks import NO_ROWS, with_fingerprints
 from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.money import AMOUNT_SCALE
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from cardoffers_cli.intake.chunks import NO_ROWS
-from cardoffers_cli.intake.fingerprints import with_fingerprints
+from cardoffers_cli.intake.chunks import NO_ROWS, with_fingerprints
 from cardoffers_cli.intake.transactions import FileReading, open_transactions
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 from cardoffers_cli.river.judge import (

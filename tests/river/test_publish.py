@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.archive.export import export
+from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.money import MINOR_UNITS, quantize
-from cardoffers_cli.kernel.words.tokens import mask
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.publish import publish

@@ -19,7 +19,7 @@ from cardoffers_cli.events.sending import alert
 from cardoffers_cli.events.subscriptions import retry, set_webhook
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
-from cardoffers_cli.kernel.sheets.bundled import copy_sample_data
+from cardoffers_cli.kernel.sheets.exports import copy_sample_data
 from cardoffers_cli.kernel.store.backup_places import draft_in
 from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.kernel.store.layout import (

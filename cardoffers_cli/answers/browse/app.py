@@ -25,8 +25,8 @@ from cardoffers_cli.answers.browse.inquiry import Asking
 from cardoffers_cli.answers.browse.pages import Line
 from cardoffers_cli.answers.browse.panels import Results
 from cardoffers_cli.kernel.words.errors import CardoffersError
+from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.texts import LOCALES
-from cardoffers_cli.kernel.words.tokens import mask
 from cardoffers_cli.kernel.words.visible import visible
 
 if TYPE_CHECKING:

@@ -27,11 +27,11 @@ from cardoffers_cli.institutions.work import all_institutions
 from cardoffers_cli.intake.local_forms import read_amount, read_day
 from cardoffers_cli.kernel.store.reading import PATIENCE_S
 from cardoffers_cli.kernel.words.errors import Interrupted, NotFound, StoreBusy, UsageError
+from cardoffers_cli.kernel.words.ids import ELLIPSIS, SHOWN_AT_EACH_END
 from cardoffers_cli.kernel.words.moments import parse_moment
 from cardoffers_cli.kernel.words.money import MINOR_UNITS
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.kernel.words.records import Record
-from cardoffers_cli.kernel.words.tokens import ELLIPSIS, SHOWN_AT_EACH_END
 from cardoffers_cli.merchants.discovery import likely_merchants
 from cardoffers_cli.river.redemptions import show
 

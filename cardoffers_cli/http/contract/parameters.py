@@ -16,8 +16,8 @@ from urllib.parse import unquote_to_bytes
 
 from cardoffers_cli.http.contract.messages import JSON_TYPE, Problem, invalid
 from cardoffers_cli.intake import fields
+from cardoffers_cli.intake.chunks import check_token
 from cardoffers_cli.intake.documents import JsonFault, has_repeated, parse_marked
-from cardoffers_cli.intake.fingerprints import check_token
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.moments import parse_moment
 from cardoffers_cli.kernel.words.sentences import sentence

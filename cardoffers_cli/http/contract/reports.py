@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.http.contract.messages import Answer, Problem, invalid
 from cardoffers_cli.http.contract.parameters import QUERY, moment, one_of, read_query, text, whole
-from cardoffers_cli.kernel.words.cursors import CursorInvalid
 from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.kernel.words.ids import CursorInvalid
 from cardoffers_cli.reports import questions as reports
 from cardoffers_cli.reports.work import count_window, window_of
 

@@ -17,9 +17,9 @@ from cardoffers_cli.http.contract.parameters import TOKEN_SCHEMA
 from cardoffers_cli.http.contract.reports import MOST_ROWS, STATES
 from cardoffers_cli.intake import fields
 from cardoffers_cli.kernel.words.events import EVENTS, EventKind
+from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.records import members_of
 from cardoffers_cli.kernel.words.row_kinds import FREE_TEXTS
-from cardoffers_cli.kernel.words.tokens import mask
 from cardoffers_cli.offers.feed import PROGRAM_ORDER, WEIGHTS, FeedOffer
 from cardoffers_cli.offers.work import AddedLink, FeedResult
 from cardoffers_cli.reports.funnel import FunnelCounts

@@ -22,8 +22,8 @@ from cardoffers_cli.http.contract.gate import Gate, Keyring, check_body, check_h
 from cardoffers_cli.http.contract.messages import Problem, busy, internal, problem_of
 from cardoffers_cli.http.contract.offers import answer_feed, ask_feed, read_feeds
 from cardoffers_cli.http.contract.routes import BATCH, FEED, TRANSACTION, find_route
+from cardoffers_cli.kernel.store.opening import Holding
 from cardoffers_cli.kernel.store.reading import open_published
-from cardoffers_cli.kernel.store.shared import Holding
 from cardoffers_cli.kernel.store.usage_journal import UsageJournal
 from cardoffers_cli.kernel.words.errors import (
     CardoffersError,

@@ -1,4 +1,4 @@
-"""Read times one by one as a profile says they are written, as `profiles/times.py` reads columns.
+"""Read times one by one as a profile says they are written, as `profiles/translation.py` reads all.
 
 What a format lets pass is what polars lets pass: numbers may lack leading zeros and have blanks
 before them, a blank of the format may be left out or be several, names of months are in any case.
@@ -11,9 +11,9 @@ from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
+from cardoffers_cli.intake.conditions import BLANK, python_text, searching
 from cardoffers_cli.intake.fields import SERIAL, USUAL_TIME, WITH_OFFSET, WITHOUT_OFFSET
-from cardoffers_cli.intake.plain.proofs import exceptions
-from cardoffers_cli.intake.predicates import BLANK, python_text, searching
+from cardoffers_cli.intake.plain.slices import exceptions
 from cardoffers_cli.intake.profiles.written import (
     AMBIGUOUS,
     SKIPPED,

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.intake.conditions import MISTYPED
 from cardoffers_cli.intake.headers import nameless
-from cardoffers_cli.intake.plain.findings import LostZerosOfRows, RowFindings, note_numbers
-from cardoffers_cli.intake.plain.repeats import References
+from cardoffers_cli.intake.plain.findings import (
+    LostZerosOfRows,
+    References,
+    RowFindings,
+    note_numbers,
+)
 from cardoffers_cli.intake.plain.rulebook import PlainRules
 from cardoffers_cli.intake.profiles.written import refunds_told
 from cardoffers_cli.kernel.words.card_forms import NumberEvidence
 from cardoffers_cli.kernel.words.findings import CODES, Finding, make_finding
+from cardoffers_cli.kernel.words.ids import look_rotated
 from cardoffers_cli.kernel.words.row_kinds import IDS, PURCHASES
-from cardoffers_cli.kernel.words.tokens import look_rotated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

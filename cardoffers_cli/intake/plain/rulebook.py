@@ -17,12 +17,19 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake import rules
-from cardoffers_cli.intake.conditions import Condition, Exceeds, KnownTrue, Not
+from cardoffers_cli.intake.conditions import (
+    Condition,
+    Exceeds,
+    KnownTrue,
+    Not,
+    predicate,
+    searching,
+    settled,
+)
 from cardoffers_cli.intake.fields import NUMBER, TOKENS
+from cardoffers_cli.intake.lines import plain_line_ends
 from cardoffers_cli.intake.plain.clocks import Moments
-from cardoffers_cli.intake.plain.proofs import exceptions, proof
-from cardoffers_cli.intake.predicates import predicate, searching, settled
-from cardoffers_cli.intake.splitting import plain_line_ends
+from cardoffers_cli.intake.plain.slices import exceptions, proof
 from cardoffers_cli.kernel.words.row_kinds import MERCHANTS, PURCHASES
 
 if TYPE_CHECKING:
@@ -30,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
     from datetime import datetime
 
+    from cardoffers_cli.intake.conditions import Predicate
     from cardoffers_cli.intake.plain.slices import RowSlice
-    from cardoffers_cli.intake.predicates import Predicate
     from cardoffers_cli.intake.rules import Rule
     from cardoffers_cli.kernel.words.row_kinds import RowKind
 

@@ -23,13 +23,13 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.copies import LineCopy, Masks, copy_items
+from cardoffers_cli.intake.headers import row_kind_of
 from cardoffers_cli.intake.plain.blocks import FileBlocks
 from cardoffers_cli.intake.plain.judging import PlainJudge
 from cardoffers_cli.intake.plain.profiled import ProfiledRows, is_in_our_layout, refuser
 from cardoffers_cli.intake.plain.readers import LineRows, reader_of
+from cardoffers_cli.intake.profiles.guessing import of_wide_text
 from cardoffers_cli.intake.profiles.refunds import profile_of
-from cardoffers_cli.intake.profiles.telling import of_wide_text
-from cardoffers_cli.intake.recognising import row_kind_of
 from cardoffers_cli.intake.verdicts import (
     about_code,
     about_error,
@@ -37,7 +37,7 @@ from cardoffers_cli.intake.verdicts import (
     in_their_words,
     not_asked,
 )
-from cardoffers_cli.kernel.sheets.findings import write_findings
+from cardoffers_cli.kernel.sheets.sheets import write_findings
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.moments import parse_moment
 from cardoffers_cli.kernel.words.money import MINOR_UNITS

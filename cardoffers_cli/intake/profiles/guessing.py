@@ -2,27 +2,41 @@
 
 Plain Python over some hundred lines, so that whoever meets a file of another layout can say what it
 seems to be. Nothing is decided here: every guess says how sure it is, and a profile is read by
-people before it reads files. References and tokens are never made up.
+people before it reads files; its TOML is written for that. References and tokens are never made up.
+
+Whoever sends the export of a bank for the first time is told its encoding, delimiter and header
+line, in which columns the amount and the time seem to be and how they are written, in the place of
+the names that a header of ours has. A column is named only where that can be nothing but a name.
 """
 
 from __future__ import annotations
 
 import csv
+import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from shlex import quote
+from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.intake.headers import shown_name
 from cardoffers_cli.intake.lines import with_lf
 from cardoffers_cli.intake.profiles.columns import Sample, guess_fields, is_known
-from cardoffers_cli.intake.profiles.sample_values import amount_form, date_form
-from cardoffers_cli.intake.profiles.widths import FixedLines, fixed_lines
-from cardoffers_cli.intake.sources import WIDE_MARKS
+from cardoffers_cli.intake.profiles.sample_values import (
+    FixedLines,
+    amount_form,
+    date_form,
+    fixed_lines,
+)
+from cardoffers_cli.intake.sources import HEAD_BYTES, WIDE_MARKS
+from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.intake.profiles.columns import GuessedField
+    from cardoffers_cli.intake.sources import SheetText
+
 
 _DELIMITERS = ";,\t|"
 _MOST_LINES = 400
@@ -228,3 +242,135 @@ def _header(records: Sequence[tuple[int, list[str]]]) -> tuple[int, list[str] | 
             if score > best[0]:
                 best = (score, line, fields)
     return best[1:]
+
+
+_MISSING = {
+    "amount": 'column = "…"',
+    "transacted_at": 'column = "…"\n# format = "%d.%m.%Y %H:%M"\n# zone = "Europe/London"',
+    "transaction_ref": (
+        'columns = ["…", "…"]  # what is unique for ever; "#line" is the number of the line\n'
+        '# join = "-"'
+    ),
+    "cardholder_token": 'column = "…"  # the same for every purchase of a customer',
+    "card_token": 'column = "…"',
+}
+"""What a profile needs, and how it is said where nothing was found."""
+
+
+def proposed(guess: GuessedLayout, name: str, *, zone: str | None = None) -> str:
+    """Return the profile that a guess comes to.
+
+    `name` is the file it was made from, `zone` the time zone of its times, where somebody knows it.
+    """
+    missing = [
+        f"\n# [fields.{name}]  # missing: no column seems to hold it\n# {how}"
+        for name, how in _MISSING.items()
+        if name not in guess.fields
+    ]
+    return "\n".join([*_head(guess, name), *_fields(guess, zone), *missing, ""])
+
+
+def _head(guess: GuessedLayout, name: str) -> Iterator[str]:
+    yield f"# The layout of {visible(name)}, guessed from {guess.rows} of its rows."
+    yield "# Read it, and fix it: `cardoffers profile check` shows what each column becomes."
+    yield ""
+    if guess.sheet is None:
+        yield f"encoding = {_text(guess.encoding)}"
+    if guess.skip_lines:
+        yield f"skip_lines = {guess.skip_lines}"
+    if guess.header_line != guess.skip_lines + 1 and not guess.widths:
+        yield f"header_line = {guess.header_line}"
+    if guess.sheet is not None:
+        yield f"form = {{sheet = {_text(guess.sheet)}}}"
+    elif guess.widths:
+        yield f"form = {{widths = {[*guess.widths]}}}"
+    else:
+        yield f"form = {{delimiter = {_text(guess.delimiter)}}}"
+    if "amount" in guess.fields and guess.fields["amount"].has_negatives:
+        yield '# negatives = "refund"  # leaves out negative amounts; else they are errors'
+    if guess.trailer:
+        yield f"trailer = {guess.trailer}"
+
+
+def _fields(guess: GuessedLayout, zone: str | None) -> Iterator[str]:
+    if not guess.fields:
+        yield "\n[fields]"
+    for name, guessed in guess.fields.items():
+        is_local = name == "transacted_at" and "%z" not in guessed.settings["format"]
+        settings = {**guessed.settings, "zone": zone} if is_local and zone else guessed.settings
+        yield ""
+        yield f"[fields.{name}]  # {guessed.sureness}: {guessed.why}"
+        for key, value in settings.items():
+            doubt = "  # likely: by currency or language" if key == "zone" and not zone else ""
+            yield f"{key} = {_text(value)}{doubt}"
+        if is_local and "zone" not in settings:
+            yield '# zone = "Europe/London"  # missing: the file does not say where it was made'
+
+
+def _text(value: Any) -> str:
+    """Write a value as TOML does."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key} = {_text(item)}' for key, item in value.items())}}}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def settings_told(settings: Mapping[str, Any]) -> str:
+    """Say how a field is written, as one line."""
+    details = {key: value for key, value in settings.items() if key not in {"column", "columns"}}
+    return ", ".join(f"{key} {_text(value)}" for key, value in details.items())
+
+
+_TOLD = ("amount", "transacted_at", "transaction_ref")
+"""The fields that are told of; a profile has more."""
+
+_USUAL = {"amount": {"decimal": "."}}
+"""What a profile need not say."""
+
+
+def in_other_layout(
+    error: FileUnusable, source: str, head: bytes, sheet: SheetText | None = None
+) -> FileUnusable:
+    """Return the error of a header with the layout that the file seems to have as its hint.
+
+    `head` is how the file begins, or the `sheet` of it that is read. Where there seem to be no
+    amounts and times the error stays as it is, but for other sheets of a workbook, which are named.
+    """
+    name = sheet.name if sheet else None
+    guess = guess_layout(head, is_whole=len(head) < HEAD_BYTES, sheet=name)
+    if guess is None or not guess.is_transactions:
+        if sheet is None:
+            return error
+        message, hint = f"In the sheet {visible(sheet.name)}: {error.message}", error.hint
+        if others := ", ".join(map(visible, sheet.others)):
+            hint = f"{hint} To read another sheet add --sheet with one of: {others}."
+        return FileUnusable(message, code=error.code, hint=hint, **error.details)
+    file = "FILE" if source == "-" else quote(source)
+    encoding = ", in UTF-8" if guess.encoding == "utf-8" and not sheet else ""
+    hint = (
+        f"It seems to be an export in another layout: {guess.form()}{encoding};"
+        f" {'; '.join(_field_lines(guess))}."
+        f" To read it by a profile: `cardoffers profile new {file} -o layout.toml`."
+    )
+    return FileUnusable(error.message, code=error.code, hint=hint, **error.details)
+
+
+def of_wide_text(error: FileUnusable, source: str, head: bytes) -> FileUnusable:
+    """Return the error of a file; of one in UTF-16 with the layout that it seems to have."""
+    return in_other_layout(error, source, head) if head.startswith(WIDE_MARKS) else error
+
+
+def _field_lines(guess: GuessedLayout) -> Iterator[str]:
+    """Yield where the fields seem to be, how they are written, and how sure that is."""
+    for name in _TOLD:
+        if guessed := guess.fields.get(name):
+            columns = guessed.settings.get("columns", [guessed.column])
+            places = " and ".join(_place(guess, column) for column in columns)
+            parts = [places, settings_told({**_USUAL.get(name, {}), **guessed.settings})]
+            doubt = "" if guessed.sureness == "sure" else f" ({guessed.sureness})"
+            yield f"{name} in {', '.join(part for part in parts if part)}{doubt}"
+
+
+def _place(guess: GuessedLayout, column: str | int | None) -> str:
+    if not isinstance(column, str):
+        return f"column {column}"
+    return shown_name(column) or f"column {[*guess.columns].index(column) + 1}"

@@ -1,7 +1,7 @@
 """How amounts and times are written in an institution's layout, as both readings need it.
 
-What is said of an amount here in plain Python is said of columns in `times.py`; a property test
-holds them together. Imports neither polars nor pydantic.
+What is said of an amount here in plain Python is said of columns in `translation.py`; a property
+test holds them together. Imports neither polars nor pydantic.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.intake.conditions import searching
 from cardoffers_cli.intake.fields import SERIAL
-from cardoffers_cli.intake.predicates import searching
 from cardoffers_cli.kernel.words.findings import make_finding
 
 if TYPE_CHECKING:

@@ -1,16 +1,19 @@
-"""What is asked of each column of a kind of files, gathered from what reads them.
+"""What is asked of each column of a kind of files, gathered from what reads them; JSON Schema.
 
 For transaction files the rule table says what a column must be (`limits.py` reads its conditions).
 For catalogue files `catalogue.txt` names the form of each column, and `forms.py` has its pattern.
 
 Some rules no schema can state: check digits, what other rows hold, the clock, two columns that must
-agree. They are in `FileFormat.beyond`, and `cardoffers validate` is their judge.
+agree. They are in `FileFormat.beyond`, and `cardoffers validate` is their judge. A schema refuses
+no row that it takes (rules.md#formats-for-others), but asks for text as text: a catalogue's
+identifier that is a JSON number is read too, and has lost its zeros already.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +22,7 @@ from cardoffers_cli.intake import fields, rules
 from cardoffers_cli.intake.conditions import Both, Missing
 from cardoffers_cli.intake.headers import Names
 from cardoffers_cli.intake.schemas.limits import TextLimits, limits_of
-from cardoffers_cli.kernel.sheets.bundled import read_tables
+from cardoffers_cli.kernel.sheets.exports import read_tables
 from cardoffers_cli.kernel.words import json_text, row_kinds
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES, CODES
@@ -27,11 +30,10 @@ from cardoffers_cli.kernel.words.money import MINOR_UNITS
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from cardoffers_cli.intake.rules import Rule
     from cardoffers_cli.kernel.words.findings import Code
     from cardoffers_cli.kernel.words.row_kinds import RowKind
+
 
 _USUAL_DECIMALS = 2
 """Decimals of an amount where no currency is named, as `validate` takes it."""
@@ -327,3 +329,86 @@ def _of_catalogue(kind: catalogue_kinds.Kind) -> FileFormat:
         beyond=tuple(beyond),
         meanings=CATALOGUE_CODES,
     )
+
+
+Document = Mapping[str, Any]
+
+
+def json_schema(form: FileFormat) -> Document:
+    """Return the format as JSON Schema: of one row, as JSON Lines has them, and of a whole file.
+
+    The schema of a file that is an array, or an object with one, is its definition `file`.
+    """
+    rows: Document = {"type": "array", "items": {"$ref": "#"}}
+    listed = {"type": "object", "required": [form.list_key], "properties": {form.list_key: rows}}
+    unknown = _lacking(form.unknown)
+    inside = {"$ref": "#/$defs/unknown"}
+    filled = {"type": "string", "minLength": 1}
+    groups = [
+        {"anyOf": [{"required": [name], "properties": {name: filled}} for name in group]}
+        for group in form.one_of
+    ]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": form.name,
+        "description": _description(form),
+        "type": "object",
+        "required": [field.name for field in form.fields if field.is_needed],
+        "properties": {field.name: _property(field) for field in form.fields},
+        **({"allOf": groups} if groups else {}),
+        "propertyNames": unknown,
+        "additionalProperties": inside,
+        "$defs": {
+            "unknown": {
+                **unknown,
+                "items": inside,
+                "propertyNames": unknown,
+                "additionalProperties": inside,
+            },
+            "file": {"anyOf": [rows, listed]},
+        },
+    }
+
+
+def _lacking(patterns: Sequence[str]) -> Document:
+    schemas = [{"pattern": pattern} for pattern in patterns]
+    return {"not": {"type": "string", "anyOf": schemas}} if schemas else {}
+
+
+def _property(field: FieldFormat) -> Document:
+    """Return the schema of a value, which may be left out, null or empty where it is not needed.
+
+    Each pattern that its text has stands by itself, for people to read.
+    """
+    has = [{"pattern": pattern} for pattern in field.has] if not field.words else []
+    text = {
+        **({"maxLength": field.longest} if field.longest else {}),
+        **({"enum": [*field.words]} if field.words else {}),
+        **({"allOf": has} if has else {}),
+        **_lacking(field.lacks),
+    }
+    filled = {"type": "string", **({"minLength": 1} if field.is_needed else {}), **text}
+    values: dict[str, Document] = {
+        "text": filled,
+        "flag": {"type": "boolean"},
+        "number": {"type": "number", **field.numbers},
+        "any": text,
+    }
+    ways = [values[field.json]]
+    if field.may_be_text and field.json != "text":
+        ways.append(filled)
+    if field.item:
+        items = {"type": "string", "pattern": field.item}
+        ways.append({"type": "array", "items": items, "uniqueItems": True, "minItems": 1})
+    if not field.is_needed:
+        ways.insert(0, {"enum": [None, "", *([[]] if field.item else [])]})
+    return {"description": field.says, **(ways[0] if len(ways) == 1 else {"anyOf": ways})}
+
+
+def _description(form: FileFormat) -> str:
+    """Return in words what the members of a schema cannot state."""
+    header = [f"A CSV header has {' or '.join(group)}." for group in form.in_header]
+    rows = [f"Every row has {' or '.join(group)}." for group in form.one_of]
+    beyond = ", ".join(form.beyond_json)
+    judge = f"`cardoffers {form.judge}` alone finds, in some cases or all: {beyond}."
+    return " ".join([*header, *rows, *([judge] if beyond else [])])

@@ -13,8 +13,8 @@ import typer
 
 from cardoffers_cli.kernel.cli import completing
 from cardoffers_cli.kernel.cli.commands import moment
-from cardoffers_cli.kernel.words.cursors import MOST_ROWS
 from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.kernel.words.ids import MOST_ROWS
 
 
 def option(about: str, *names: str, **more: Any) -> Any:

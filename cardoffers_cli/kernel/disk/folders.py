@@ -2,18 +2,20 @@
 
 Where somebody else may write, a name means another file at the next moment, and so does the name of
 the folder. So a folder is opened once, everything in it is asked of its descriptor (openat(2) and
-its kin), and a file is judged by what was opened, never by its name again.
+its kin), and a file is judged by what was opened, never by its name again. Of a file that is copied
+the digest is taken meanwhile: what is judged is then what was copied.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 from cardoffers_cli.kernel.words.errors import ConfigurationError, NoSpace
 
@@ -264,3 +266,34 @@ def check_room(folder: Path, needed: int, what: str) -> None:
             needed_bytes=needed + _SPARE_BYTES,
             free_bytes=free,
         )
+
+
+_PIECE = 1 << 20
+_OWNER_ONLY = 0o600
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hex."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        for piece in _pieces(file):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def copy_with_digest(source: Path, target: Path) -> str:
+    """Copy a file, onto the disk and for its owner only; return the SHA-256 of what was copied."""
+    digest = hashlib.sha256()
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _OWNER_ONLY)
+    with source.open("rb") as file, os.fdopen(descriptor, "wb") as out:
+        for piece in _pieces(file):
+            digest.update(piece)
+            out.write(piece)
+        out.flush()
+        os.fsync(out.fileno())
+    return digest.hexdigest()
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece

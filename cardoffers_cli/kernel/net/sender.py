@@ -17,9 +17,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cardoffers_cli import __version__
-from cardoffers_cli.kernel.net.failures import error_of, error_of_status, retry_after_s
-from cardoffers_cli.kernel.net.resolving import Lookup, look_up
-from cardoffers_cli.kernel.net.transport import Destination, Reply, Transport, make_tls, prepare
+from cardoffers_cli.kernel.net.transport import (
+    Destination,
+    Lookup,
+    Reply,
+    Transport,
+    error_of,
+    error_of_status,
+    look_up,
+    make_tls,
+    prepare,
+    retry_after_s,
+)
 from cardoffers_cli.kernel.words.addresses import check_url
 
 if TYPE_CHECKING:

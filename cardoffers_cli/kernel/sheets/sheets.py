@@ -11,18 +11,21 @@ its header has the contract's names, all else is for people.
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, BinaryIO
 
 from cardoffers_cli.kernel.words import json_text
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.kernel.words.money import MINOR_UNITS, quantize
 from cardoffers_cli.kernel.words.records import Kind, Record, members_of, sheet_of, shown_of
 from cardoffers_cli.kernel.words.sentences import counted, percent
+from cardoffers_cli.kernel.words.visible import visible
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -247,3 +250,21 @@ def _find(row: Row, name: str) -> Any:
     for part in name.split("."):
         inside = inside.get(part) if isinstance(inside, Mapping) else None
     return inside
+
+
+_FIELDS = ("transaction_ref", "field", "code", "level", "message")
+
+
+def write_findings(
+    out: BinaryIO, findings: Iterable[Mapping[str, Any]], *, position: str = "line"
+) -> None:
+    """Write findings as CSV; `position` names the first column (`index` for JSON arrays)."""
+    text = io.TextIOWrapper(out, encoding="utf-8", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow((position, "transaction_ref", "column", "code", "level", "message"))
+    writer.writerows(
+        (finding["line"], *(guard(visible(finding[name] or "")) for name in _FIELDS))
+        for finding in findings
+    )
+    text.flush()
+    text.detach()

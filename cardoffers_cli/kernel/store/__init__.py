@@ -1,14 +1,14 @@
 """The DuckDB store: one file, one class that touches a connection, one folder; and its runs.
 
-Here live opening and closing (`opening.py`, read it first), a store that stays open until somebody
-wants it (`shared.py`) and what is remembered of it (`memory.py`), what a store is (`identity.py`)
-and the names of everything of it (`layout.py`), the connection (`store.py`), the engine behind it
+Here live opening and closing (`opening.py`, read it first), also of a store that stays open until
+somebody wants it, and what is remembered of it (`memory.py`), what a store is (`identity.py`) and
+the names of everything of it (`layout.py`), the connection (`store.py`), the engine behind it
 (`instances.py`), what its errors mean (`engine_errors.py`), the numbers for tokens
 (`interning.py`), a new store and later schemas (`migrations.py`), copies of the whole file
-(`copying.py`), and what is in its folder: the locks (`lock.py`), the journal of what
-was committed (`journal.py`, `journal_file.py`), the snapshot (`snapshot.py`), the signing secrets
-(`signing_secrets.py`), the usage journal (`usage_journal.py`, `usage_file.py`) and where backups
-were put (`backup_places.py`).
+(`copying.py`), and what is in its folder: the locks (`lock.py`), the journal of what was committed
+(`journal.py`, `journal_file.py`), the snapshot (`snapshot.py`), the signing secrets
+(`signing_secrets.py`), the usage journal (`usage_journal.py`) and where backups were put
+(`backup_places.py`).
 
 What every command is given is here too: settings, the clock, the job and its runs (`job.py`,
 `runs.py`), what is read for it (`reading.py`) with its institution, and masks.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
-from cardoffers_cli.kernel.words.id_prefixes import ids_beginning
+from cardoffers_cli.kernel.words.ids import ids_beginning
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 

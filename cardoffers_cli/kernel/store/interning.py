@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.words.derived import ref_hash
+from cardoffers_cli.kernel.words.ids import ref_hash
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -19,8 +19,8 @@ from cardoffers_cli.kernel.words.cards import (
     may_hold_card_number,
     without_card_numbers,
 )
+from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.records import Record
-from cardoffers_cli.kernel.words.tokens import mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

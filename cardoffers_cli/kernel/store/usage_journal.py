@@ -1,34 +1,136 @@
 """The usage journal of the store: what calls leave behind while somebody else holds the store.
 
-A small SQLite file that processes and threads share and that outlives both:
-the calls that count towards a limit, when each key was last used, and uses that failed. The store
-is told of the last two by a job; a failure that repeats within a minute is one row that counts, so
-that a flood cannot fill the disk. A crash of the machine may lose the last moments, not more.
+A small SQLite file that processes and threads share and that outlives both: the calls that count
+towards a limit, when each key was last used, and uses that failed. The store is told of the last
+two by a job; a failure that repeats within a minute is one row that counts, so that a flood cannot
+fill the disk. A crash of the machine may lose the last moments, not more.
 
 A journal that is damaged makes no call fail: it is put aside under the date of its last change, and
-a new one is begun. SQLite has no checksums, so what the store is to be told carries one of its own.
-What is lost with a journal is the counters, and the uses and failed uses of keys since the store
-was last told; `faults` tells of it, as long as the file that was put aside is there.
+a new one is begun. SQLite has no checksums, so rows that matter have a seal of their own, which the
+function `seal` of a connection makes. What SQLite raises is raised as ours, and says which file it
+is. What is lost with a journal is the counters, and the uses and failed uses of keys since the
+store was last told; `faults` tells of it, as long as the file that was put aside is there.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sqlite3
+import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import UUID
 
-from cardoffers_cli.kernel.store import usage_file
-from cardoffers_cli.kernel.store.identity import inode
-from cardoffers_cli.kernel.store.layout import kept_files, make_folder, usage_path
-from cardoffers_cli.kernel.words.errors import CardoffersError, StoreDamaged
+from cardoffers_cli.kernel.store.engine_errors import not_permitted
+from cardoffers_cli.kernel.store.identity import inode, is_mounted_read_only
+from cardoffers_cli.kernel.store.layout import (
+    kept_files,
+    kept_name,
+    make_folder,
+    usage_logs,
+    usage_path,
+)
+from cardoffers_cli.kernel.store.statements import statement
+from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace, StoreBusy, StoreDamaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
+
+
+IN_MEMORY = Path(":memory:")
+"""The path of a journal that is no file."""
+
+_LONGEST_WAIT_S = 10
+_PRIMARY_CODE = 0xFF
+"""The part of SQLite's error codes that says what; the rest says where."""
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+"""What SQLite says of a full disk itself: of its data, and of the file that processes share. With
+other failures of reading, writing and opening it does not tell a full disk from a broken one."""
+LOST = "counters of calls, and uses and failed uses of keys since the store was last told"
+"""What is in a journal, and goes with it."""
+_SCHEMA = ("make_calls", "index_calls", "make_uses", "make_failures", "index_failures")
+
+
+def sql(name: str) -> str:
+    """Return a statement of the journal."""
+    return statement(f"kernel/store/usage_journal:{name}")
+
+
+def put_aside(path: Path, opened: tuple[int, int] | None) -> None:
+    """Keep a damaged journal under the date of its last change, unless another is there by now."""
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # a moment; whoever waits finds a new journal
+        if opened is None or inode(path) != opened:
+            return
+        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(tzinfo=None)
+        new_path = kept_name(path, changed)
+        for log, kept_log in zip(usage_logs(path), usage_logs(new_path), strict=True):
+            with suppress(FileNotFoundError):
+                log.rename(kept_log)  # first, or it would be read into the new journal
+        path.rename(new_path)
+    finally:
+        os.close(folder)
+
+
+def seal(*values: object) -> int:
+    """Return what tells whether values are as they were written."""
+    return zlib.crc32(repr(values).encode("utf-8", "surrogatepass"))
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a journal, and make what it lacks; raises what SQLite raises."""
+    if path != IN_MEMORY:
+        with suppress(OSError):  # SQLite says why it cannot be made
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    connection = sqlite3.connect(
+        path, timeout=_LONGEST_WAIT_S, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma synchronous = normal")  # a killed process loses nothing all the same
+    connection.create_function("seal", -1, seal, deterministic=True)
+    for name in _SCHEMA:
+        connection.execute(sql(name))
+    return connection
+
+
+def of_sqlite(error: Exception, path: Path) -> CardoffersError:
+    """Return what an error of SQLite means."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    match code & _PRIMARY_CODE:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreBusy(f"{path} is busy.", hint="Try again.")
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_IOERR if (
+            code in _NO_ROOM or _is_full(path.parent)
+        ):
+            return NoSpace(f"The disk that holds {path} is full.", hint="Free some space.")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN if (
+            not os.access(path.parent, os.W_OK)
+        ):
+            return not_permitted(path.parent, is_mounted=is_mounted_read_only(path.parent))
+        case _:
+            return damaged(path, type(error).__name__)
+
+
+def damaged(path: Path, how: str) -> StoreDamaged:
+    """Return the error of a journal that is damaged."""
+    return StoreDamaged(
+        f"{path} cannot be used ({how}).",
+        code="calls_damaged",
+        hint=f"Stop what uses it and move it away: it will be made anew. It holds {LOST}.",
+    )
+
+
+def _is_full(folder: Path) -> bool:
+    """Say whether a disk has no room left for data, or none for another file."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail == 0 or (disk.f_files > 0 and disk.f_favail == 0)
+
 
 _Done = TypeVar("_Done")
 
@@ -80,7 +182,7 @@ class UsageJournal:
     def __init__(self, store_path: Path | None, *, repair: bool = True) -> None:
         if store_path:
             make_folder(store_path)
-        self._path = usage_path(store_path) if store_path else usage_file.IN_MEMORY
+        self._path = usage_path(store_path) if store_path else IN_MEMORY
         self._turn = Lock()
         with self._turn:
             try:
@@ -88,7 +190,7 @@ class UsageJournal:
             except StoreDamaged:
                 if not repair:
                     raise
-                usage_file.put_aside(self._path, self._inode)
+                put_aside(self._path, self._inode)
                 self._open()
 
     def __enter__(self) -> Self:
@@ -99,7 +201,7 @@ class UsageJournal:
 
     def is_in_place(self) -> bool:
         """Whether the book that is open is still the one that others open."""
-        return self._path == usage_file.IN_MEMORY or inode(self._path) == self._inode
+        return self._path == IN_MEMORY or inode(self._path) == self._inode
 
     def close(self) -> None:
         """Close the file."""
@@ -179,7 +281,7 @@ class UsageJournal:
         """Raise `StoreDamaged` where the journal is damaged; it stays as it is."""
         with self._writing():
             if self._connection.execute("pragma integrity_check").fetchall() != [("ok",)]:
-                raise usage_file.damaged(self._path, "integrity_check")
+                raise damaged(self._path, "integrity_check")
             self._entries()
 
     def _entries(self) -> Entries:
@@ -193,7 +295,7 @@ class UsageJournal:
     def _open(self) -> None:
         with self._guarded():
             self._inode = inode(self._path)
-            self._connection = usage_file.connect(self._path)
+            self._connection = connect(self._path)
             self._inode = inode(self._path)
 
     def _do(self, work: Callable[[], _Done]) -> _Done:
@@ -213,7 +315,7 @@ class UsageJournal:
             if self._connection is damaged:
                 with suppress(sqlite3.Error):
                     damaged.close()
-                usage_file.put_aside(self._path, self._inode)
+                put_aside(self._path, self._inode)
                 self._open()
 
     @contextmanager
@@ -233,7 +335,7 @@ class UsageJournal:
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:  # its messages may quote what is there
-            raise usage_file.of_sqlite(error, self._path) from error
+            raise of_sqlite(error, self._path) from error
 
     @contextmanager
     def _understood(self) -> Iterator[None]:
@@ -241,10 +343,10 @@ class UsageJournal:
         try:
             yield
         except (ValueError, TypeError, OverflowError) as error:
-            raise usage_file.damaged(self._path, type(error).__name__) from error
+            raise damaged(self._path, type(error).__name__) from error
 
     def _run(self, name: str, **values: Any) -> list[Any]:
-        return self._connection.execute(usage_file.sql(name), values).fetchall()
+        return self._connection.execute(sql(name), values).fetchall()
 
 
 def faults(store: Path) -> list[dict[str, str]]:
@@ -253,7 +355,7 @@ def faults(store: Path) -> list[dict[str, str]]:
     What cannot be looked at now, as somebody has it or it may not be read, is not told of.
     """
     path = usage_path(store)
-    common = {"lost": usage_file.LOST, "then": _THEN}
+    common = {"lost": LOST, "then": _THEN}
     rows = [{"file": str(old_path), "fault": PUT_ASIDE, **common} for old_path in kept_files(path)]
     if path.exists():
         with suppress(CardoffersError, OSError):

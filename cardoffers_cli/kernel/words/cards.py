@@ -11,8 +11,8 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.row_kinds import IDENTIFIERS, REFERENCES, TOKENS
-from cardoffers_cli.kernel.words.tokens import mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

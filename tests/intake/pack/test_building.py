@@ -21,8 +21,14 @@ import pytest
 
 from cardoffers_cli import __version__
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.pack.building import BuiltInLayout, PageCheck, build, verdict_modules
-from cardoffers_cli.intake.pack.runtime import read_runtime, unpacked
+from cardoffers_cli.intake.pack.building import (
+    BuiltInLayout,
+    PageCheck,
+    build,
+    read_runtime,
+    unpacked,
+    verdict_modules,
+)
 from cardoffers_cli.intake.profiles.refunds import settled
 from cardoffers_cli.intake.schemas.formats import rules_digest
 from packs import FAKE, fake_package, package
@@ -30,7 +36,7 @@ from packs import FAKE, fake_package, package
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cardoffers_cli.intake.pack.runtime import Runtime
+    from cardoffers_cli.intake.pack.building import Runtime
 
 MOST_BYTES = 14_000_000
 POLICY = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.pack import runtime
+from cardoffers_cli.intake.pack import building
 from cardoffers_cli.intake.schemas.formats import rules_digest
 from packs import fake_package
 from sizes import slow
@@ -18,7 +18,7 @@ from sizes import slow
 if TYPE_CHECKING:
     from pathlib import Path
 
-GET = f"npm pack pyodide@{runtime.VERSION}"
+GET = f"npm pack pyodide@{building.VERSION}"
 PROFILE = """
 form = {delimiter = ";"}
 [fields]
@@ -35,8 +35,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with a runtime, which is none but taken for the one that is pinned."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CARDOFFERS_PYODIDE", raising=False)
-    content = fake_package(tmp_path / runtime.FILE).read_bytes()
-    monkeypatch.setattr(runtime, "SHA256", hashlib.sha256(content).hexdigest())
+    content = fake_package(tmp_path / building.FILE).read_bytes()
+    monkeypatch.setattr(building, "SHA256", hashlib.sha256(content).hexdigest())
     (tmp_path / "bank.toml").write_text(PROFILE.replace("HMAC", ""))
     return tmp_path
 
@@ -50,7 +50,7 @@ def test_a_page_is_written_and_told(cardoffers: Any, place: Path) -> None:
         "sha256": hashlib.sha256(page).hexdigest(),
         "version": "0.1.0",
         "rules_sha256": rules_digest(),
-        "pyodide": runtime.VERSION,
+        "pyodide": building.VERSION,
         "institution": None,
         "currency": None,
         "profile": None,
@@ -84,12 +84,12 @@ def test_a_dry_run_says_the_same_and_writes_nothing(cardoffers: Any, place: Path
 
 def test_the_runtime_is_where_it_is_said(cardoffers: Any, place: Path) -> None:
     (place / "elsewhere").mkdir()
-    moved = (place / runtime.FILE).rename(place / "elsewhere" / "other.tgz")
+    moved = (place / building.FILE).rename(place / "elsewhere" / "other.tgz")
     words = ("pack", "build", "-o", "validator.html", "-q")
     assert 5 == cardoffers(*words).exit_code
     assert 0 == cardoffers(*words, "--pyodide", moved).exit_code
     assert 0 == cardoffers(*words, CARDOFFERS_PYODIDE=str(moved)).exit_code
-    moved.rename(place / "elsewhere" / runtime.FILE)
+    moved.rename(place / "elsewhere" / building.FILE)
     assert 0 == cardoffers(*words, "--store", "elsewhere/cardoffers.duckdb").exit_code
 
 
@@ -114,7 +114,7 @@ REFUSALS = [
         (2, "currency_unknown", "no currency 'EUX'", "GBP", "-o a.html --currency EUX"),
         (2, "profile_makes_tokens", "raw customer keys", "convert", "-o a.html --profile raw.toml"),
         (5, "profile_missing", "no.toml cannot be read", "new", "-o a.html --profile no.toml"),
-        (4, "output_taken", "onto what is read", "another", f"-o {runtime.FILE}"),
+        (4, "output_taken", "onto what is read", "another", f"-o {building.FILE}"),
         (10, "store_missing", "no store", "init", "-o a.html -i larkmere"),
     )
 ]

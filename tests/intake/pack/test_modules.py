@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.intake.pack.modules import modules_of, zip_of
+from cardoffers_cli.intake.pack.building import modules_of, zip_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.intake.pack.runtime import FILE, SHA256, VERSION, read_runtime
+from cardoffers_cli.intake.pack.building import FILE, SHA256, VERSION, read_runtime
 from cardoffers_cli.kernel.words.errors import NotFound, Refused
 from packs import RUNTIME, fake_package, package
 
@@ -49,7 +49,7 @@ def test_anything_else_is_refused_with_the_command_that_gets_it(
 def test_what_is_tried_is_what_is_pinned() -> None:
     """`.ci/run` names the version as it stands in the module."""
     script = (Path(__file__).parents[3] / ".ci" / "run").read_text("utf-8")
-    assert "cardoffers_cli/intake/pack/runtime.py" in script
+    assert "cardoffers_cli/intake/pack/building.py" in script
     assert f"pyodide-{VERSION}.tgz" == FILE
     assert 64 == len(SHA256)
     assert RUNTIME in {None, os.environ.get("CARDOFFERS_PYODIDE")}

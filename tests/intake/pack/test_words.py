@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.intake.pack.words import words
+from cardoffers_cli.intake.pack.building import words
 from cardoffers_cli.kernel.words.findings import CODES, FILE_CODES
 from languages import with_spanish
 

@@ -25,7 +25,7 @@ from cardoffers_cli.kernel.words.findings import (
     FILE_CODES,
     PICKUP_CODES,
 )
-from cardoffers_cli.kernel.words.tokens import ELLIPSIS
+from cardoffers_cli.kernel.words.ids import ELLIPSIS
 from cardoffers_cli.payouts.bank_codes import REASONS
 from sizes import one_in
 

@@ -10,8 +10,8 @@ import pytest
 from typer.main import get_command
 
 from cardoffers_cli.kernel.cli.commands import help_pages
+from cardoffers_cli.kernel.cli.help_topics import reference
 from cardoffers_cli.kernel.cli.main import COMMANDS, Entry, app, load
-from cardoffers_cli.kernel.cli.reference import reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

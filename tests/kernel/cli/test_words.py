@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.kernel.cli.help_topics import KNOWN, LISTS, PAGES, page_text
+from cardoffers_cli.kernel.cli.help_topics import KNOWN, LISTS, PAGES, page_text, reference
 from cardoffers_cli.kernel.cli.main import app
-from cardoffers_cli.kernel.cli.reference import reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.disk.digests import copy_with_digest, digest_of
+from cardoffers_cli.kernel.disk.folders import copy_with_digest, digest_of
 
 if TYPE_CHECKING:
     from pathlib import Path

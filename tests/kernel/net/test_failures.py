@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from cardoffers_cli.kernel.net.failures import retry_after_s
+from cardoffers_cli.kernel.net.transport import retry_after_s
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, 250_000)  # noqa: DTZ001 - moments are naive UTC
 

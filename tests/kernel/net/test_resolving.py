@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.events.receiver import Receiver
-from cardoffers_cli.kernel.net.resolving import AddressRefused, CheckedResolver, open_socket
 from cardoffers_cli.kernel.net.sender import AttemptLimits
+from cardoffers_cli.kernel.net.transport import AddressRefused, CheckedResolver, open_socket
 from post import DEADLINE_S, delivery, post, real_clock, send
 
 if TYPE_CHECKING:

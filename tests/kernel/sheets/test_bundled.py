@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cardoffers_cli.kernel.sheets.bundled import sample_data
+from cardoffers_cli.kernel.sheets.exports import sample_data
 
 CHECKOUT = Path(__file__).parents[3]
 

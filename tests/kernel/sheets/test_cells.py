@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from cardoffers_cli.kernel.sheets.cells import escaped_text, form_of, number_text
+from cardoffers_cli.intake.worksheet_cells import escaped_text, form_of, number_text
 
 NUMBERS = """
 stored                   shown as            text

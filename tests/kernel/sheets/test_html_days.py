@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.kernel.sheets.days import drawn_by_day, periods
-from cardoffers_cli.kernel.sheets.pictures import Picture
+from cardoffers_cli.kernel.sheets.pictures import Picture, drawn_by_day, periods
 
 FIRST = date(2026, 1, 1)
 

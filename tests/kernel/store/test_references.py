@@ -10,7 +10,7 @@ import pytest
 from cardoffers_cli.answers.explanations import explain
 from cardoffers_cli.archive.export import export
 from cardoffers_cli.kernel.store.interning import purchases_of_refs
-from cardoffers_cli.kernel.words import derived
+from cardoffers_cli.kernel.words import ids
 from hostile import LET_IN, REFUSED
 from tables import given, select, uid
 from work import file_of, found, taken, with_catalogue
@@ -41,7 +41,7 @@ def test_the_hash_is_the_same_for_ever(store: Store) -> None:
 def test_what_is_derived_without_a_statement_is_what_one_derives(store: Store) -> None:
     owner = uid("alder")
     for ref in (*REFS, *LET_IN.values(), *REFUSED.values()):
-        assert (derived.ref_hash(owner, ref), derived.transaction_id(owner, ref)) == (
+        assert (ids.ref_hash(owner, ref), ids.transaction_id(owner, ref)) == (
             store.connection.execute(
                 "select ref_hash($1, $2), transaction_id($1, $2)", [owner, ref]
             ).fetchone()
@@ -57,7 +57,7 @@ AGAIN = "ref cardholder identifier amount\nr-2 c0 M0 2.00\nr-9 c0 M0 2.00\nr-3 c
 def test_of_references_with_one_hash_the_text_decides(
     tmp_path: Path, is_archived: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(derived, "_text_hash", lambda _content: 7)
+    monkeypatch.setattr(ids, "_text_hash", lambda _content: 7)
     made = with_catalogue(tmp_path)
     with made.store() as store:
         select(store, COLLIDES)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.kernel.store import journal
-from cardoffers_cli.kernel.store import shared as module
+from cardoffers_cli.kernel.store import opening as module
 from cardoffers_cli.kernel.store.layout import folder_of, log_path, turn_path
+from cardoffers_cli.kernel.store.opening import Holding
 from cardoffers_cli.kernel.store.runs import write_run
-from cardoffers_cli.kernel.store.shared import Holding
 from cardoffers_cli.kernel.words.errors import NoStore, StoreBusy
 from tables import NOON
 from work import job, new_store
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[2])
-from cardoffers_cli.kernel.store.shared import Holding
+from cardoffers_cli.kernel.store.opening import Holding
 from test_shared import write
 from work import job
 made, holding = job(sys.argv[1]), Holding()

@@ -39,7 +39,7 @@ def test_rows_are_dictionaries_and_values_are_exact(store: Store) -> None:
 
 def test_a_frame_comes_out_with_and_without_parameters(store: Store) -> None:
     given(store, "institutions", "institution\nalder\nbrook")
-    assert ["alder", "brook"] == store.frame("kernel/cli/completions:institutions")[
+    assert ["alder", "brook"] == store.frame("kernel/cli/completing:institutions")[
         "value"
     ].to_list()
     found = store.frame("kernel/store/institutions:find", slug_or_id="brook")

@@ -18,7 +18,8 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.kernel.store import usage_file, usage_journal
+from cardoffers_cli.kernel.store import usage_journal
+from cardoffers_cli.kernel.store import usage_journal as usage_file
 from cardoffers_cli.kernel.store.layout import folder_of, kept_files, usage_logs, usage_path
 from cardoffers_cli.kernel.store.statements import statements
 from cardoffers_cli.kernel.store.usage_journal import Entries, UsageJournal, Use

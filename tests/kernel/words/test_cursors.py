@@ -10,7 +10,7 @@ from hypothesis import assume
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from cardoffers_cli.kernel.words.cursors import CursorInvalid, decode_cursor, encode_cursor
+from cardoffers_cli.kernel.words.ids import CursorInvalid, decode_cursor, encode_cursor
 
 POSITION = st.tuples(st.datetimes(), st.uuids())
 CURSOR_LETTERS = st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from cardoffers_cli.kernel.words.id_prefixes import ids_beginning, is_whole
+from cardoffers_cli.kernel.words.ids import ids_beginning, is_whole
 
 ID = "6b0e4c1d-7f3a-8b2c-9d4e-5f6071829304"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.kernel.words.tokens import mask
+from cardoffers_cli.kernel.words.ids import mask
 
 
 @pytest.mark.parametrize(
