@@ -1,8 +1,8 @@
 """Which expected files came, and when (watch.md#files-that-are-expected): deadlines and files, met.
 
-Every file counts once. The usual moment is as long before a deadline as the last files that came
-in time were. Of the deadlines before and after it a file counts for the one whose usual moment it
-is nearer to, if that still waits for a file; else for the newest that was missed in a month, or for
+Every file counts once. The usual moment is as long before a deadline as the last files that came in
+time were. Of the deadlines before and after it a file counts for the one whose usual moment it is
+nearer to, if that still waits for a file; else for the newest that was missed in a month, or for
 the next.
 """
 

@@ -1,8 +1,8 @@
 """Import catalogue files into the store and export them again (rules.md#catalogue-files).
 
-One import is one transaction and one run, whatever number of files it reads. A file says
-everything about its rows: an empty optional cell clears the value (an institution's id,
-webhook_url and require_marker are kept). A row that is gone from a file stays in the store.
+One import is one transaction and one run, whatever number of files it reads. A file says everything
+about its rows: an empty optional cell clears the value (an institution's id, webhook_url and
+require_marker are kept). A row that is gone from a file stays in the store.
 
 Where offers changed, the report says how many purchases that wait for a match this concerns
 (`waiting_purchases`): what was decided stands.

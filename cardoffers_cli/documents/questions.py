@@ -1,7 +1,7 @@
 """Statements: what an institution is owed for a period, taken once and kept for ever.
 
-A statement is made of whole settlements, each of which is on one statement at most, so it is
-frozen with the list of their numbers: what is told of it again is read of the ledger
+A statement is made of whole settlements, each of which is on one statement at most, so it is frozen
+with the list of their numbers: what is told of it again is read of the ledger
 (rules.md#statements).
 """
 

@@ -1,9 +1,9 @@
 """The webhook of an institution: its URL, its events, and the secret that signs them.
 
 A secret is text that nobody can guess, shown when it is made and never again: in the report, or in
-a new file of its owner's. The store has its hash; its text stays in the store's folder, which
-has it before the store names it, and loses it after the store does. Setting a webhook again, with
-the same URL or another, keeps the secret.
+a new file of its owner's. The store has its hash; its text stays in the store's folder, which has
+it before the store names it, and loses it after the store does. Setting a webhook again, with the
+same URL or another, keeps the secret.
 
 An institution that sets its webhook for the first time may have events from before: those that wait
 are sent too, or held back, as is said (`past`); held back if nothing is said. It can be said again

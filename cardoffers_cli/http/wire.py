@@ -2,8 +2,8 @@
 
 h11 is lenient where older clients were not exact: it takes a bare line feed for the end of a line,
 folded lines, two equal lengths, a length beside chunks. A proxy in front may read those otherwise
-and take part of a body for the next request, so here each of them is refused, and the connection
-is closed with the refusal.
+and take part of a body for the next request, so here each of them is refused, and the connection is
+closed with the refusal.
 
 Memory of bodies is counted as bytes come and not as they are announced, for each institution and
 for all, so who announces much and sends nothing takes nothing from anybody.

@@ -3,11 +3,11 @@
 Each rule is a condition (`conditions.py`) that holds of a row that breaks it. Of several rules
 broken by one column the first in the table speaks, so a card number is not also called a token with
 spaces. A rule holds of the kinds of rows that have its column, or of those that it names. Levels
-and advice stand in `kernel/words/findings.toml`. To add a rule, add its code there and a
-line here: `rulebook.py` derives all else for columns, `plain/rulebook.py` for rows, which is why
-only the standard library is imported here. Messages name the column and the rule, never the value.
-In words they stand in rules.md#columns, rules.md#amounts, rules.md#currency,
-rules.md#merchant-fields and rules.md#control-characters.
+and advice stand in `kernel/words/findings.toml`. To add a rule, add its code there and a line here:
+`rulebook.py` derives all else for columns, `plain/rulebook.py` for rows, which is why only the
+standard library is imported here. Messages name the column and the rule, never the value. In words
+they stand in rules.md#columns, rules.md#amounts, rules.md#currency, rules.md#merchant-fields and
+rules.md#control-characters.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The pages of a night, beside its reports: written last, when its audits are known.
 
-`index.html` is of the night, `institution-<slug>.html` of each institution that had anything
-in it, and `index.html` one folder above is
-of all nights. They depend on the store and the night's clock, but for what tells of attempts and of
-seconds: those take the time they take.
+`index.html` is of the night, `institution-<slug>.html` of each institution that had anything in it,
+and `index.html` one folder above is of all nights. They depend on the store and the night's clock,
+but for what tells of attempts and of seconds: those take the time they take.
 """
 
 from __future__ import annotations

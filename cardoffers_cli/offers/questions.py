@@ -1,7 +1,7 @@
 """Offers as operators look at them: those of a program, or one with everything about it.
 
-What an offer's state means stands in `offer_state` (`offers/views.sql`): expired,
-paused, not_started, budget_spent or active, the first that holds.
+What an offer's state means stands in `offer_state` (`offers/views.sql`): expired, paused,
+not_started, budget_spent or active, the first that holds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Retention: delete what is older than its setting, and nothing that anything still keeps.
 
 Nothing is deleted where no age is set. A legal hold wins over every age, and so does what is open
-of an institution (`privacy/retention.py`; rules.md#retention). What goes is counted in
-the record of the run before it is deleted; killed, the next one deletes the rest.
+of an institution (`privacy/retention.py`; rules.md#retention). What goes is counted in the record
+of the run before it is deleted; killed, the next one deletes the rest.
 """
 
 from __future__ import annotations

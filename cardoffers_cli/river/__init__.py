@@ -21,7 +21,7 @@ engine is done without one: texts get their numbers, and references their hashes
 (`kernel/store/interning.py`, `kernel/words/ids.py`). Both sizes are held to the same outcome.
 
 The runs that call the steps are here too: `imports.py` with `receiving.py`, `events.py`,
-`engines.py`, `settlements.py`, `simulate.py`, `withdrawals.py`. Done twice, a step does nothing
-the second time. May import the kernel, intake and archive; steps never import each other. To add a
+`engines.py`, `settlements.py`, `simulate.py`, `withdrawals.py`. Done twice, a step does nothing the
+second time. May import the kernel, intake and archive; steps never import each other. To add a
 step, add its module, its SQL file, its test, its handle, and its call in a run.
 """

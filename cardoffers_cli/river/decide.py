@@ -1,7 +1,7 @@
 """Match: decide every purchase that is not decided yet, over all institutions at once.
 
-All at once, because offers share their budget between institutions and the order of purchases
-runs through all of them.
+All at once, because offers share their budget between institutions and the order of purchases runs
+through all of them.
 """
 
 from __future__ import annotations

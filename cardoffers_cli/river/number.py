@@ -1,10 +1,10 @@
 """Number: the tokens and merchant identifiers of staged rows get their numbers in the store.
 
 Of a row that may lack a cardholder, or an instrument, what is there gets its number; a kind of rows
-without either has nothing to be numbered. Fingerprints
-join rows to numbers, so texts are compared once per distinct text and not once per row. That two
-texts share a fingerprint is checked here: it will hardly ever be seen, and must never pass. Of few
-purchases the numbers are put beside the rows that are at hand, and no table is joined.
+without either has nothing to be numbered. Fingerprints join rows to numbers, so texts are compared
+once per distinct text and not once per row. That two texts share a fingerprint is checked here: it
+will hardly ever be seen, and must never pass. Of few purchases the numbers are put beside the rows
+that are at hand, and no table is joined.
 """
 
 from __future__ import annotations

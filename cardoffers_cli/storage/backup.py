@@ -1,12 +1,12 @@
 """Backup: a whole copy of the store, with a checksum beside it.
 
 It is copied through the engine, opened, compared with the store table by table, audited, and only
-then given its name; what tells it from any other file stands in `FILE.checksum`. Signing
-secrets, which are in no copy of a store, are in `FILE.secrets` where there are any, and the list of
-erasures is in `FILE.erasures`, to which later erasures are added. Nothing else is ever overwritten.
-Killed, it leaves a draft in that folder, and what is to stand beside the name that it
-did not come to; the next backup there removes both. The checksum comes first, and claims the name.
-`restore.py` is the way back.
+then given its name; what tells it from any other file stands in `FILE.checksum`. Signing secrets,
+which are in no copy of a store, are in `FILE.secrets` where there are any, and the list of erasures
+is in `FILE.erasures`, to which later erasures are added. Nothing else is ever overwritten. Killed,
+it leaves a draft in that folder, and what is to stand beside the name that it did not come to; the
+next backup there removes both. The checksum comes first, and claims the name. `restore.py` is the
+way back.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Files that were taken, looked at again: what was written to them later was read by nobody.
 
-Each is held against the size and digest of what was read, by every later night and by `doctor`;
-one that a later night found the same is read again only when its times say that it was touched. A
-file that is not there any more was taken away by somebody who may, and is no matter.
+Each is held against the size and digest of what was read, by every later night and by `doctor`; one
+that a later night found the same is read again only when its times say that it was touched. A file
+that is not there any more was taken away by somebody who may, and is no matter.
 
 Whoever is told of a change answers it: an import of the file, where it lies, takes the rows that
 were not read (the others are known by their references), and `run accept` leaves it as it is. Until

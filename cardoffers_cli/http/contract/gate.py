@@ -1,8 +1,8 @@
 """The gate: who calls, whether they may, and whether it is too often (rules.md#rates).
 
-A key is told from others by its hash, in constant time. Why a key was refused goes into the
-usage journal, and from there into the security log; a key that is only mistyped tells of nobody, so
-it is answered and not noted.
+A key is told from others by its hash, in constant time. Why a key was refused goes into the usage
+journal, and from there into the security log; a key that is only mistyped tells of nobody, so it is
+answered and not noted.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A parameter says how its text is read and what OpenAPI says of it, so that the description cannot
 differ from the rule. Everything that is wrong with the values of a call is told at once, and none
-of them is repeated. The name of an unknown parameter is, as a pointer, unless a token could hide
-in it. JSON has its limits, exact numbers, and no field named twice.
+of them is repeated. The name of an unknown parameter is, as a pointer, unless a token could hide in
+it. JSON has its limits, exact numbers, and no field named twice.
 """
 
 from __future__ import annotations

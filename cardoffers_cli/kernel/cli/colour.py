@@ -1,8 +1,8 @@
 """Lines on a screen: where they are folded, and what colour means in them.
 
-Red is wrong, yellow needs attention, green is good.
-A tone is told by a word of the contract in a column that says a state, or by the word that a line
-begins with. The text says the same, so that nothing is lost where there is no colour.
+Red is wrong, yellow needs attention, green is good. A tone is told by a word of the contract in a
+column that says a state, or by the word that a line begins with. The text says the same, so that
+nothing is lost where there is no colour.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The command line's front page: which commands there are, in a newcomer's order.
 
 A command's module is imported when it is called, not before, so that `--help` and completion are
-instant. To add one, add its line to `COMMANDS`; `module:name` is a function, or a `typer.Typer`
-for a group.
+instant. To add one, add its line to `COMMANDS`; `module:name` is a function, or a `typer.Typer` for
+a group.
 """
 
 import os

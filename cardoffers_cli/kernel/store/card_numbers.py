@@ -1,10 +1,10 @@
 """Card numbers in the store, and what is known of the numbers of its institutions.
 
-Every door asks the same judge (`kernel/words/cards.py`): of what an institution sends, here
-for what stands in the store, which may hold none. `kernel/store/card_numbers.sql` names the few
-text columns that are not looked at; any other one is, and is masked. Numbers that the catalogue
-holds as merchants' identifiers are none, nor what was taken as references by all that an
-institution sent until then. The numbers themselves go nowhere.
+Every door asks the same judge (`kernel/words/cards.py`): of what an institution sends, here for
+what stands in the store, which may hold none. `kernel/store/card_numbers.sql` names the few text
+columns that are not looked at; any other one is, and is masked. Numbers that the catalogue holds as
+merchants' identifiers are none, nor what was taken as references by all that an institution sent
+until then. The numbers themselves go nowhere.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Its first line has the key, drawn once. Each other line says of which institution a cardholder was
 erased, by the keyed hash of the token (HMAC-SHA256), never by the token. It is its owner's only.
-The list is written before the store is: a restore of an older backup, or a crash, is
-so made good (rules.md#erasure). The same file stands beside each backup, as `FILE.erasures`.
+The list is written before the store is: a restore of an older backup, or a crash, is so made good
+(rules.md#erasure). The same file stands beside each backup, as `FILE.erasures`.
 """
 
 from __future__ import annotations

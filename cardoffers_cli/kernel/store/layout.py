@@ -6,12 +6,11 @@ folder, one lock and one journal.
 
 The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
 `night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the
-`secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with
-the mark `erased-since`, the `snapshot`, the `archive`, the list of `backups`,
-drafts (`.new`), and what is kept under a dated name (`.kept`). Beside the store itself are what the
-engine puts there (`.wal`, with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint,
-and `.tmp`), a store that was replaced (`.kept`), and what the nights tell people: `runs/` and
-`reports/`.
+`secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with the mark
+`erased-since`, the `snapshot`, the `archive`, the list of `backups`, drafts (`.new`), and what is
+kept under a dated name (`.kept`). Beside the store itself are what the engine puts there (`.wal`,
+with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint, and `.tmp`), a store that
+was replaced (`.kept`), and what the nights tell people: `runs/` and `reports/`.
 """
 
 from __future__ import annotations

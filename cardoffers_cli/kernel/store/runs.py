@@ -1,7 +1,7 @@
 """Run records: every job that writes opens one, and its number says what was known when.
 
-The number is drawn inside the caller's transaction, so an abandoned job leaves no record and no
-gap that means something.
+The number is drawn inside the caller's transaction, so an abandoned job leaves no record and no gap
+that means something.
 """
 
 from __future__ import annotations

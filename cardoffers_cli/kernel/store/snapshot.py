@@ -1,8 +1,8 @@
 """The snapshot of the store: what readers may look at while a long job holds it.
 
-It is a whole copy of the store as it was when it was taken, and is under no lock.
-It is replaced in one step: who has it open keeps the file that was opened. The run that took it is
-its newest of that kind, so a snapshot tells its own age. Nothing depends on it: it may be missing.
+It is a whole copy of the store as it was when it was taken, and is under no lock. It is replaced in
+one step: who has it open keeps the file that was opened. The run that took it is its newest of that
+kind, so a snapshot tells its own age. Nothing depends on it: it may be missing.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 A URL is given by an institution and followed from inside our network, so it must not be able to
 reach what only the inside can reach. `REFUSED` is the explicit list, after IANA's special-purpose
-registries: `ipaddress.is_global` takes NAT64, 6to4 and others for public. The text of a URL is
-held to a form that every parser reads alike; what its name resolves to is looked at when a
-connection is made (`kernel/net/transport.py`), because it can change.
+registries: `ipaddress.is_global` takes NAT64, 6to4 and others for public. The text of a URL is held
+to a form that every parser reads alike; what its name resolves to is looked at when a connection is
+made (`kernel/net/transport.py`), because it can change.
 """
 
 from __future__ import annotations

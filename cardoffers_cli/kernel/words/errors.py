@@ -1,8 +1,7 @@
 """The errors a run can end with: each has a stable code, a message and what to do next.
 
-Bad input is data (findings); a bad run is one of these exceptions. The doors translate the class
-to an exit code (`kernel/cli/exits.py`) or an HTTP status. The class docstring is the default
-message.
+Bad input is data (findings); a bad run is one of these exceptions. The doors translate the class to
+an exit code (`kernel/cli/exits.py`) or an HTTP status. The class docstring is the default message.
 """
 
 from __future__ import annotations
