@@ -53,11 +53,8 @@ intake/layout_commands -> sample/work
 intake/schemas/formats -> catalogue/files
 kernel/cli/help_topics -> catalogue/files
 kernel/cli/help_topics -> payouts/bank_codes
-kernel/store/approval_requests -> approvals/questions
-kernel/store/engine_errors -> archive/buckets
 kernel/store/opening -> archive/archive
 kernel/store/snapshot -> archive/archive
-keys/notices -> events/inbox
 river/imports -> privacy/card_numbers
 river/imports -> watch/questions
 river/imports -> watch/scan

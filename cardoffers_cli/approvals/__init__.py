@@ -1,7 +1,7 @@
 """Approvals: actions that wait for a second person.
 
-`kernel/store/approval_requests.py` asks for one where an action needs it; `work.py` decides, does
-what was asked for and records who did (read it first); `questions.py` lists what waits. May import
-the slices before it. To put an action under approval, add its kind to `kernel/words/approvals.py`
-and its call to `work.py`.
+`kernel/store/approval_requests.py` asks for one where an action needs it; `work.py` lists what
+waits, and gives or refuses it (read it first). May import the slices before it. To put an action
+under approval, add its kind to `kernel/words/approvals.py`, and call `require_approval` where it is
+done.
 """

@@ -33,8 +33,8 @@ def list_(
     all_rows: options.All = False,
 ) -> None:
     """List what was asked for, by whom, and how far it is, the newest first."""
-    from cardoffers_cli.approvals.questions import Approval
     from cardoffers_cli.approvals.work import list_approvals
+    from cardoffers_cli.kernel.store.approval_requests import Approval
 
     context = CommandContext.of(ctx)
     most = None if all_rows else limit + 1

@@ -8,18 +8,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.approvals import questions as approvals
 from cardoffers_cli.kernel.identifiers import whole_id
-from cardoffers_cli.kernel.store.approval_requests import approval_moment, log_approval
+from cardoffers_cli.kernel.store.approval_requests import (
+    approval_moment,
+    known_approvals,
+    log_approval,
+)
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.approvals import may_be_one
-from cardoffers_cli.kernel.words.errors import Refused, UsageError
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
 
 if TYPE_CHECKING:
-    from cardoffers_cli.approvals.questions import Answer, Approval, ApprovalState
+    from cardoffers_cli.kernel.store.approval_requests import Answer, Approval, ApprovalState
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
@@ -36,9 +39,7 @@ def list_approvals(
         store = source.store
         owner = find_institution(store, institution).id if institution else None
         moment = approval_moment(store, job.now)
-        return approvals.list_approvals(
-            store, moment, institution_id=owner, state=state, limit=limit
-        )
+        return known_approvals(store, moment, institution_id=owner, state=state, limit=limit)
 
 
 def show_approval(job: Job, approval: str) -> Approval:
@@ -83,7 +84,7 @@ def _answer(
                 else:
                     actor, event = job.actor, f"approval_{answer}"
                     store.execute(
-                        "approvals/questions:answer",
+                        "approvals/work:answer",
                         approval_id=request.approval_id,
                         institution_id=request.institution_id,
                         answer=answer,
@@ -101,8 +102,16 @@ def _answer(
 
 
 def _find(store: Store, job: Job, approval: str) -> Approval:
+    """Return one request by its id; raise `NotFound`."""
     moment = approval_moment(store, job.now)
-    return approvals.find_approval(store, moment, whole_id(store, "approval", approval))
+    rows = known_approvals(store, moment, approval_id=whole_id(store, "approval", approval))
+    if not rows:
+        raise NotFound(
+            "There is no request for an approval with this id.",
+            code="approval_not_found",
+            hint="`cardoffers approve list` shows them with their ids.",
+        )
+    return rows[0]
 
 
 def _check_pending(request: Approval) -> None:

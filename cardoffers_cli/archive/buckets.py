@@ -20,7 +20,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from cardoffers_cli.archive.connecting import Folder
-from cardoffers_cli.kernel.words.errors import CardoffersError, NetworkFailure, UsageError
+from cardoffers_cli.kernel.words.errors import (
+    CardoffersError,
+    NetworkFailure,
+    UsageError,
+    history_failure,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +48,6 @@ _NO_PLACE = "root_not_a_folder"
 
 _TRIES = 2
 """How often s3fs asks; botocore asks five times for each, and waits 15 s for an answer."""
-
-_DENIED = {"PermissionError", "NoCredentialsError", "CredentialRetrievalError"}
-_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ ].*\n)*([\w.]+)")
 
 
 @dataclass(frozen=True)
@@ -143,36 +145,6 @@ def place_of(text: str) -> Place:
     return Bucket(url.geturl().rstrip("/"))
 
 
-def failure(kind: str, url: str | None = None) -> NetworkFailure:
-    """Return the error for an exception of that kind, met at a URL, where it is known."""
-    where = f"The history at {url}" if url else "The history"
-    if kind in _DENIED:
-        return NetworkFailure(
-            f"{where} may not be read or written with the credentials that were found.",
-            code="history_denied",
-            hint="Give them the right to list, read, write and delete there, then run it again: "
-            "everything happens once.",
-        )
-    if kind == FileNotFoundError.__name__:
-        return NetworkFailure(
-            f"{where} is not there: there is no such bucket, or something in it is gone.",
-            code="history_not_found",
-            hint="Make the bucket, fix its name or bring back what is gone, then run it again.",
-        )
-    return NetworkFailure(
-        f"{where} cannot be reached ({kind}).",
-        code="history_unreachable",
-        hint="Look at the network, the endpoint and the credentials, then run it again: everything "
-        "happens once.",
-    )
-
-
-def kind_told(text: str) -> str | None:
-    """Return the kind of a Python exception that DuckDB tells of, met in a package of fsspec."""
-    match = _TRACEBACK.match(text)
-    return match and match[1].rpartition(".")[2]
-
-
 def _filesystem(url: str) -> tuple[Any, str]:
     """Return what reaches a URL, one for the whole process, and how that names it."""
     try:
@@ -199,4 +171,4 @@ def _reached(url: str) -> Iterator[None]:
     except CardoffersError:
         raise
     except Exception as error:  # each package has kinds of its own
-        raise failure(type(error).__name__, url) from error
+        raise history_failure(type(error).__name__, url) from error

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.events.deliver import HELD_NEXT
-from cardoffers_cli.events.inbox import Message
 from cardoffers_cli.events.listen_commands import listen, verify
+from cardoffers_cli.institutions.inbox import Message
 from cardoffers_cli.kernel.cli import completing, options
 from cardoffers_cli.kernel.cli.commands import group, moment
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
@@ -348,7 +348,7 @@ inbox_app = group("List and read the messages to an institution's team.")
 
 
 question(
-    *(inbox_app, "list", "events/inbox:messages", Message),
+    *(inbox_app, "list", "institutions/inbox:messages", Message),
     says="List the messages, the newest first.",
     asks="one_institution unread_only",
     unread_only=(Annotated[bool, option("Only what nobody has read.", "--unread")], False),
@@ -369,7 +369,7 @@ def read(
     dry_run: DryRun = False,
 ) -> None:
     """Show a message, or all that are unread, and mark it as read; the first time counts."""
-    from cardoffers_cli.events.inbox import read_messages
+    from cardoffers_cli.institutions.inbox import read_messages
 
     if all_unread == (message_id is not None):
         raise UsageError("Name one message, or --all.", hint="`cardoffers inbox list` has the ids.")

@@ -15,9 +15,10 @@ from itertools import count
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.events import deliver, inbox
+from cardoffers_cli.events import deliver
 from cardoffers_cli.events.deliver import MOST_JITTER_PERMILLE, Claim, FinishedAttempt
 from cardoffers_cli.events.questions import EventTimeline, find_delivery, show_delivery
+from cardoffers_cli.institutions import inbox
 from cardoffers_cli.kernel.identifiers import subject_id as whole_subject_id
 from cardoffers_cli.kernel.net.sender import AttemptLimits, Delivery, Outcome, send_all
 from cardoffers_cli.kernel.store.clock import Clock, Watch

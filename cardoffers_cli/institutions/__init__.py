@@ -1,7 +1,8 @@
 """Institutions: who takes part, on which terms, with which settings, and what changed.
 
 `work.py` adds and changes one (read it first), `accounts.py` its bank account, `changes.py` keeps
-what was changed and writes what others must know to the security log, `history.py` lists it.
+what was changed and writes what others must know to the security log, `history.py` lists it,
+`inbox.py` is what its team is told.
 `kernel/store/institutions.py` finds one by its name. May import the kernel, intake, archive and
 river, and the slices before it. To add a setting follow the recipe in CONTRIBUTING.
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.events import inbox
+from cardoffers_cli.institutions import inbox
 from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.records import Record, shown

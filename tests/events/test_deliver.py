@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.events import inbox
 from cardoffers_cli.events.deliver import DELAYS_S
 from cardoffers_cli.events.receiver import Behaviour, Received, Receiver
 from cardoffers_cli.events.sending import resend, send
 from cardoffers_cli.events.subscriptions import past_events, retry, rotate_secret, set_webhook
+from cardoffers_cli.institutions import inbox
 from cardoffers_cli.kernel.store.clock import Clock, Watch
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.lock import sender_lock

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.events import inbox
+from cardoffers_cli.institutions import inbox
 from tables import NOON, uid
 from work import new_store, tell
 

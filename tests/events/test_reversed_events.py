@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.answers.timelines import tell_timeline
-from cardoffers_cli.events import inbox
 from cardoffers_cli.events.receiver import Behaviour, Receiver
 from cardoffers_cli.events.sending import resend
 from cardoffers_cli.events.subscriptions import retry, set_webhook, show_event
+from cardoffers_cli.institutions import inbox
 from cardoffers_cli.kernel.store.card_numbers import Mask, mask
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError

@@ -12,10 +12,10 @@ import pytest
 
 from banks import NUMBER, camt
 from cardoffers_cli.documents.closing import close_statement
-from cardoffers_cli.events import inbox
 from cardoffers_cli.events.receiver import Behaviour, Receiver
 from cardoffers_cli.events.sending import resend
 from cardoffers_cli.events.subscriptions import retry, set_webhook, show_event
+from cardoffers_cli.institutions import inbox
 from cardoffers_cli.kernel.cli.help_topics import page_text
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.store.institutions import find_institution

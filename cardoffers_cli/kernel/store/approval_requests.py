@@ -7,34 +7,88 @@ Where it is not, the work is given up, and the request for it is kept in a trans
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4, uuid5
 
-from cardoffers_cli.approvals import questions as approvals
 from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.runs import newest_clock, run_record
-from cardoffers_cli.kernel.words.approvals import ACTIONS, Limit, digest_of, is_needed
+from cardoffers_cli.kernel.words.approvals import (
+    ACTIONS,
+    LASTS,
+    Limit,
+    approval_id,
+    digest_of,
+    is_needed,
+)
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.money import money_text, quantize
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
-    from decimal import Decimal
+    from uuid import UUID
 
-    from cardoffers_cli.approvals.questions import Approval, ApprovalRequest
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
 
 ON = "on"
 """What the setting `approvals` of an institution says where it wants them."""
 NEEDED = "needed"
 """What a dry run finds where nobody has asked for the approval yet."""
+
+
+ApprovalState = Literal["pending", "given", "refused", "expired", "used"]
+Answer = Literal["given", "refused"]
+
+
+class ApprovalRequest(Record):
+    """What an approval is asked for, by whom and until when.
+
+    `number` counts the requests of the institution that are alike, which is of one `digest`.
+    """
+
+    approval_id: UUID
+    institution_id: UUID
+    institution: str = shown(gives_way=2)
+    number: int
+    action: str
+    subject: str
+    amount: Amount | None = shown(gives_way=1)
+    currency: str | None = shown(gives_way=1)
+    details: Mapping[str, Any]
+    digest: str
+    maker: str = shown("asked by")
+    requested_at: datetime = shown("asked at", gives_way=4)
+    expires_at: datetime = shown("until", gives_way=3)
+
+
+class Approval(
+    ApprovalRequest,
+    sheet="* -institution_id -number -details -digest -answer -answered_at -used_by -used_at"
+    " -dry_run",
+):
+    """A request that is in the store: how far it is, its answer, and its use.
+
+    `dry_run` is there where it has just been answered.
+    """
+
+    state: str
+    answer: str | None
+    answered_by: str | None = shown("answered by", gives_way=5)
+    answered_at: datetime | None
+    reason: str | None = shown(gives_way=6)
+    used_by: str | None
+    used_at: datetime | None
+    dry_run: bool | None = if_any()
 
 
 class ApprovalNeeded(Refused):
@@ -100,13 +154,14 @@ def require_approval(
         return None
     moment = approval_moment(store, run.as_of)
     digest = digest_of(action, subject, amount, currency, details)
-    newest = approvals.newest_alike(store, moment, institution.id, digest)
+    of = {"institution_id": institution.id}
+    newest = next(iter(known_approvals(store, moment, **of, digest=digest, limit=1)), None)
     if dry_run:
         return newest.state if newest and newest.state in {"pending", "given"} else NEEDED
     if newest is not None and newest.state == "pending":
         raise ApprovalNeeded(newest, newest)
     if newest is None or newest.state != "given":
-        request = approvals.next_request(
+        request = next_request(
             newest,
             institution=institution.slug,
             institution_id=institution.id,
@@ -122,7 +177,7 @@ def require_approval(
         other = asked_before(store, run, institution, action=action, subject=subject)
         raise ApprovalNeeded(request, newest, other)
     store.execute(
-        "approvals/questions:use",
+        "kernel/store/approval_requests:use",
         approval_id=newest.approval_id,
         institution_id=newest.institution_id,
         used_by=run.actor,
@@ -143,7 +198,38 @@ def asked_before(
     if institution.approvals != ON:
         return None
     moment = approval_moment(store, run.as_of)
-    return approvals.newest_of(store, moment, institution.id, action, subject)
+    of = {"institution_id": institution.id, "action": action, "subject": subject}
+    given = known_approvals(store, moment, **of, state="given")
+    return next(iter(given or known_approvals(store, moment, **of, state="pending")), None)
+
+
+def next_request(
+    newest: Approval | None, *, institution_id: UUID, digest: str, now: datetime, **fields: Any
+) -> ApprovalRequest:
+    """Return the request that follows the newest one that is alike."""
+    number = newest.number + 1 if newest else 1
+    return ApprovalRequest(
+        approval_id=approval_id(institution_id, digest, number),
+        institution_id=institution_id,
+        number=number,
+        digest=digest,
+        requested_at=now,
+        expires_at=now + LASTS,
+        **fields,
+    )
+
+
+def known_approvals(store: Store, moment: datetime, **filters: Any) -> list[Approval]:
+    """Return requests as of a moment, the newest first; the filters are those of the statement."""
+    names = ("institution_id", "state", "digest", "approval_id", "action", "subject", "limit")
+    bounds = dict.fromkeys(names)
+    rows = store.rows(
+        "kernel/store/approval_requests:known", moment=moment, **{**bounds, **filters}
+    )
+    return [
+        Approval.of({**row, "details": json.loads(row["details"], parse_float=Decimal)})
+        for row in rows
+    ]
 
 
 def approval_moment(store: Store, now: datetime) -> datetime:
@@ -188,7 +274,9 @@ def _keep(store: Store, job: Job, request: ApprovalRequest) -> None:
         store.transaction(),
         run_record(store, kind="approval_request", now=job.now, actor=job.actor) as run,
     ):
-        approvals.ask(store, request, dumps(request.details))
+        columns = {name: value for name, value in request.items() if name != "institution"}
+        columns["details"] = dumps(request.details)
+        store.execute("kernel/store/approval_requests:ask", **columns)
         moment = request.requested_at
         log_approval(store, "approval_requested", request, now=moment, actor=job.actor)
         run.counts["approval_id"] = request.approval_id

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from cardoffers_cli.archive import buckets
 from cardoffers_cli.kernel.store.layout import log_paths
 from cardoffers_cli.kernel.words.errors import (
     CardoffersError,
@@ -26,6 +25,7 @@ from cardoffers_cli.kernel.words.errors import (
     StoreBusy,
     StoreDamaged,
     StoreVersion,
+    history_failure,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ _NOT_PERMITTED = re.compile(r"Permission denied|Read-only file system|Operation 
 _NO_ROOM = re.compile(r"No space left|Disk quota exceeded|failed to offload", re.IGNORECASE)
 _FILE = re.compile(r'file "([^"]+)"')
 _PID = re.compile(r"PID (\d+)")
+_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ ].*\n)*([\w.]+)")
+"""What is told of an exception in a package of fsspec, by which the history is read."""
 
 
 class SchemaUnknown(CardoffersError):
@@ -74,8 +76,8 @@ def of_statement(error: duckdb.Error, path: str = "") -> CardoffersError:
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error
     if type(error) is duckdb.Error:  # of none of its kinds: what it read made no sense to it
-        kind = buckets.kind_told(text)
-        return buckets.failure(kind) if kind else unreadable()
+        raised = _TRACEBACK.match(text)
+        return history_failure(raised[1].rpartition(".")[2]) if raised else unreadable()
     if path != IN_MEMORY and _is_damage(error, text):
         return _damaged(path, error)
     ours = (

@@ -117,3 +117,27 @@ class Interrupted(CardoffersError):
     """The work was broken off."""
 
     code = "interrupted"
+
+
+def history_failure(kind: str, url: str | None = None) -> NetworkFailure:
+    """Return the error for an exception of that kind, met where the history is kept."""
+    where = f"The history at {url}" if url else "The history"
+    if kind in {"PermissionError", "NoCredentialsError", "CredentialRetrievalError"}:
+        return NetworkFailure(
+            f"{where} may not be read or written with the credentials that were found.",
+            code="history_denied",
+            hint="Give them the right to list, read, write and delete there, then run it again: "
+            "everything happens once.",
+        )
+    if kind == FileNotFoundError.__name__:
+        return NetworkFailure(
+            f"{where} is not there: there is no such bucket, or something in it is gone.",
+            code="history_not_found",
+            hint="Make the bucket, fix its name or bring back what is gone, then run it again.",
+        )
+    return NetworkFailure(
+        f"{where} cannot be reached ({kind}).",
+        code="history_unreachable",
+        hint="Look at the network, the endpoint and the credentials, then run it again: everything "
+        "happens once.",
+    )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.events import inbox
-from cardoffers_cli.events.inbox import read_messages
+from cardoffers_cli.institutions import inbox
+from cardoffers_cli.institutions.inbox import read_messages
 from cardoffers_cli.kernel.store.reading import read_rows
 from cardoffers_cli.kernel.words.errors import NotFound
 from tables import NOON, uid
@@ -38,7 +38,7 @@ def job(tmp_path: Path) -> Job:
 
 def messages(job: Job, institution: str, *, unread_only: bool = False) -> list[inbox.Message]:
     asked = {"one_institution": institution, "unread_only": unread_only}
-    return read_rows(job, inbox.Message, "events/inbox:messages", **asked)
+    return read_rows(job, inbox.Message, "institutions/inbox:messages", **asked)
 
 
 def message(job: Job, text: str) -> str:

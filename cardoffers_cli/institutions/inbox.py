@@ -44,7 +44,7 @@ def post(
 ) -> bool:
     """Write a message; return whether it is new."""
     written = store.execute(
-        "events/inbox:post",
+        "institutions/inbox:post",
         institution_id=institution_id,
         kind=kind,
         subject=subject,
@@ -58,7 +58,7 @@ def messages(store: Store, institution_id: UUID, *, unread_only: bool = False) -
     """Return the messages of an institution, the newest first."""
     return store.records(
         Message,
-        "events/inbox:messages",
+        "institutions/inbox:messages",
         institution_id=institution_id,
         unread_only=unread_only,
     )
@@ -81,7 +81,9 @@ def read_messages(
             if not rows:
                 raise _unknown(owner.slug)
         one = rows[0].id if message_id is not None else None
-        store.execute("events/inbox:read", institution_id=owner.id, message_id=one, read_at=job.now)
+        store.execute(
+            "institutions/inbox:read", institution_id=owner.id, message_id=one, read_at=job.now
+        )
     return [
         ReadMessage.part(
             message, read_at=message.read_at or job.now, dry_run=True if dry_run else None
