@@ -103,7 +103,7 @@ def test_the_mail_says_what_a_night_found_that_was_cut_off_and_nothing_twice(
     mails = []
     for exit_code, day, cut_off_in in [
         (130, "01", "steps.decide"),
-        (130, "03", "history.tell_nights"),
+        (130, "03", "status.tell_nights"),
         (3, "03", None),
         (0, "03", None),
     ]:
