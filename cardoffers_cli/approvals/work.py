@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.kernel.identifiers import whole_id
 from cardoffers_cli.kernel.store.approval_requests import (
     approval_moment,
-    known_approvals,
+    find_approvals,
     log_approval,
 )
 from cardoffers_cli.kernel.store.institutions import find_institution
@@ -39,7 +39,7 @@ def list_approvals(
         store = source.store
         owner = find_institution(store, institution).id if institution else None
         moment = approval_moment(store, job.now)
-        return known_approvals(store, moment, institution_id=owner, state=state, limit=limit)
+        return find_approvals(store, moment, institution_id=owner, state=state, limit=limit)
 
 
 def show_approval(job: Job, approval: str) -> Approval:
@@ -104,7 +104,7 @@ def _answer(
 def _find(store: Store, job: Job, approval: str) -> Approval:
     """Return one request by its id; raise `NotFound`."""
     moment = approval_moment(store, job.now)
-    rows = known_approvals(store, moment, approval_id=whole_id(store, "approval", approval))
+    rows = find_approvals(store, moment, approval_id=whole_id(store, "approval", approval))
     if not rows:
         raise NotFound(
             "There is no request for an approval with this id.",

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     Choice = Callable[[Sequence[Part]], list[Part]]
     """Says which parts of a table are to become one."""
 
-COMPACT = "merge"
+MERGE = "merge"
 MANY = 10
 LARGE_ROWS = 10_000_000
 
@@ -120,7 +120,7 @@ def merge(store: Store, job: Job, choice: Choice) -> list[MergeResult]:
         return []
     began = time.monotonic()
     with store.transaction():
-        run = start_run(store, kind=COMPACT, now=job.now, actor=job.actor)
+        run = start_run(store, kind=MERGE, now=job.now, actor=job.actor)
     planned = _planned(store, archive, merging)
     written = _write(store, archive, merging, run)
     with store.transaction():
@@ -323,8 +323,8 @@ def _root(store: Store, to: str | None) -> Place:
 
 # Compact: an archive of fewer parts, and the store as a new, smaller file in the place of the old.
 #
-# The small parts of the archive are merged first (`py`). What was deleted or updated
-# leaves room in the file that is not given back. The copy is made beside the store, compared with
+# The small parts of the archive are merged first. What was deleted or updated leaves room
+# in the file that is not given back. The copy is made beside the store, compared with
 # it table by table, and takes its place in one step; killed before that, the store is as it was and
 # a draft is left, which the next time removes. The file before has no name then, as a store has one
 # (`kernel/store/identity.py`), so nothing can go on with it.

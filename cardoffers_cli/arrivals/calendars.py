@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.arrivals.expectations import FileCalendar
 from cardoffers_cli.arrivals.schedules import holidays_text, parse_expectation, parse_holidays
-from cardoffers_cli.institutions.changes import keep_changes
+from cardoffers_cli.institutions.changes import record_changes
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
 
@@ -131,4 +131,4 @@ def change_calendar(
             expects="\n".join(expectation.text for expectation in after.expects),
             holidays=holidays_text(after.holidays),
         )
-    return keep_changes(store, institution, changes, run)
+    return record_changes(store, institution, changes, run)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.events import questions as webhooks
-from cardoffers_cli.institutions.changes import keep_changes
+from cardoffers_cli.institutions.changes import record_changes
 from cardoffers_cli.institutions.work import change_institution
 from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.identifiers import subject_id as whole_subject_id
@@ -126,7 +126,7 @@ def set_webhook(
         is_changed = bool(change_institution(store, owner, {"webhook_url": url}, run))
         if wanted and wanted != owner.webhook_events:
             store.execute("events/questions:events", institution_id=owner.id, webhook_events=wanted)
-            keep_changes(store, owner, {"webhook_events": (owner.webhook_events, wanted)}, run)
+            record_changes(store, owner, {"webhook_events": (owner.webhook_events, wanted)}, run)
             is_changed = True
         is_first = not webhooks.has_secret(store, owner.id)
         choice = past or ("now" if is_first else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.institutions.changes import keep_changes
+from cardoffers_cli.institutions.changes import record_changes
 from cardoffers_cli.kernel.store.approval_requests import require_approval
 from cardoffers_cli.kernel.words.bank_accounts import parse_account, plain_name
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -82,7 +82,7 @@ def change_account(
         changes["account"] = (before and before.masked, now and now.masked)
     if (before and before.holder) != (now and now.holder):
         changes["account_holder"] = (before and before.holder, now and now.holder)
-    return keep_changes(store, institution, changes, run, event="account_changed"), approval
+    return record_changes(store, institution, changes, run, event="account_changed"), approval
 
 
 def _wanted(

@@ -36,28 +36,25 @@ _EVENTS = {
 def change_settings(
     store: Store, institution: Institution, values: Mapping[str, Any], run: Run
 ) -> list[FieldChange]:
-    """Change settings that the security log is told of; return each change."""
+    """Change settings that the security log is told of, none to what it is; return each change."""
     before = {name: getattr(institution, name) for name in _EVENTS}
-    changes = {
-        name: (before[name], value) for name, value in values.items() if value != before[name]
-    }
-    if changes:
+    if values:
         settings = {**before, **values}
         store.execute("institutions/changes:set", institution_id=institution.id, **settings)
     return [
         change
         for event in dict.fromkeys(_EVENTS.values())
-        for change in keep_changes(
+        for change in record_changes(
             store,
             institution,
-            {name: pair for name, pair in changes.items() if _EVENTS[name] == event},
+            {name: (before[name], values[name]) for name in values if _EVENTS[name] == event},
             run,
             event=event,
         )
     ]
 
 
-def keep_changes(
+def record_changes(
     store: Store,
     institution: Institution,
     changes: Mapping[str, tuple[Any, Any]],
@@ -81,7 +78,7 @@ def keep_changes(
     ]
     for field in fields:
         of = {"institution_id": institution.id}
-        store.execute("institutions/changes:keep", **of, **run.by, **field)
+        store.execute("institutions/changes:record", **of, **run.by, **field)
     if fields and event:
         security_log.append(
             store,

@@ -30,7 +30,7 @@ where ($subject is null or audit_log.subject = $subject)
 order by audit_log.audit_no desc
 limit $limit;
 
--- name: keep
+-- name: record
 -- Writes the change of a setting of an institution to the audit log.
 insert into audit_log (
     audit_no, run_no, happened_at, actor, institution_id, subject, subject_id, field, old_value,

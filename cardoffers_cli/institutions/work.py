@@ -239,11 +239,12 @@ def _change_policy(
             f"{limit} is no amount of {institution.currency}.",
             hint="Write one from 0 with the currency's decimals, such as 100; or none.",
         )
+    settings = {name: new for name, new in settings.items() if new != getattr(institution, name)}
     approval = None
     changed = {
-        name: [None if value is None else str(value) for value in (before, settings[name])]
-        for name in ("approvals", "approval_limit")
-        if name in settings and (before := getattr(institution, name)) != settings[name]
+        name: [None if each is None else str(each) for each in (getattr(institution, name), new)]
+        for name, new in settings.items()
+        if name in {"approvals", "approval_limit"}
     }
     if changed:
         approval = require_approval(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, cast
 
-from cardoffers_cli.kernel.disk.inputs import copied, open_input
+from cardoffers_cli.kernel.disk.inputs import copy_of, open_input
 from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class Source:
 def open_source(source: str) -> Source:
     """Open a path, or standard input for `-`; raise `FileUnusable` if that is not possible."""
     if source == "-":
-        return Source("-", copied(sys.stdin.buffer))
+        return Source("-", copy_of(sys.stdin.buffer))
     try:
         file = open_input(source)
     except FileNotFoundError:

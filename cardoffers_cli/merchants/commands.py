@@ -34,7 +34,6 @@ Type = Annotated[
     str | None,
     option("What kind it is, where several have it: card_acceptor, pix_key, …", "--type"),
 ]
-Suggested = Annotated[str, argument("MERCHANT", "The merchant: its name, or its id.")]
 Reason = Annotated[str, option("Why; kept with the answer.")]
 
 
@@ -162,7 +161,7 @@ def accept(
 def refuse(
     ctx: typer.Context,
     identifier: Identifier,
-    merchant: Suggested,
+    merchant: Annotated[str, argument("MERCHANT", "The merchant: its name, or its id.")],
     *,
     reason: Reason,
     identifier_type: Type = None,

@@ -14,7 +14,7 @@ from cardoffers_cli.answers.money_trails import LoopTotals
 from cardoffers_cli.arrivals.work import count_arrivals
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.kernel.identifiers import whole_id
-from cardoffers_cli.kernel.store.approval_requests import approval_moment, known_approvals
+from cardoffers_cli.kernel.store.approval_requests import approval_moment, find_approvals
 from cardoffers_cli.kernel.store.layout import kept_files, reports_folder, usage_path
 from cardoffers_cli.kernel.store.lock import night_holder
 from cardoffers_cli.kernel.store.reading import reading
@@ -218,7 +218,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             calls_put_aside=[str(path) for path in kept_files(usage_path(job.path))],
             open_findings=open_findings(source.store),
             money_loop=_money_loop(source.store, job.now) or None,
-            approvals_pending=len(known_approvals(source.store, moment, state="pending")) or None,
+            approvals_pending=len(find_approvals(source.store, moment, state="pending")) or None,
             open_watch_findings=open_watch_findings(source.store) or None,
             arrivals=count_arrivals(source.store, job.now),
         )

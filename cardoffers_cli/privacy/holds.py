@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cardoffers_cli.institutions.changes import keep_changes
+from cardoffers_cli.institutions.changes import record_changes
 from cardoffers_cli.kernel.store import security_log
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
@@ -161,4 +161,4 @@ def change_hold(store: Store, institution: Institution, wanted: str, run: Run) -
         return []
     keep_hold(store, institution.id, None, is_on=wanted == ON, reason=_REASON, **run.by)
     changes = {"legal_hold": (before, wanted)}
-    return keep_changes(store, institution, changes, run, event="legal_hold_changed")
+    return record_changes(store, institution, changes, run, event="legal_hold_changed")

@@ -68,8 +68,8 @@ OF_A_PART = frozenset(
 @cache
 def audits() -> Mapping[str, str]:
     """Return the address of every audit by its name."""
-    folders = sorted(entry.name for entry in sql_folder().iterdir())
-    stems = [f"{it}/audits" for it in folders if (sql_folder() / it / "audits.sql").is_file()]
+    slices = sorted(entry.name for entry in sql_folder().iterdir())
+    stems = [f"{each}/audits" for each in slices if (sql_folder() / each / "audits.sql").is_file()]
     return {name: f"{stem}:{name}" for stem in stems for name in statements(stem)}
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from cardoffers_cli.institutions.changes import keep_changes
+from cardoffers_cli.institutions.changes import record_changes
 from cardoffers_cli.kernel.identifiers import whole_id
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.masking import without_cards
@@ -97,7 +97,7 @@ def change_watch(
         keep_look(store, institution.id, run.run_no)  # what was there before is not looked at
     words = {True: "on", False: "off"}
     changes = {"watch": (words[was_on], words[is_on])}
-    return keep_changes(store, institution, changes, run, event="watch_changed")
+    return record_changes(store, institution, changes, run, event="watch_changed")
 
 
 def record_findings(

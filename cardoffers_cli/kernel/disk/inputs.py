@@ -46,7 +46,7 @@ def open_input(path: str | Path) -> BufferedReader:
         has_name = Path(os.path.realpath(path)).exists()  # one of `<(command)` has none
         first = _first_of(descriptor, path) if has_name else b""
         os.set_blocking(descriptor, True)
-        copy = copied(file, first)
+        copy = copy_of(file, first)
         os.fchmod(copy.fileno(), stat.S_IMODE(mode))  # by which it may be private
         return copy
 
@@ -69,7 +69,7 @@ def _no_file(path: str | Path, what: str) -> FileUnusable:
     return unusable("file_unreadable", f"{path} is {what}.", hint=hint)
 
 
-def copied(stream: BinaryIO, first: bytes = b"") -> BufferedReader:
+def copy_of(stream: BinaryIO, first: bytes = b"") -> BufferedReader:
     """Copy what is left of a stream, behind what came `first`, into an unnamed temporary file."""
     spool = cast("BufferedReader", tempfile.TemporaryFile())  # noqa: SIM115 - the caller closes it
     spool.write(first)

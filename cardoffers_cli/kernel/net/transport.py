@@ -170,7 +170,7 @@ class Transport:
 def make_tls(ca_file: Path | None) -> ssl.SSLContext:
     """Return the context that verifies receivers: certificate, name, TLS 1.2 or newer."""
     if ca_file is None:
-        return _usual_tls()
+        return _default_tls()
     context = httpx.create_ssl_context(trust_env=False)
     try:
         context.load_verify_locations(cafile=ca_file)
@@ -184,7 +184,7 @@ def make_tls(ca_file: Path | None) -> ssl.SSLContext:
 
 
 @cache
-def _usual_tls() -> ssl.SSLContext:
+def _default_tls() -> ssl.SSLContext:
     """Return the context of the authorities that everybody trusts, who take a while to read."""
     return httpx.create_ssl_context(trust_env=False)
 

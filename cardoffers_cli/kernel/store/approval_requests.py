@@ -155,7 +155,7 @@ def require_approval(
     moment = approval_moment(store, run.as_of)
     digest = digest_of(action, subject, amount, currency, details)
     of = {"institution_id": institution.id}
-    newest = next(iter(known_approvals(store, moment, **of, digest=digest, limit=1)), None)
+    newest = next(iter(find_approvals(store, moment, **of, digest=digest, limit=1)), None)
     if dry_run:
         return newest.state if newest and newest.state in {"pending", "given"} else NEEDED
     if newest is not None and newest.state == "pending":
@@ -199,8 +199,8 @@ def asked_before(
         return None
     moment = approval_moment(store, run.as_of)
     of = {"institution_id": institution.id, "action": action, "subject": subject}
-    given = known_approvals(store, moment, **of, state="given")
-    return next(iter(given or known_approvals(store, moment, **of, state="pending")), None)
+    given = find_approvals(store, moment, **of, state="given")
+    return next(iter(given or find_approvals(store, moment, **of, state="pending")), None)
 
 
 def next_request(
@@ -219,7 +219,7 @@ def next_request(
     )
 
 
-def known_approvals(store: Store, moment: datetime, **filters: Any) -> list[Approval]:
+def find_approvals(store: Store, moment: datetime, **filters: Any) -> list[Approval]:
     """Return requests as of a moment, the newest first; the filters are those of the statement."""
     names = ("institution_id", "state", "digest", "approval_id", "action", "subject", "limit")
     bounds = dict.fromkeys(names)
