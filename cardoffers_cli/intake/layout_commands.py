@@ -42,7 +42,7 @@ def new(
     dry_run: options.DryRun = False,
 ) -> None:
     """Guess the layout of a file, and write a profile of it to be read and fixed."""
-    from cardoffers_cli.intake.layouts import GuessedColumn, guessed, new_profile
+    from cardoffers_cli.intake.questions import GuessedColumn, guessed, new_profile
 
     output = own_output(ctx)
     context = CommandContext.of(ctx)
@@ -81,7 +81,7 @@ def check(
 ) -> None:
     """Show what each column of a file becomes by a profile; texts are masked."""
     from cardoffers_cli.intake.layout_model import read_profile
-    from cardoffers_cli.intake.layouts import CheckedField, check_profile
+    from cardoffers_cli.intake.questions import CheckedField, check_profile
 
     context = CommandContext.of(ctx)
     reading = checked_as(context.now, currency, ",", None, zone=assume_timezone)
@@ -116,7 +116,7 @@ def show_(
 ) -> None:
     """Show a profile in one line; wrong ones are refused, with the place."""
     from cardoffers_cli.intake.layout_model import parse_profile, read_profile
-    from cardoffers_cli.intake.layouts import kept_toml, shown_profile
+    from cardoffers_cli.intake.questions import kept_toml, shown_profile
 
     context = CommandContext.of(ctx)
     if Path(profile).suffix or Path(profile).exists():
@@ -136,7 +136,7 @@ def list_(
     ] = None,
 ) -> None:
     """List the profiles that institutions keep, or those of a folder."""
-    from cardoffers_cli.intake.layouts import ProfileRow, kept_profiles, profiles_in
+    from cardoffers_cli.intake.questions import ProfileRow, kept_profiles, profiles_in
 
     context = CommandContext.of(ctx)
     profiles = kept_profiles(context.job) if folder is None else profiles_in(folder)

@@ -36,14 +36,41 @@ from cardoffers_cli.intake.lines import (
     whole_lines,
     with_lf,
 )
-from cardoffers_cli.intake.sources import BOM, Source
-from cardoffers_cli.intake.spreadsheets import read_sheet
+from cardoffers_cli.intake.sources import BOM, WORKBOOKS, Source
 from cardoffers_cli.kernel.words.findings import Finding, make_finding, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cardoffers_cli.kernel.words.findings import Level
+
+
+def read_sheet(
+    source: Source,
+    *,
+    named: str | int | None = None,
+    header: int | None = None,
+    decimal: str = ".",
+    or_text: bool = False,
+    names: Sequence[Names] = (),
+) -> None:
+    """Let a source that is a workbook be read as one of its sheets; leave others as they are.
+
+    The sheet is the one that is `named`, or the first that has all of some `names` in its first
+    filled row. `header` is the row of the header: 0 where there is none, and nothing said where it
+    is the first that is filled. Numbers are written with the `decimal` mark. Raises `FileUnusable`
+    for a workbook that cannot be read or has no such sheet, and for text where a sheet is named,
+    unless it may be what is left of one (`or_text`).
+    """
+    if source.sheet:
+        return
+    if source.start in WORKBOOKS:
+        from cardoffers_cli.intake.spreadsheets import read_workbook  # noqa: PLC0415 - seldom
+
+        read_workbook(source, named=named, header=header, decimal=decimal, names=names)
+    elif named is not None and not or_text:
+        hint = "Leave --sheet out."
+        raise unusable("sheet_missing", "The file is no workbook: it has no sheets.", hint=hint)
 
 
 class RecordFile:

@@ -47,32 +47,17 @@ _BOUNDS = Limits(
 """What a workbook may unpack to where nobody says so."""
 
 
-def read_sheet(
+def read_workbook(
     source: Source,
     *,
-    named: str | int | None = None,
-    header: int | None = None,
-    decimal: str = ".",
-    or_text: bool = False,
-    names: Sequence[Names] = (),
+    named: str | int | None,
+    header: int | None,
+    decimal: str,
+    names: Sequence[Names],
 ) -> None:
-    """Let a source that is a workbook be read as one of its sheets; leave others as they are.
-
-    The sheet is the one that is `named`, or the first that has all of some `names` in its first
-    filled row. `header` is the row of the header: 0 where there is none, and nothing said where it
-    is the first that is filled. Numbers are written with the `decimal` mark. Raises `FileUnusable`
-    for a workbook that cannot be read or has no such sheet, and for text where a sheet is named,
-    unless it may be what is left of one (`or_text`).
-    """
-    if source.sheet:
-        return
+    """Let a workbook be read as one of its sheets, as `read_sheet` of `paging.py` says."""
     if source.start == _OLD:
         raise _old(source)
-    if source.start != _ZIP:
-        if named is not None and not or_text:
-            hint = "Leave --sheet out."
-            raise unusable("sheet_missing", "The file is no workbook: it has no sheets.", hint=hint)
-        return
     archive = open_zip(source.stored, source.size_hint)
     if archive is None:
         return  # no text either, as whoever reads it will say

@@ -20,11 +20,9 @@ from cardoffers_cli.intake.copies import LineCopy, Masks, copy_items, copy_lines
 from cardoffers_cli.intake.fields import OTHERS
 from cardoffers_cli.intake.headers import Names, nameless, row_kind_of, unknown_column
 from cardoffers_cli.intake.numbers import LostZerosOfColumns
-from cardoffers_cli.intake.paging import RecordFile
-from cardoffers_cli.intake.profiles.guessing import in_other_layout, of_wide_text
+from cardoffers_cli.intake.paging import RecordFile, read_sheet
 from cardoffers_cli.intake.records import columns_of
 from cardoffers_cli.intake.sources import Source, ahead, open_source
-from cardoffers_cli.intake.spreadsheets import read_sheet
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.findings import Finding, make_finding
 from cardoffers_cli.kernel.words.row_kinds import KINDS
@@ -75,6 +73,8 @@ class TransactionFile(RecordFile):
         try:
             beginning = b"" if kind else source.head()
         except FileUnusable as error:  # of one in another encoding say what layout it seems to have
+            from cardoffers_cli.intake.profiles.guessing import of_wide_text  # noqa: PLC0415 - heavy
+
             raise of_wide_text(error, source.name, source.first_bytes()) from None
         is_said = kind is not None or reading.is_kind_given
         self.row_kind = reading.kind if is_said else row_kind_of(beginning, reading.kind)
@@ -160,6 +160,8 @@ class TransactionFile(RecordFile):
         except FileUnusable as error:
             if self.names.are_in(header):
                 raise
+            from cardoffers_cli.intake.profiles.guessing import in_other_layout  # noqa: PLC0415
+
             raise in_other_layout(
                 error, self.source.name, self.beginning, self.source.sheet
             ) from None

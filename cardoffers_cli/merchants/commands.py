@@ -319,8 +319,8 @@ def _reviewed(source: Path) -> "list[Reviewed]":
 
 def _lines(source: Path) -> list[str]:
     """Return the lines of a list, or of the first sheet of a workbook."""
+    from cardoffers_cli.intake.paging import read_sheet
     from cardoffers_cli.intake.sources import open_source
-    from cardoffers_cli.intake.spreadsheets import read_sheet
     from cardoffers_cli.merchants.page import read_list
 
     if source != Path("-"):

@@ -22,8 +22,7 @@ from cardoffers_cli.drop.drop import MANIFEST, DropFile, clear_drafts, marker_na
 from cardoffers_cli.drop.fetched_files import FileChangedError, private_copy, read_manifest
 from cardoffers_cli.drop.file_changes import DONE, FAILED, HELD, KEPT_IN, TAKEN, ProcessedFolder
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.layouts import find_profile
-from cardoffers_cli.intake.profiles.reading import open_layout
+from cardoffers_cli.intake.layouts import find_profile, open_layout
 from cardoffers_cli.intake.sources import Source
 from cardoffers_cli.kernel.disk.folders import free_bytes, stamp_of
 from cardoffers_cli.kernel.sheets.exports import replacing

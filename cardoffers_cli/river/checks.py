@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli import __version__
-from cardoffers_cli.intake.profiles.reading import ProfiledFile, open_layout
+from cardoffers_cli.intake.layouts import open_layout
+from cardoffers_cli.intake.profiles.reading import ProfiledFile
 from cardoffers_cli.intake.schemas.formats import rules_digest
 from cardoffers_cli.intake.sources import open_source
 from cardoffers_cli.kernel.disk.inputs import open_input

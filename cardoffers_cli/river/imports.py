@@ -17,7 +17,7 @@ from uuid import UUID, uuid4
 from cardoffers_cli.archive.archive import begin
 from cardoffers_cli.archive.export import move_recent
 from cardoffers_cli.intake.copies import MASK
-from cardoffers_cli.intake.profiles.reading import open_layout
+from cardoffers_cli.intake.layouts import open_layout
 from cardoffers_cli.intake.sources import aside
 from cardoffers_cli.intake.transactions import FileReading
 from cardoffers_cli.kernel.store import security_log

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.chunks import Judge, with_fingerprints
 from cardoffers_cli.intake.documents import as_objects
-from cardoffers_cli.intake.profiles.reading import open_layout
+from cardoffers_cli.intake.layouts import open_layout
 from cardoffers_cli.intake.records import judge_pages
 from cardoffers_cli.intake.sources import aside
 from cardoffers_cli.kernel.store.institutions import find_institution

@@ -11,7 +11,7 @@ from cardoffers_cli.institutions.work import (
     show_institution,
 )
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.layouts import kept_profiles, kept_toml
+from cardoffers_cli.intake.questions import kept_profiles, kept_toml
 from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
 from sizes import one_in
 from tables import given, select, uid

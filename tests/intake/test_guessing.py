@@ -13,8 +13,9 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.intake.layout_model import parse_profile
+from cardoffers_cli.intake.layouts import open_layout
 from cardoffers_cli.intake.profiles.guessing import guess_layout, proposed
-from cardoffers_cli.intake.profiles.reading import ProfiledFile, open_layout
+from cardoffers_cli.intake.profiles.reading import ProfiledFile
 from cardoffers_cli.intake.transactions import FileReading
 from layouts import LAYOUTS
 from sizes import slow

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.profiles.reading import ProfiledFile, open_layout
+from cardoffers_cli.intake.layouts import open_layout
+from cardoffers_cli.intake.profiles.reading import ProfiledFile
 from cardoffers_cli.intake.transactions import FileReading
 from cardoffers_cli.kernel.words.errors import FileUnusable, UsageError
 from layouts import LAYOUTS, MadeLayout

@@ -12,9 +12,10 @@ import pytest
 from books import MOMENT, MONEY, Xml, book
 from cardoffers_cli.intake.chunks import FileReading
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.layouts import guessed, shown_profile
+from cardoffers_cli.intake.layouts import open_layout
 from cardoffers_cli.intake.profiles.guessing import proposed
-from cardoffers_cli.intake.profiles.reading import ProfiledFile, open_layout
+from cardoffers_cli.intake.profiles.reading import ProfiledFile
+from cardoffers_cli.intake.questions import guessed, shown_profile
 from cardoffers_cli.kernel.words.errors import FileUnusable, UsageError
 from tables import read
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.intake.layout_model import parse_profile
-from cardoffers_cli.intake.profiles.reading import open_layout
+from cardoffers_cli.intake.layouts import open_layout
 from cardoffers_cli.intake.transactions import FileReading
 from cardoffers_cli.sample.plan import Plan
 from cardoffers_cli.sample.work import sample_of

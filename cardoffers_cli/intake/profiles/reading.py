@@ -1,11 +1,8 @@
-"""Read a file by a profile, as chunks of judged rows; or any file, in whichever layout it is.
+"""Read a file by a profile, as chunks of judged rows.
 
 Read this file first: `texts` frames the lines, `translation` makes columns of them and these our
 fields, and the rules judge them as they judge any file. Findings keep our names for fields;
 `labels` has those of the institution's columns, for whoever shows them.
-
-A profile describes purchases. A file of another kind of rows that lies among those of an
-institution with a profile has the header of our own layout whole, and is read as that.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ import polars as pl
 
 from cardoffers_cli.intake.chunks import AMOUNT, Judge
 from cardoffers_cli.intake.copies import LineCopy, copy_lines
-from cardoffers_cli.intake.headers import is_of_other_kind
+from cardoffers_cli.intake.paging import read_sheet
 from cardoffers_cli.intake.profiles.places import (
     ProfiledMasks,
     Reencoded,
@@ -34,15 +31,12 @@ from cardoffers_cli.intake.profiles.refunds import BACK, FIRST, NAMES, with_refu
 from cardoffers_cli.intake.profiles.texts import WIDE, Texts, transcoded, workbook_refused
 from cardoffers_cli.intake.profiles.translation import Cutter, Translation
 from cardoffers_cli.intake.profiles.written import messages_of, refunds_told
-from cardoffers_cli.intake.sources import WORKBOOKS, open_source
-from cardoffers_cli.intake.spreadsheets import read_sheet
+from cardoffers_cli.intake.sources import WORKBOOKS
 from cardoffers_cli.intake.transactions import (
     MixedFile,
     TransactionFile,
-    open_transactions,
     rows_of,
 )
-from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.money import AMOUNT_SCALE
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES, REFUNDS
 
@@ -262,24 +256,3 @@ def _as_refunds(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows that are refunds with the columns of refunds, their amounts without a sign."""
     refunds = rows.rename(NAMES, strict=False).with_columns(pl.col("amount").str.strip_prefix("-"))
     return refunds.select(name for name in refunds.columns if name in ("line", *REFUNDS.columns))
-
-
-def open_layout(source: str | Source, reading: FileReading) -> TransactionFile:
-    """Open a file as `open_transactions` does; with a profile in `reading`, by that."""
-    if reading.profile is None:
-        return open_transactions(source, reading)
-    opened = open_source(source) if isinstance(source, str) else source
-    try:
-        if _is_in_our_layout(opened):
-            return TransactionFile(opened, reading)
-        return ProfiledFile(opened, reading, reading.profile)
-    except BaseException:
-        opened.close()
-        raise
-
-
-def _is_in_our_layout(source: Source) -> bool:
-    try:
-        return is_of_other_kind(source.head())
-    except FileUnusable:  # what no text of ours is, its profile may read
-        return False
