@@ -136,12 +136,6 @@ def check_root(store: Lister, root: Place) -> None:
         )
 
 
-def show(store: Lister, *, whole: bool = True) -> None:
-    """Let the views of an open store show its archive too, if it has one, as `Archive.show`."""
-    if archive := archive_of(store):
-        archive.show(whole=whole)
-
-
 def recent(store: Lister) -> dict[str, Sums]:
     """Return what the rows that are still in the store come to, by table, if there are any."""
     totals = {table: store.records(Sums, f"archive/archive:recent_{table}") for table in TABLES}

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.archive.archive import WORK, Archive, part_folder
+from cardoffers_cli.archive import export
+from cardoffers_cli.archive.archive import WORK, Archive, begin, part_folder
 from cardoffers_cli.kernel.store.binding import run
 from cardoffers_cli.kernel.store.statements import statement
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.archive.buckets import Place
     from cardoffers_cli.archive.spark import SparkEngine
     from cardoffers_cli.kernel.store.binding import Table
+    from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.store import Store
 
 CATALOGUE = ("merchants", "identifiers", "terms_in_force", "link_starts")
 """The tables and views of the store that plans read, but for those that are archived."""
@@ -44,6 +47,26 @@ class EngineTarget:
     def there(self, folder: Place) -> str:
         """Return how the engine names a folder of the archive."""
         return self.named + str(folder).removeprefix(str(self.root))
+
+    def begin(self, store: Store) -> None:
+        """Let the archive begin, in the caller's transaction, where the store has none yet."""
+        begin(store, self.root)
+
+    def move_recent(self, store: Store, job: Job) -> None:
+        """Move what is recent into the archive, in transactions of its own."""
+        export.move_recent(store, job, self.root)
+
+    def known_references(self, store: Store, refs: Table, same: Table, *, name: object) -> pa.Table:
+        """Return those of some `refs` that are in the archive, of the rows of the `same` hash.
+
+        The session is called by a new `name`. The store stays open meanwhile, as its transaction
+        holds what is staged.
+        """
+        rows = given(store, self, [refs, same], "purchases", catalogue=())
+        with self.engine(name) as engine:
+            there = rows.to(engine)
+            tables = engine.run("dedupe", there["staged_refs"], there["same_refs"])
+            return engine.fetch(tables["known_refs"])
 
     @contextmanager
     def engine(self, name: object) -> Iterator[SparkEngine]:

@@ -36,7 +36,7 @@ from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.privacy.holds import change_hold, shown_hold
-from cardoffers_cli.watch.questions import change_watch, is_watched
+from cardoffers_cli.watch.questions import change_watch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -261,7 +261,7 @@ def _change_policy(
 
 def _whole(store: Store, institution: Institution) -> InstitutionDetails:
     """Return an institution with its account, masked, its watch, files and legal hold, if any."""
-    more: dict[str, str | None] = {"watch": "on"} if is_watched(store, institution.id) else {}
+    more: dict[str, str | None] = {"watch": "on"} if institution.is_watched else {}
     if hold := shown_hold(store, institution):
         more["legal_hold"] = hold
     if account := find_account(store, institution.id):
@@ -273,6 +273,7 @@ def _whole(store: Store, institution: Institution) -> InstitutionDetails:
 
 def _shown(institution: Institution) -> InstitutionDetails:
     values = asdict(institution)
+    del values["is_watched"]  # told as `watch`, where it is on
     return InstitutionDetails(institution_id=values.pop("id"), **values)
 
 

@@ -25,7 +25,7 @@ from cardoffers_cli.kernel.words.moments import parse_duration
 from cardoffers_cli.kernel.words.money import money_text
 from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.river.commands import taken_line
-from cardoffers_cli.river.withdrawals import ListedFile
+from cardoffers_cli.river.stored_imports import ListedFile
 
 if TYPE_CHECKING:
     from cardoffers_cli.night.options import NightResult
@@ -274,7 +274,7 @@ def undo(
     dry_run: DryRun = False,
 ) -> None:
     """Take a file of purchases back, as if it had never come, before anything of it settled."""
-    from cardoffers_cli.river.stored_imports import undo_import
+    from cardoffers_cli.river.withdrawals import undo_import
 
     context = CommandContext.of(ctx)
     if not dry_run and not yes:

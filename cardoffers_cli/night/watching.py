@@ -29,7 +29,6 @@ from cardoffers_cli.watch.observations import (
     watch_meaning,
 )
 from cardoffers_cli.watch.questions import (
-    is_watched,
     list_watch_findings,
     open_watch_findings,
     record_findings,
@@ -56,7 +55,7 @@ def look_at_all(work: NightContext) -> None:
     """
     look_before(work)
     with work.job.store(read_only=True) as store:
-        watched = [owner for owner in list_institutions(store) if is_watched(store, owner.id)]
+        watched = [owner for owner in list_institutions(store) if owner.is_watched]
     work.unwatched = []
     for institution in watched:
 

@@ -14,15 +14,19 @@ an archive outside of the store is never rewritten, and is counted as left.
 
 from __future__ import annotations
 
-import hmac
 import secrets
 from collections import Counter
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.copies import MASK
 from cardoffers_cli.kernel.disk.outputs import new_private_file, read_private_file
-from cardoffers_cli.kernel.store.card_numbers import CardNumberRow, Mask, find_card_numbers, mask
+from cardoffers_cli.kernel.store.card_numbers import (
+    CardNumberRow,
+    Mask,
+    find_card_numbers,
+    mask,
+    masked_text,
+)
 from cardoffers_cli.kernel.store.layout import mask_key_path
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.store.snapshot import withdraw
@@ -30,14 +34,10 @@ from cardoffers_cli.kernel.words.cards import without_card_numbers
 from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from uuid import UUID
 
     from cardoffers_cli.kernel.store.job import Job
-
-_BEGINS = "masked-"
-_HEX = 32
 
 
 class MaskedNumbers(Record):
@@ -77,23 +77,6 @@ def mask_card_numbers(job: Job, *, dry_run: bool = False) -> MaskedNumbers:
         left=remaining,
         dry_run=dry_run,
     )
-
-
-def recognised(
-    job: Job, institution_id: UUID, references: Callable[[], Iterable[str]]
-) -> dict[str, str]:
-    """Return what each reference would be masked as; nothing, where nothing was ever masked."""
-    path = mask_key_path(job.path)
-    if not path.exists():
-        return {}
-    key = read_private_file(path).strip()
-    return {reference: masked_text(key, institution_id, reference) for reference in references()}
-
-
-def masked_text(key: str, institution_id: UUID | None, text: str) -> str:
-    """Return what stands in the place of a text that is a card number."""
-    message = f"{institution_id or ''}\x1f{text}".encode()
-    return f"{_BEGINS}{hmac.new(bytes.fromhex(key), message, sha256).hexdigest()[:_HEX]}"
 
 
 def _key_of(store: Path) -> str:

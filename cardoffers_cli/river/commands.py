@@ -107,7 +107,10 @@ def _import(
         try:
             with context.progress(f"Importing {source}") as bar:
                 result = import_file(
-                    source, institution, context.job, chosen, outputs=outputs, progress=bar.update
+                    *(source, institution, context.job, chosen),
+                    outputs=outputs,
+                    look=_look,
+                    progress=bar.update,
                 )
         except FileUnusable as error:
             reports.append(FileReport(file=source, file_error=error))
@@ -122,6 +125,12 @@ def _import(
             for line in result.unusual:
                 context.note(line)
     show_files(context, documents, reports, Text(lines))
+
+
+def _look(*of: Any) -> list[str]:
+    from cardoffers_cli.watch.scan import look_at_imports
+
+    return look_at_imports(*of)
 
 
 _NOTHING_TAKEN: Mapping[str, Any] = {

@@ -24,7 +24,7 @@ from cardoffers_cli.kernel.store.lock import engine_lock
 from cardoffers_cli.kernel.store.runs import Run, check_uncommitted, commit_run, start_run
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.river.decide import MatchReport, decide, record
-from cardoffers_cli.river.handles import KnownReferences, ReservedTables, Waiting
+from cardoffers_cli.river.handles import ReservedTables, Waiting
 from cardoffers_cli.river.match import match
 from cardoffers_cli.river.redeem import counted, find_all_held, redeem, take_redemptions
 from cardoffers_cli.river.resolve import (
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.errors import CardoffersError
-    from cardoffers_cli.river.handles import Decided, MatchCounts, Numbered
+    from cardoffers_cli.river.handles import Decided, MatchCounts
 
 
 def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
@@ -146,19 +146,6 @@ def target_of(store: Store, job: Job) -> EngineTarget | None:
     root = archive.root if archive else place_of(history_root(job.path))
     named = (job.settings.engine_root or str(root)).rstrip("/")
     return EngineTarget(url=job.settings.engine, root=root, named=named)
-
-
-def dedupe(store: Store, target: EngineTarget, numbered: Numbered, same: Table) -> KnownReferences:
-    """Find the staged rows whose refs an engine finds in the archive, of those of the same hash.
-
-    The store stays open meanwhile, as its transaction holds what is staged.
-    """
-    rows = given(store, target, [numbered.refs, same], "purchases", catalogue=())
-    with target.engine(uuid4()) as engine:
-        there = rows.to(engine)
-        tables = engine.run("dedupe", there["staged_refs"], there["same_refs"])
-        refs = engine.fetch(tables["known_refs"])
-    return KnownReferences(refs=store.make("river/judge:fetched_refs", frame=refs))
 
 
 def compute(job: Job, *, rematch: bool = False) -> EngineOutput:

@@ -14,15 +14,14 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from cardoffers_cli.archive.archive import begin
-from cardoffers_cli.archive.export import move_recent
 from cardoffers_cli.intake.copies import MASK
 from cardoffers_cli.intake.layouts import open_layout
 from cardoffers_cli.intake.sources import aside
 from cardoffers_cli.intake.transactions import FileReading
 from cardoffers_cli.kernel.store import security_log
-from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
+from cardoffers_cli.kernel.store.card_numbers import keep_numbers, masked_references, numbers_of
 from cardoffers_cli.kernel.store.institutions import Institution, find_institution
+from cardoffers_cli.kernel.store.interning import next_number
 from cardoffers_cli.kernel.store.runs import finish_run, start_run
 from cardoffers_cli.kernel.words.cards import without_card_numbers
 from cardoffers_cli.kernel.words.errors import FileRefused, Refused
@@ -31,10 +30,8 @@ from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import if_any
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 from cardoffers_cli.kernel.words.sentences import counted
-from cardoffers_cli.privacy.card_numbers import recognised
 from cardoffers_cli.river.admit import admit, amount_of
 from cardoffers_cli.river.counts import keep_counts
-from cardoffers_cli.river.engines import target_of
 from cardoffers_cli.river.judge import doubtful_references, index_looks, take_masked
 from cardoffers_cli.river.number import number
 from cardoffers_cli.river.receiving import (
@@ -53,8 +50,6 @@ from cardoffers_cli.river.stored_imports import (
     next_import_no,
     record_import,
 )
-from cardoffers_cli.watch.questions import is_watched
-from cardoffers_cli.watch.scan import look_at_imports, next_cardholder_no
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,6 +69,12 @@ if TYPE_CHECKING:
 
     Approve = Callable[[Judged], None]
     """Is shown a file as it was judged."""
+
+    Look = Callable[[Store, Job, Institution, Sequence[int]], Sequence[str]]
+    """Compares imports of who is watched with those before; returns what is unusual in them."""
+
+_NEXT_CARDHOLDER = "kernel/store/interning:next_cardholder"
+"""The number from which on cardholders are new."""
 
 
 # Owners: a file that is provably another institution's is refused before anything is taken.
@@ -239,11 +240,19 @@ def import_file(
     options: ImportOptions,
     *,
     outputs: Outputs,
+    look: Look | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Import one file for an institution; raises `FileUnusable` when nothing of it can be read."""
+    """Import one file for an institution, and `look` at it behind the transaction that took it.
+
+    Raises `FileUnusable` when nothing of it can be read.
+    """
     with aside(source) as copy, job.store() as store:
-        target = target_of(store, job)
+        target = None
+        if job.settings.engine:
+            from cardoffers_cli.river.engines import target_of  # noqa: PLC0415 - heavy, and seldom
+
+            target = target_of(store, job)
         with store.transaction(keep=not options.dry_run):
             owner = find_institution(store, institution)
             may_upload(owner)
@@ -252,11 +261,11 @@ def import_file(
                 intake = take_in(store, file, owner, job, options, target=target, progress=progress)
                 write_outputs(store, file, intake.judged, outputs, mode=job.settings.mode)
         if target and not options.dry_run:
-            move_recent(store, job, target.root)
-        if options.dry_run:
+            target.move_recent(store, job)
+        if options.dry_run or look is None or not owner.is_watched:
             return intake.made
         import_nos = [part.import_no for part in intake.made.parts]
-        return replace(intake.made, unusual=look_at_imports(store, job, owner, import_nos))
+        return replace(intake.made, unusual=look(store, job, owner, import_nos))
 
 
 def take_in(
@@ -277,17 +286,19 @@ def take_in(
     is admitted, and raises what is against it.
     """
     if target is not None:
-        begin(store, target.root)  # or the purchases would be in a store without one
+        target.begin(store)  # or the purchases would be in a store without one
     staged = stage_file(store, file, progress=progress)
     check_owner(store, file, staged, owner, job, is_own=options.is_own)
     check_whole(store, file, owner, options)
     numbered, new_cardholders = [], list[int | None]()
     for part in staged:
-        masked = recognised(job, owner.id, partial(doubtful_references, store, part))
+        doubtful = partial(doubtful_references, store, part)
+        masked = masked_references(job.path, owner.id, doubtful)
         take_masked(store, part, masked, owner.id)
-        first_no = next_cardholder_no(store) if is_watched(store, owner.id) else None
+        first_no = next_number(store, _NEXT_CARDHOLDER)
         numbered.append(number(store, part, owner.id))
-        new_cardholders.append(None if first_no is None else next_cardholder_no(store) - first_no)
+        count = next_number(store, _NEXT_CARDHOLDER) - first_no
+        new_cardholders.append(count if owner.is_watched else None)
     knows = Knowledge(institution_id=owner.id, target=target)
     judged = judge(store, file, staged, knows, numbered)
     if not options.is_own:

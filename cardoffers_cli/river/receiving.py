@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 from cardoffers_cli.intake.chunks import no_rows, with_fingerprints
 from cardoffers_cli.intake.sources import ahead
@@ -27,8 +28,7 @@ from cardoffers_cli.kernel.store.card_numbers import refused_before
 from cardoffers_cli.kernel.words.findings import CODES, make_finding
 from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES, REFUNDS
-from cardoffers_cli.river.engines import dedupe
-from cardoffers_cli.river.handles import Staged, StagedImport
+from cardoffers_cli.river.handles import KnownReferences, Staged, StagedImport
 from cardoffers_cli.river.judge import (
     all_findings,
     common_findings,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.words.errors import FileUnusable
     from cardoffers_cli.kernel.words.findings import Finding
     from cardoffers_cli.kernel.words.row_kinds import RowKind
-    from cardoffers_cli.river.handles import KnownReferences, Numbered, Repeats
+    from cardoffers_cli.river.handles import Numbered, Repeats
 
     Progress = Callable[[int, int | None], None]
     """Told how many bytes of the file are read, of how many if that is known."""
@@ -270,7 +270,8 @@ class Knowledge:
             return none_known(store)
         if self.target and staged.kind is PURCHASES:
             same = find_same(store, staged, self.institution_id)
-            return dedupe(store, self.target, numbered, same)
+            refs = self.target.known_references(store, numbered.refs, same, name=uuid4())
+            return KnownReferences(refs=store.make("river/judge:fetched_refs", frame=refs))
         return find_known(store, staged, numbered, self.institution_id)
 
     def look_alikes(

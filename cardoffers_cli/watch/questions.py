@@ -78,17 +78,11 @@ class OpenWatchFindings(Record):
     found_at: datetime
 
 
-def is_watched(store: Store, institution_id: UUID) -> bool:
-    """Return whether an institution is watched."""
-    return bool(store.value("watch/questions:is_watched", institution_id=institution_id))
-
-
 def change_watch(
     store: Store, institution: Institution, run: Run, *, is_on: bool
 ) -> list[FieldChange]:
     """Watch an institution, or do not, and write that into both logs; return the change."""
-    was_on = is_watched(store, institution.id)
-    if was_on == is_on:
+    if institution.is_watched == is_on:
         return []
     of = {"institution_id": institution.id}
     store.execute("watch/questions:unwatch", **of)
@@ -96,7 +90,7 @@ def change_watch(
         store.execute("watch/questions:watch", **of, now=run.as_of)
         keep_look(store, institution.id, run.run_no)  # what was there before is not looked at
     words = {True: "on", False: "off"}
-    changes = {"watch": (words[was_on], words[is_on])}
+    changes = {"watch": (words[not is_on], words[is_on])}
     return record_changes(store, institution, changes, run, event="watch_changed")
 
 

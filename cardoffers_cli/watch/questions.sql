@@ -1,9 +1,3 @@
--- name: is_watched
--- Whether the watch of an institution is on, which it is not before somebody says so.
-select count(*) > 0 as is_watched
-from watched_institutions
-where institution_id = $institution_id;
-
 -- name: unwatch
 -- Ends the watch of an institution, if it is on. Idempotent.
 delete from watched_institutions

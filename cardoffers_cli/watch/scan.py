@@ -11,7 +11,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.store.interning import next_number
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import Interrupted
 from cardoffers_cli.kernel.words.records import Record
@@ -19,7 +18,6 @@ from cardoffers_cli.kernel.words.visible import shortened
 from cardoffers_cli.watch.observations import Observation, figures_text, watch_meaning
 from cardoffers_cli.watch.questions import (
     find_abuse,
-    is_watched,
     keep_look,
     list_watch_findings,
     record_findings,
@@ -89,12 +87,9 @@ def look_at_imports(
 ) -> list[str]:
     """Record what is unusual in imports; return a line for each finding, or on why there is none.
 
-    In a transaction of its own; nothing is done and said of who is not watched. Whether purchases
-    redeem is looked at behind the match.
+    In a transaction of its own. Whether purchases redeem is looked at behind the match.
     """
     try:
-        if not is_watched(store, owner.id):
-            return []
         with store.transaction():
             return [*map(_told, _look(store, job, owner, import_nos))]
     except Interrupted:
@@ -141,11 +136,6 @@ class MissingShape(Record):
     import_no: int
     file_name: str
     new_cardholders: int
-
-
-def next_cardholder_no(store: Store) -> int:
-    """Return the number from which on cardholders are new: ask before a file is numbered."""
-    return next_number(store, "kernel/store/interning:next_cardholder")
 
 
 def keep_shape(store: Store, institution_id: UUID, file: MissingShape) -> None:

@@ -20,8 +20,9 @@ from cardoffers_cli.kernel.store.runs import write_run
 from cardoffers_cli.kernel.store.settings import Settings
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.river.withdrawals import ListedFile
+from cardoffers_cli.river.stored_imports import ListedFile
 from cardoffers_cli.storage.stores import init
+from cardoffers_cli.watch.scan import look_at_imports
 from tables import NOON, Row, given, read, select, snapshot
 
 if TYPE_CHECKING:
@@ -220,7 +221,9 @@ def taken(
 ) -> dict[str, Any]:
     """Import a file and return the document."""
     options = ImportOptions(dry_run=dry_run, is_own=is_own)
-    done = import_file(str(path), institution, made, options, outputs=Outputs(**outputs))
+    done = import_file(
+        str(path), institution, made, options, outputs=Outputs(**outputs), look=look_at_imports
+    )
     return done.document()
 
 

@@ -20,7 +20,7 @@ from cardoffers_cli.river import stage
 from cardoffers_cli.river.checks import convert
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.river.stored_imports import undo_import
+from cardoffers_cli.river.withdrawals import undo_import
 from cardoffers_cli.storage.doctor import doctor
 from sizes import slow
 from tables import NOON

@@ -32,7 +32,7 @@ from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.river.settlements import settle_due
-from cardoffers_cli.river.stored_imports import undo_import
+from cardoffers_cli.river.withdrawals import undo_import
 from cardoffers_cli.storage.doctor import doctor
 from commands import cardoffers
 from outbox import goes_to

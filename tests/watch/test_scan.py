@@ -16,7 +16,7 @@ from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.watch import questions as abuse
 from cardoffers_cli.watch.questions import accept_watch
-from cardoffers_cli.watch.scan import keep_shape, look, look_at
+from cardoffers_cli.watch.scan import keep_shape, look, look_at, look_at_imports
 from drifting import FAULTS, REAL, Days, days_of, real_months
 from sizes import FULL, at_the_gate, slow
 from tables import uid
@@ -102,7 +102,8 @@ def test_the_middle_amount_of_a_file_is_of_its_rows_alone(tmp_path: Path) -> Non
     for amount in (3, 9):
         row = f"R-{amount},r-1,{amount}.00,2026-06-01T10:00:00Z"
         path.write_text(f"refund_ref,original_transaction_ref,amount,refunded_at\n{row}\n")
-        import_file(str(path), "alder", made, ImportOptions(kind=REFUNDS), outputs=Outputs())
+        options = ImportOptions(kind=REFUNDS)
+        import_file(str(path), "alder", made, options, outputs=Outputs(), look=look_at_imports)
     medians = "select median_amount from import_shapes order by import_no"
     assert [(3,), (9,)] == found(made, medians)
 
@@ -128,7 +129,8 @@ def look_again(made: Job) -> None:
 def import_one(made: Job, path: Path, *, dry_run: bool = False) -> Sequence[str]:
     """Import a file, and return what it says of what is unusual."""
     options = ImportOptions(dry_run=dry_run, is_own=True)
-    return import_file(str(path), "alder", made, options, outputs=Outputs()).unusual
+    done = import_file(str(path), "alder", made, options, outputs=Outputs(), look=look_at_imports)
+    return [*done.unusual]
 
 
 @slow
@@ -152,7 +154,7 @@ def test_an_import_says_and_records_what_is_unusual_in_its_file(tmp_path: Path) 
     assert [("accepted",)] == found(made, "select state from watch_findings")
 
 
-@pytest.mark.parametrize("step", ["is_watched", "keep_shapes", "compare", "record_findings"])
+@pytest.mark.parametrize("step", ["keep_shapes", "compare", "record_findings"])
 def test_an_import_stands_whatever_fails_behind_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

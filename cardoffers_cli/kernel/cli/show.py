@@ -18,7 +18,6 @@ from cardoffers_cli.kernel.cli.blocks import Block, Style, Text
 from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.sheets.exports import OWNER_ONLY, csv_lines, replacing, write_parquet
 from cardoffers_cli.kernel.sheets.sheets import Column, Row, Sheet, columns_of
-from cardoffers_cli.kernel.sheets.workbooks import write_xlsx
 from cardoffers_cli.kernel.words import json_text
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.visible import controls_visible, visible
@@ -195,6 +194,8 @@ def _parquet(_document: Any, blocks: Sequence[Block], _style: Style, out: Binary
 
 
 def _xlsx(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
+    from cardoffers_cli.kernel.sheets.workbooks import write_xlsx
+
     write_xlsx(_sheets(blocks), out, guarded=not style.raw)
 
 

@@ -9,10 +9,14 @@ until then. The numbers themselves go nowhere.
 
 from __future__ import annotations
 
+import hmac
 from collections import defaultdict
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.kernel.disk.outputs import read_private_file
+from cardoffers_cli.kernel.store.layout import mask_key_path
 from cardoffers_cli.kernel.words.card_forms import (
     PLACES,
     NumberEvidence,
@@ -26,7 +30,8 @@ from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.kernel.words.row_kinds import IDENTIFIERS, REFERENCES, TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
     from uuid import UUID
 
     from cardoffers_cli.kernel.store.store import Store
@@ -36,6 +41,7 @@ _FIRST = ("outbox_references", "outbox_tokens", "outbox_reasons")
 """What is masked while what it is found by is there."""
 
 _LAST = ("hashes", "refund_hashes", "credit_hashes")
+_HEX = 32
 _BITS = bytes.maketrans(b"\x00\x01\x02", b"011"), bytes.maketrans(b"01", b"\x00\x01")
 
 
@@ -205,6 +211,23 @@ def _is_refused(facts: NumberEvidence | None, form: NumberForm) -> bool:
     """Say whether a right number in the store is a card number, and none that was taken once."""
     facts = facts or NumberEvidence()
     return facts.is_refused(form) and not facts.was_taken(form)
+
+
+def masked_references(
+    store_path: Path, institution_id: UUID, references: Callable[[], Iterable[str]]
+) -> dict[str, str]:
+    """Return what each reference would be masked as; nothing, where nothing was ever masked."""
+    path = mask_key_path(store_path)
+    if not path.exists():
+        return {}
+    key = read_private_file(path).strip()
+    return {reference: masked_text(key, institution_id, reference) for reference in references()}
+
+
+def masked_text(key: str, institution_id: UUID | None, text: str) -> str:
+    """Return what stands in the place of a text that is a card number."""
+    message = f"{institution_id or ''}\x1f{text}".encode()
+    return f"masked-{hmac.new(bytes.fromhex(key), message, sha256).hexdigest()[:_HEX]}"
 
 
 def mask(store: Store, masks: Iterable[Mask]) -> None:

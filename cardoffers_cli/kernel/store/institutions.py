@@ -52,6 +52,7 @@ class Institution:
     tax_note: str | None
     numbers: str | None
     shares_tokens_with: str | None
+    is_watched: bool
 
 
 def find_institution(store: Store, slug_or_id: str) -> Institution:

@@ -9,9 +9,12 @@ select
     institutions.refund_auto_link, institutions.clawback_days, institutions.webhook_events,
     institutions.approvals, institutions.approval_limit,
     coalesce(institutions.credit_days, 7) as credit_days, institutions.tax_id, institutions.tax_note,
-    institutions.numbers, institutions.shares_tokens_with, institutions.hold_short
+    institutions.numbers, institutions.shares_tokens_with, institutions.hold_short,
+    watched_institutions.institution_id is not null as is_watched
 from institutions
 inner join currencies on currencies.currency = institutions.currency
+left join watched_institutions
+    on watched_institutions.institution_id = institutions.institution_id
 where $slug_or_id is null
     or institutions.slug = $slug_or_id
     or cast(institutions.institution_id as varchar) = lower($slug_or_id)

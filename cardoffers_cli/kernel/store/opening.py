@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from cardoffers_cli.archive.archive import show
 from cardoffers_cli.kernel.store import copying, engine_errors, identity, journal
 from cardoffers_cli.kernel.store.engine_errors import SchemaUnknown
 from cardoffers_cli.kernel.store.identity import inode
@@ -130,8 +129,18 @@ def current(opening: Opening, *, whole: bool = False) -> Iterator[Store]:
     """
     with connected(opening.path, opening.settings, read_only=opening.read_only) as store:
         check_version(store, opening.path, read_only=opening.read_only)
-        show(store, whole=whole)
+        show_archive(store, whole=whole)
         yield store
+
+
+def show_archive(store: Store, *, whole: bool = True) -> None:
+    """Let the views of an open store show its archive too, if it has one, as `Archive.show`."""
+    if store.value("archive/archive:root") is None:
+        return
+    from cardoffers_cli.archive.archive import archive_of  # noqa: PLC0415 - few stores have one
+
+    if archive := archive_of(store):
+        archive.show(whole=whole)
 
 
 @contextmanager
@@ -139,7 +148,7 @@ def open_copy(path: Path, settings: Settings, *, read_only: bool = True) -> Iter
     """Open a copy of a store to look at it, with what is there of the archive that it lists."""
     with connected(path, settings, read_only=read_only) as store:
         check_version(store, path, read_only=read_only)
-        show(store, whole=False)
+        show_archive(store, whole=False)
         yield store
 
 
@@ -221,7 +230,7 @@ def migrate_store(opening: Opening) -> list[Migration]:
     with lock_for(opening):
         look_first(opening)
         with _readable(opening) as store:
-            show(store)
+            show_archive(store)
             with store.transaction():
                 return migrate(store, opening.now)
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.archive.archive import show
 from cardoffers_cli.kernel.store import copying
 from cardoffers_cli.kernel.store.layout import draft_path, snapshot_path, sync_folder
-from cardoffers_cli.kernel.store.opening import check_version, connected
+from cardoffers_cli.kernel.store.opening import check_version, connected, show_archive
 from cardoffers_cli.kernel.words.errors import NoStore, StoreDamaged, StoreVersion
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def _opened(file: Path, settings: Settings) -> Iterator[Store]:
     with connected(file, settings, read_only=True) as store:
         try:
             check_version(store, file)
-            show(store)  # a part that it lists may be merged and gone by now
+            show_archive(store)  # a part that it lists may be merged and gone by now
         except (StoreVersion, StoreDamaged) as error:
             code = "snapshot_version" if isinstance(error, StoreVersion) else error.code
             raise type(error)(error.message, code=code, hint=_TAKE, **error.details) from None
