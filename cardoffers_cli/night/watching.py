@@ -32,7 +32,6 @@ from cardoffers_cli.watch.questions import (
     list_watch_findings,
     open_watch_findings,
     record_findings,
-    resolve_findings,
 )
 from cardoffers_cli.watch.scan import look_at
 
@@ -208,9 +207,9 @@ def _resolve(store: Store, arrival: Arrival, work: NightContext) -> None:
     """Resolve what was told of a deadline: its file is there. One that came late needs nobody."""
     came_at = arrival.received_at or work.job.now
     for code in _CODES.values():
-        resolve_findings(
-            store,
-            arrival.institution_id,
+        store.execute(
+            "watch/questions:resolve",
+            institution_id=arrival.institution_id,
             code=code,
             subject=arrival.expected,
             about_on=arrival.due_on,

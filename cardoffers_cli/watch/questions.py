@@ -88,7 +88,8 @@ def change_watch(
     store.execute("watch/questions:unwatch", **of)
     if is_on:
         store.execute("watch/questions:watch", **of, now=run.as_of)
-        keep_look(store, institution.id, run.run_no)  # what was there before is not looked at
+        # what was there before is not looked at
+        store.execute("watch/abuse:keep_look", **of, run_no=run.run_no)
     words = {True: "on", False: "off"}
     changes = {"watch": (words[not is_on], words[is_on])}
     return record_changes(store, institution, changes, run, event="watch_changed")
@@ -108,30 +109,6 @@ def record_findings(
         days=[item.about_on for item in items],
         figures=[dumps(dict(item.figures)) for item in items],
         run_no=run_no,
-        now=now,
-    )
-
-
-def resolve_findings(
-    store: Store,
-    institution_id: UUID,
-    *,
-    code: str,
-    subject: str,
-    about_on: date | None = None,
-    reason: str,
-    actor: str,
-    now: datetime,
-) -> int:
-    """Resolve the open findings of a subject, of a day or of all; return how many there were."""
-    return store.execute(
-        "watch/questions:resolve",
-        institution_id=institution_id,
-        code=code,
-        subject=subject,
-        about_on=about_on,
-        reason=reason,
-        actor=actor,
         now=now,
     )
 
@@ -173,11 +150,6 @@ def find_watch_finding(
     return replace(findings[0], findings=None)
 
 
-def accept_watch_finding(store: Store, finding_id: UUID, **by: Any) -> None:
-    """Accept a finding that is open: `by` has actor, reason and now."""
-    store.execute("watch/questions:accept", finding_id=finding_id, **by)
-
-
 def open_watch_findings(
     store: Store, institution_id: UUID | None = None
 ) -> list[OpenWatchFindings]:
@@ -196,11 +168,6 @@ CODES = (
     *("instrument_shared", "cardholder_busy"),
     *("merchant_concentrated", "refund_after_settlement"),
 )
-
-
-def keep_look(store: Store, institution_id: UUID, run_no: int) -> None:
-    """Keep that all there is of an institution by now has been looked at."""
-    store.execute("watch/abuse:keep_look", institution_id=institution_id, run_no=run_no)
 
 
 def find_abuse(store: Store, institution_id: UUID, now: datetime) -> list[Observation]:
@@ -283,7 +250,7 @@ def accept_watch(
             )
         with run_record(store, kind="watch_accept", now=job.now, actor=job.actor) as run:
             by = {"actor": job.actor, "reason": reason.strip(), "now": job.now}
-            accept_watch_finding(store, before.finding_id, **by)
+            store.execute("watch/questions:accept", finding_id=before.finding_id, **by)
             run.counts["finding_id"] = before.finding_id
         after = find_watch_finding(store, str(before.finding_id))
     accepted: WatchFinding = without_cards(replace(after, dry_run=dry_run))

@@ -18,7 +18,6 @@ from cardoffers_cli.kernel.words.visible import shortened
 from cardoffers_cli.watch.observations import Observation, figures_text, watch_meaning
 from cardoffers_cli.watch.questions import (
     find_abuse,
-    keep_look,
     list_watch_findings,
     record_findings,
 )
@@ -66,7 +65,7 @@ def look(store: Store, job: Job, institution_id: UUID) -> int:
             *compare(store, institution_id, files),
             *find_abuse(store, institution_id, job.now),
         ]
-        keep_look(store, institution_id, run.run_no)
+        store.execute("watch/abuse:keep_look", **of, run_no=run.run_no)
         new = record_findings(store, institution_id, observations, run_no=run.run_no, now=job.now)
         run.counts.update(files=len(files), found=new)
     return new

@@ -9,7 +9,6 @@ import pytest
 
 from cardoffers_cli.watch.questions import (
     find_abuse,
-    keep_look,
     list_watch_findings,
     record_findings,
 )
@@ -25,13 +24,18 @@ if TYPE_CHECKING:
 ALDER = uid("alder")
 
 
+def keep_look(store: Store) -> None:
+    """Keep that all there is of alder by now has been looked at."""
+    store.execute("watch/abuse:keep_look", institution_id=ALDER, run_no=next_run(store))
+
+
 @pytest.fixture
 def looked(tmp_path: Path) -> Iterator[Store]:
     """A store in which everything so far has been looked at."""
     with fresh_store(tmp_path) as store:
         given(store, "institutions", "institution\nalder\nbrook")
         given(store, "merchants", "merchant\nbakery\nbutcher")
-        keep_look(store, ALDER, next_run(store))
+        keep_look(store)
         yield store
 
 
@@ -93,7 +97,7 @@ def told(store: Store) -> list[tuple[str, str]]:
 def test_an_instrument_of_three_cardholders_is_found_when_the_third_comes(looked: Store) -> None:
     instruments(looked, (1, "t1"), (2, "t1"), (1, "t2"), (2, "t3"), (3, "t4"))
     assert [] == told(looked)
-    keep_look(looked, ALDER, next_run(looked))
+    keep_look(looked)
     assert [] == told(looked)
     instruments(looked, (3, "t1"))
     assert [("instrument_shared", "instrument 1")] == told(looked)
@@ -151,7 +155,7 @@ def test_what_was_looked_at_or_told_is_not_told_again(looked: Store) -> None:
     assert [] == told(looked)
     assert [] == find_abuse(looked, ALDER, NOON + timedelta(days=29))
     assert 1 == len(find_abuse(looked, ALDER, NOON + timedelta(days=30)))
-    keep_look(looked, ALDER, next_run(looked))
+    keep_look(looked)
     assert [] == find_abuse(looked, ALDER, NOON + timedelta(days=30))
     (listed,) = list_watch_findings(looked, limit=9)
     assert ("cardholder 1001", "cardholder …") == (listed.subject, listed.about)

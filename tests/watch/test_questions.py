@@ -13,12 +13,10 @@ from cardoffers_cli.river.stored_imports import record_import
 from cardoffers_cli.storage.doctor import offending
 from cardoffers_cli.watch.observations import Observation, figures_text, watch_meaning
 from cardoffers_cli.watch.questions import (
-    accept_watch_finding,
     find_watch_finding,
     list_watch_findings,
     open_watch_findings,
     record_findings,
-    resolve_findings,
 )
 from tables import NOON, given, select, uid
 from work import fresh_store, next_run
@@ -26,8 +24,10 @@ from work import fresh_store, next_run
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from uuid import UUID
 
     from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.watch.questions import WatchFinding
 
 DAY = date(2026, 6, 1)
 ALDER, BROOK = uid("alder"), uid("brook")
@@ -56,6 +56,19 @@ def states(store: Store) -> list[tuple[str, str, str, str]]:
     ]
 
 
+def accept(store: Store, finding: WatchFinding, actor: str, reason: str) -> None:
+    """Accept a finding, as `watch accept` does."""
+    by = {"actor": actor, "reason": reason, "now": NOON}
+    store.execute("watch/questions:accept", finding_id=finding.finding_id, **by)
+
+
+def resolve(store: Store, owner: UUID, about_on: date | None = None) -> int:
+    """Resolve what was told of b.csv, of a day or of all, as a night does; return how many."""
+    about = {"code": "file_missed", "subject": "b.csv", "about_on": about_on}
+    by = {"reason": "it came", "actor": "night", "now": NOON}
+    return store.execute("watch/questions:resolve", institution_id=owner, **about, **by)
+
+
 def test_what_is_recorded_twice_is_there_once(watched: Store) -> None:
     assert 2 == record(watched, ("rows_unusual", "a.csv", 1), ("rows_unusual", "b.csv", 1))
     assert 1 == record(watched, ("rows_unusual", "a.csv", 1), ("rows_unusual", "a.csv", 2))
@@ -67,13 +80,11 @@ def test_what_is_recorded_twice_is_there_once(watched: Store) -> None:
 def test_one_that_is_closed_stays_so_when_it_is_recorded_again(watched: Store) -> None:
     record(watched, ("rows_unusual", "a.csv", 1), ("file_missed", "b.csv", 1))
     (first,) = list_watch_findings(watched, code="rows_unusual", limit=9)
-    by = {"actor": "ann", "reason": "holiday", "now": NOON}
-    accept_watch_finding(watched, first.finding_id, **by)
-    about = {"code": "file_missed", "subject": "b.csv", "reason": "it came", "actor": "night"}
-    assert 1 == resolve_findings(watched, ALDER, **about, now=NOON)
-    assert 0 == resolve_findings(watched, ALDER, **about, now=NOON)
+    accept(watched, first, "ann", "holiday")
+    assert 1 == resolve(watched, ALDER)
+    assert 0 == resolve(watched, ALDER)
     assert 0 == record(watched, ("rows_unusual", "a.csv", 1), ("file_missed", "b.csv", 1))
-    accept_watch_finding(watched, first.finding_id, **{**by, "actor": "bob"})
+    accept(watched, first, "bob", "holiday")
     assert [
         ("alder", "rows_unusual", "a.csv", "accepted"),
         ("alder", "file_missed", "b.csv", "resolved"),
@@ -84,10 +95,9 @@ def test_one_that_is_closed_stays_so_when_it_is_recorded_again(watched: Store) -
 
 def test_only_the_day_that_is_named_is_resolved(watched: Store) -> None:
     record(watched, *(("file_missed", "b.csv", day) for day in (1, 2, 3)))
-    about = {"code": "file_missed", "subject": "b.csv", "reason": "it came", "actor": "night"}
-    assert 1 == resolve_findings(watched, ALDER, **about, about_on=DAY, now=NOON)
-    assert 0 == resolve_findings(watched, BROOK, **about, now=NOON)
-    assert 2 == resolve_findings(watched, ALDER, **about, now=NOON)
+    assert 1 == resolve(watched, ALDER, DAY)
+    assert 0 == resolve(watched, BROOK)
+    assert 2 == resolve(watched, ALDER)
 
 
 def test_figures_come_back_exact(watched: Store) -> None:
@@ -102,7 +112,7 @@ def test_open_ones_come_first_then_the_newest(watched: Store) -> None:
     record(watched, ("rows_unusual", "c.csv", 2), of="brook")
     (newest,) = list_watch_findings(watched, limit=1)
     assert ("b.csv", 3) == (newest.subject, newest.findings)
-    accept_watch_finding(watched, newest.finding_id, actor="ann", reason="known", now=NOON)
+    accept(watched, newest, "ann", "known")
     found = list_watch_findings(watched, limit=9)
     assert ["c.csv", "a.csv", "b.csv"] == [each.subject for each in found]
     assert ["a.csv"] == [
