@@ -257,20 +257,13 @@ def failure_of(error: Exception) -> CardoffersError:
     """Return what an error says of the file that was worked on; raise it if it says more."""
     if isinstance(error, _FORESEEN):
         return error
-    if isinstance(error, OSError) or any(map(_is_fault, _chain(error))):
+    if isinstance(error, OSError):
         raise error
+    cause: BaseException | None = error
+    while cause is not None:  # a full disk often ends as an error of something else
+        is_broken = isinstance(cause, OSError) and cause.errno in _FULL_OR_BROKEN
+        if is_broken or isinstance(cause, _FAULTS) or type(cause).__name__ in _OF_THE_DISK:
+            raise error
+        cause = cause.__cause__ or cause.__context__
     kind = type(error.__cause__ or error).__name__
     return unusable("import_failed", f"The import ended in an error that nobody foresaw ({kind}).")
-
-
-def _is_fault(error: BaseException) -> bool:
-    if isinstance(error, OSError):
-        return error.errno in _FULL_OR_BROKEN
-    return isinstance(error, _FAULTS) or type(error).__name__ in _OF_THE_DISK
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it came of: a full disk often ends as an error of something else."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__

@@ -156,10 +156,16 @@ def _post(hook: Hook, notice: Notice, settings: Settings) -> str | None:
     from cardoffers_cli.kernel.net.sender import AttemptLimits, Delivery, send_all  # noqa: PLC0415
     from cardoffers_cli.kernel.net.transport import ERRORS  # noqa: PLC0415  heavy
 
+    url = hook.url
+    if hook.is_ping:  # the event stands behind the path, and the run's id in the query
+        base, _, query = hook.url.partition("?")
+        run = f"rid={notice.run_id}" if notice.run_id else ""
+        parameters = "&".join(filter(None, [query, run]))
+        url = f"{base.rstrip('/')}{_PINGS[hook.event]}" + (f"?{parameters}" if parameters else "")
     outcomes: list[Outcome] = []
     delivery = Delivery(
         number=1,
-        url=_pinged(hook, notice.run_id) if hook.is_ping else hook.url,
+        url=url,
         body=dumps(notice).encode(),
         sign=lambda _now_s: {},
         lane="hooks",
@@ -175,14 +181,6 @@ def _post(hook: Hook, notice: Notice, settings: Settings) -> str | None:
         return None
     status = f" {outcome.http_status}" if outcome.http_status else ""
     return f"{outcome.error}{status} ({ERRORS[outcome.error]})"
-
-
-def _pinged(hook: Hook, run_id: str | None) -> str:
-    """Return the URL of a ping: the event behind its path, and the run's id in its query."""
-    base, _, query = hook.url.partition("?")
-    members = filter(None, [query, f"rid={run_id}" if run_id else ""])
-    parameters = "&".join(members)
-    return f"{base.rstrip('/')}{_PINGS[hook.event]}" + (f"?{parameters}" if parameters else "")
 
 
 def _run(

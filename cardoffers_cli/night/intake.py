@@ -30,6 +30,7 @@ from cardoffers_cli.kernel.sheets.sheets import write_findings
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable, NotFound, UsageError
 from cardoffers_cli.kernel.words.findings import unusable
+from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.night import questions as nights
@@ -350,7 +351,15 @@ class _File:
     def _record(
         self, store: Store, state: str, report: Mapping[str, Any], columns: dict[str, Any]
     ) -> None:
-        nights.judge_file(store, self.work.night, self.file.file_no, state, report, **columns)
+        store.execute(
+            "night/questions:judge_file",
+            night_no=self.work.night.night_no,
+            file_no=self.file.file_no,
+            state=state,
+            report=dumps(report),
+            taken_bytes=columns.get("taken_bytes"),
+            taken_sha256=columns.get("taken_sha256"),
+        )
 
     def _folder(self, kind: str) -> AbstractContextManager[OpenFolder]:
         return self.work.processed.folder(self.file.institution, kind)

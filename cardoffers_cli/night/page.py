@@ -265,7 +265,12 @@ def _files(night: NightPage) -> Iterator[Section]:
     ordered = sorted(
         night.files, key=lambda row: (row["status"] == "imported", bool(row.get("ok")), row["file"])
     )
-    rows = [{**row, "state": _state(row), "why": _why(row)} for row in ordered]
+    rows = []
+    for row in ordered:
+        why = "the same file was taken before" if row.get("already_imported") else ""
+        if error := row.get("file_error"):
+            why = str(error["message"])
+        rows.append({**row, "state": _state(row), "why": why})
     sheet = Sheet("files", _FILES, rows[:_MOST_FILES], title="Files, those not taken first")
     yield Section(title="Files", sheet=sheet, in_all=len(rows))
 
@@ -274,12 +279,6 @@ def _state(row: Row) -> State:
     parts = [row, row["refunds"]] if row.get("refunds") else [row]
     is_partial = row["status"] == "imported" and not all(part["ok"] for part in parts)
     return _PARTIAL if is_partial else _FILE_STATES[row["status"]]
-
-
-def _why(row: Row) -> str:
-    if error := row.get("file_error"):
-        return str(error["message"])
-    return "the same file was taken before" if row.get("already_imported") else ""
 
 
 def _institutions(night: NightPage) -> Iterator[Section]:

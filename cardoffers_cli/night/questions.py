@@ -16,7 +16,6 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.records import OpenRecord, Record, if_any, shown
 
 if TYPE_CHECKING:
@@ -288,11 +287,6 @@ def untold(store: Store) -> list[Night]:
     return [get(store, row["night_no"]) for row in store.rows("night/questions:untold")]
 
 
-def tell(store: Store, nights: Iterable[Night]) -> None:
-    """Write that the steps of nights that have ended are told."""
-    store.execute("night/questions:tell", night_nos=[night.night_no for night in nights])
-
-
 def files(store: Store, night: Night) -> list[NightFile]:
     """Return the files that the night found ready, in their order."""
     return [
@@ -311,28 +305,6 @@ def held_files(store: Store, name: str, institution: str | None) -> list[tuple[N
         for file in files(store, night)
         if file.file_no == file_no
     ]
-
-
-def judge_file(
-    store: Store,
-    night: Night,
-    file_no: int,
-    state: str,
-    report: Mapping[str, Any],
-    *,
-    taken_bytes: int | None = None,
-    taken_sha256: str | None = None,
-) -> None:
-    """Write what became of a file that waited, and what was read of it, as it is stored."""
-    store.execute(
-        "night/questions:judge_file",
-        night_no=night.night_no,
-        file_no=file_no,
-        state=state,
-        report=dumps(report),
-        taken_bytes=taken_bytes,
-        taken_sha256=taken_sha256,
-    )
 
 
 def add_files(store: Store, night: Night, files: Iterable[FileOfNight]) -> None:
@@ -407,18 +379,13 @@ def count(store: Store) -> int:
     return int(store.value("night/questions:count"))
 
 
-def find_run(store: Store, run_id: str) -> RunRecord | None:
-    """Return one run of any kind, its counts read, or None."""
-    row = store.row("night/questions:find_run", run_id=run_id)
-    return None if row is None else _run(row)
-
-
 def list_runs(store: Store, limit: int) -> list[RunRecord]:
     """Return the newest runs of any kind."""
-    return [_run(row) for row in store.rows("night/questions:runs", limit=limit)]
+    return [run_of(row) for row in store.rows("night/questions:runs", limit=limit)]
 
 
-def _run(row: Mapping[str, Any]) -> RunRecord:
+def run_of(row: Mapping[str, Any]) -> RunRecord:
+    """Return a run with its counts read."""
     return RunRecord.of({**row, "counts": _parsed(row["counts"]) if row["counts"] else None})
 
 

@@ -150,7 +150,7 @@ def tell_nights(job: Job, results: Sequence[NightResult]) -> None:
         return
     with job.store() as store, store.transaction():
         rows = (nights.find(store, str(result.run_id)) for result in results)
-        nights.tell(store, [night for night in rows if night])
+        store.execute("night/questions:tell", night_nos=[night.night_no for night in rows if night])
 
 
 def show_run(job: Job, run_id: str) -> NightResult | RunRecord:
@@ -160,8 +160,8 @@ def show_run(job: Job, run_id: str) -> NightResult | RunRecord:
         if night := nights.find(source.store, run_id):
             status = "finished" if night.ended_at else "unfinished"
             return result_of(source.store, job.path, night, status=status)
-        if record := nights.find_run(source.store, run_id):
-            return record
+        if row := source.store.row("night/questions:find_run", run_id=run_id):
+            return nights.run_of(row)
         raise NotFound(
             "There is no such run.",
             code="run_not_found",

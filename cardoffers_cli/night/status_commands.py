@@ -132,6 +132,8 @@ def _counts(state: "StoreStatus") -> Iterator[tuple[int, str, str]]:
     on_hold = sum(row.pending for row in state.institutions) - state.due
     first_due = state.webhooks_due - state.webhooks_failed_due
     first_later = state.webhooks_later + state.webhooks_failed_due - state.webhooks_failed
+    until = state.next_settles_at
+    first_until = f", the first until {until:%Y-%m-%d}" if until else ""
     send = "cardoffers webhook send"
     yield from (
         (state.not_matched_yet, "purchases to match", "cardoffers match"),
@@ -169,7 +171,7 @@ def _counts(state: "StoreStatus") -> Iterator[tuple[int, str, str]]:
             _FAILED.format("exhausted"),
         ),
         (len(state.calls_put_aside), "damaged usage journals put aside", "cardoffers doctor"),
-        (on_hold, f"ledger entries on hold{_until(state)}", "cardoffers settle"),
+        (on_hold, f"ledger entries on hold{first_until}", "cardoffers settle"),
     )
 
 
@@ -197,8 +199,3 @@ def _again(state: "StoreStatus") -> str:
 
 def _cause(error: str | None) -> str:
     return f" ({error})" if error else ""
-
-
-def _until(state: "StoreStatus") -> str:
-    moment = state.next_settles_at
-    return f", the first until {moment:%Y-%m-%d}" if moment else ""
