@@ -68,7 +68,13 @@ def why(
         rows = why_each(refs, owner, context.job, everywhere=everywhere)
         context.show(rows, Sheet.of(ListedWhy, "why", rows), **_ending(rows))
     else:
-        _show_one(context, refs[0], owner, now=now, everywhere=everywhere)
+        from cardoffers_cli.answers.why import why as explain
+
+        explanation = explain(refs[0], owner, context.job, now=now, everywhere=everywhere)
+        context.show(explanation, *_blocks(explanation))
+        if explanation.status == "not_received":
+            of = None if everywhere else explanation.institution
+            _not_received(refs[0], of, explanation.near, explanation.received_from)
 
 
 def _refs(
@@ -91,18 +97,6 @@ def _refs(
     from cardoffers_cli.merchants.page import read_list
 
     return read_list(file)
-
-
-def _show_one(
-    context: CommandContext, ref: str, institution: str | None, *, now: bool, everywhere: bool
-) -> None:
-    from cardoffers_cli.answers.why import why as explain
-
-    explanation = explain(ref, institution, context.job, now=now, everywhere=everywhere)
-    context.show(explanation, *_blocks(explanation))
-    if explanation.status == "not_received":
-        of = None if everywhere else explanation.institution
-        _not_received(ref, of, explanation.near, explanation.received_from)
 
 
 def _show_plain(

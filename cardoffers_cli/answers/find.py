@@ -19,7 +19,6 @@ from cardoffers_cli.answers.search import (
     PurchaseRow,
     SearchResult,
     SearchScope,
-    near_merchants,
     search,
     senders,
 )
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
 
 _NOTHING = "not_redeemed"
+_NEAR = 3
 
 
 class FindResult(Record):
@@ -162,7 +162,10 @@ def _meant(
     store: Store, owners: Sequence[Institution], wanted: PurchaseFilter
 ) -> tuple[list[str], list[str]]:
     """Return the merchants that may have been meant, and who else sent the reference."""
-    near = near_merchants(store, wanted.merchant) if wanted.merchant else []
+    near: list[str] = []
+    if wanted.merchant:
+        rows = store.rows("answers/search:near_merchants", merchant=wanted.merchant, limit=_NEAR)
+        near = [row["name"] for row in rows]
     of_others: list[str] = []
     if wanted.ref and len(owners) == 1:
         of_others = senders(store, [wanted.ref], but=owners[0].id).get(wanted.ref, [])

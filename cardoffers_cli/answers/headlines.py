@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.credits.rules import with_credit, with_documents
+from cardoffers_cli.credits.rules import document_text, with_credit
 from cardoffers_cli.events.deliver import delivery_text
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.money import money_text, quantize
 from cardoffers_cli.kernel.words.sentences import listed
 from cardoffers_cli.kernel.words.texts import texts_in
 from cardoffers_cli.kernel.words.visible import shortened
-from cardoffers_cli.refunds.texts import refund_answer, refund_sentence, with_refunds
+from cardoffers_cli.refunds.texts import refund_answer, refund_sentence
 from cardoffers_cli.river.outcomes import CHECK_OF
 
 if TYPE_CHECKING:
@@ -27,8 +27,12 @@ def headline(row: Row) -> str:
     if row["status"].startswith("refund_"):
         return refund_sentence(row["refunds"][0])
     sentence = _HEADLINES.get(row["status"], _not_redeemed)(row)
-    credited = with_credit(sentence, row.get("credit"))
-    return with_refunds(with_documents(credited, row.get("documents")), row.get("refunds"))
+    sentences = [with_credit(sentence, row.get("credit"))]
+    if documents := row.get("documents"):
+        texts = [document_text(document) for document in documents]
+        sentences.append(f"It stands on {listed(texts)}.")
+    sentences += [refund_sentence(refund) for refund in row.get("refunds") or ()]
+    return " ".join(sentences)
 
 
 def place(row: Row) -> str:

@@ -59,7 +59,6 @@ _KINDS = {
 }
 _TOKENS = ("cardholder_token", "instrument_token")
 _MOST_TOKENS = 1000
-_NEAR = 3
 _NEWEST = 100_000
 """Purchases that are looked at first for a state."""
 _WILDCARD = re.compile(r"[*?]")
@@ -201,12 +200,6 @@ def search(
     )
 
 
-def near_merchants(store: Store, merchant: str) -> list[str]:
-    """Return the names of merchants that may have been meant by one that nothing is found of."""
-    rows = store.rows("answers/search:near_merchants", merchant=merchant, limit=_NEAR)
-    return [row["name"] for row in rows]
-
-
 def senders(store: Store, refs: Sequence[str], *, but: UUID | None = None) -> dict[str, list[str]]:
     """Return the slugs of the institutions that sent refs, but for one, by ref."""
     slugs: dict[str, list[str]] = {}
@@ -281,38 +274,18 @@ def _show(store: Store, institution_id: UUID, state: str | None, limit: int) -> 
             )
 
 
-def _rejects(store: Store, institution_id: UUID, wanted: PurchaseFilter, limit: int) -> Rows:
-    return store.rows(
-        "answers/search:rejects",
-        institution_id=institution_id,
-        **_text_filters(wanted.ref),
-        from_at=wanted.from_at,
-        to_at=wanted.to_at,
-        limit=limit,
-    )
-
-
-def _duplicates(store: Store, institution_id: UUID, wanted: PurchaseFilter, limit: int) -> Rows:
-    return store.rows(
-        "answers/search:duplicates",
-        institution_id=institution_id,
-        **_text_filters(wanted.ref),
-        from_at=wanted.from_at,
-        to_at=wanted.to_at,
-        state=wanted.state,
-        limit=limit,
-    )
-
-
-def _of_other_kind(
+def _others(
     place: str, store: Store, institution_id: UUID, wanted: PurchaseFilter, limit: int
 ) -> Rows:
-    of = {"redemption_id": wanted.redemption_id} if place == "credits" else {}
+    own_filters: Mapping[str, Mapping[str, Any]] = {
+        "credits": {"redemption_id": wanted.redemption_id},
+        "duplicates": {"state": wanted.state},
+    }
     return store.rows(
         f"answers/search:{place}",
         institution_id=institution_id,
         **_text_filters(wanted.ref),
-        **of,
+        **own_filters.get(place, {}),
         from_at=wanted.from_at,
         to_at=wanted.to_at,
         limit=limit,
@@ -321,9 +294,7 @@ def _of_other_kind(
 
 _SEARCHES: Mapping[str, Callable[[Store, UUID, PurchaseFilter, int], Rows]] = {
     "purchases": _purchases,
-    "rejects": _rejects,
-    "duplicates": _duplicates,
-    **{place: partial(_of_other_kind, place) for place in ("refunds", "credits")},
+    **{place: partial(_others, place) for place in ("rejects", "duplicates", "refunds", "credits")},
 }
 
 

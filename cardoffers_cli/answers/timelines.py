@@ -109,8 +109,12 @@ def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
         return None
     beginning = named.hex[:12]  # the digits before the version
     of = {"institution_id": institution_id, "id": id_, "beginning": beginning}
-    kinds = _derived(store, institution_id)
-    return next((kind for kind in kinds if store.execute(_following(kind), **of)), None)
+    if store.execute(_following("link"), **of):
+        return "link"
+    # the derived id of a purchase is told to calls only
+    takes_calls = store.value("answers/timelines:takes_calls", institution_id=institution_id)
+    is_purchase = takes_calls and store.execute(_following("transaction"), **of)
+    return "transaction" if is_purchase else None
 
 
 def timeline(
@@ -141,13 +145,6 @@ def timeline(
 
 def _following(kind: str) -> str:
     return f"answers/timelines:follow_{kind}"
-
-
-def _derived(store: Store, institution_id: UUID) -> Iterator[str]:
-    """Yield what may be known by a derived id; that of a purchase is told to calls only."""
-    yield "link"
-    if store.value("answers/timelines:takes_calls", institution_id=institution_id):
-        yield "transaction"
 
 
 def _events(store: Store, of: dict[str, object]) -> Iterator[TimelineEvent]:

@@ -9,7 +9,6 @@ from cardoffers_cli.credits.questions import (
     FindingProgress,
     ListedFinding,
     find_finding,
-    list_findings,
 )
 from cardoffers_cli.credits.rules import meaning_of
 from cardoffers_cli.kernel.identifiers import whole_id
@@ -71,8 +70,15 @@ def finding_rows(
     """Return findings, the open ones first, then the oldest; and how many there are in all."""
     with reading(job) as source:
         owner = find_institution(source.store, institution).id if institution else None
-        findings = list_findings(
-            source.store, job.now, institution_id=owner, code=code, state=state, limit=limit
+        findings = source.store.records(
+            FindingProgress,
+            "credits/questions:findings",
+            institution_id=owner,
+            code=code,
+            state=state,
+            finding_id=None,
+            now=job.now,
+            limit=limit,
         )
     rows = [
         FindingRow(

@@ -90,34 +90,20 @@ class OpenFindings(Record):
     oldest_at: datetime
 
 
-def list_findings(
-    store: Store,
-    now: datetime,
-    *,
-    institution_id: UUID | None = None,
-    code: str | None = None,
-    state: FindingState | None = None,
-    finding_id: str | None = None,
-    limit: int,
-) -> list[FindingProgress]:
-    """Return findings, the open ones first, then the oldest; `findings` says how many there are."""
-    return store.records(
-        FindingProgress,
-        "credits/questions:findings",
-        institution_id=institution_id,
-        code=code,
-        state=state,
-        finding_id=finding_id,
-        now=now,
-        limit=limit,
-    )
-
-
 def find_finding(
     store: Store, now: datetime, finding_id: str, institution_id: UUID | None = None
 ) -> FindingProgress:
     """Return one finding by its whole id; raise `NotFound`."""
-    rows = list_findings(store, now, institution_id=institution_id, finding_id=finding_id, limit=1)
+    rows = store.records(
+        FindingProgress,
+        "credits/questions:findings",
+        institution_id=institution_id,
+        code=None,
+        state=None,
+        finding_id=finding_id,
+        now=now,
+        limit=1,
+    )
     if not rows:
         raise NotFound(
             "There is no finding with this id.",
@@ -184,27 +170,6 @@ class DueCredit(Credit):
     redeemed_at: datetime | None
     settled_at: datetime | None
     reversed_at: datetime | None
-
-
-def list_credits(
-    store: Store,
-    institution_id: UUID,
-    *,
-    status: CreditStatus | None = None,
-    from_at: datetime | None = None,
-    to_at: datetime | None = None,
-    limit: int,
-) -> list[CreditRow]:
-    """Return the credited rows of an institution, the newest first, of a status or of any."""
-    return store.records(
-        CreditRow,
-        "credits/credits:listed",
-        institution_id=institution_id,
-        status=status,
-        from_at=from_at,
-        to_at=to_at,
-        limit=limit,
-    )
 
 
 def find_credit(store: Store, institution_id: UUID, credit_ref: str) -> DueCredit:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.words.errors import StoreDamaged
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
-from cardoffers_cli.river.handles import CreditTables, ReconciliationTables
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
+    from cardoffers_cli.river.handles import CreditTables, ReconciliationTables
 
 PAID_IN_DAYS = 7
 """Within so many days nobody expects a statement to be paid (rules.md#bank-verdicts)."""
@@ -122,21 +122,6 @@ def ask(store: Store, institution_id: UUID | None = None) -> Table | None:
     return institutions if store.value("credits/reconcile:is_any", institutions) else None
 
 
-def refer(store: Store, institutions: Table, *, run_no: int) -> CreditTables:
-    """Find which redemptions credited rows are of, of the institutions asked; keep that."""
-    rows = store.define("credits/reconcile:referring", institutions)
-    store.execute("credits/reconcile:credit_links", rows, run_no=run_no)
-    return CreditTables(asked=institutions, rows=rows)
-
-
-def find_both(store: Store, referred: CreditTables, *, run_no: int) -> ReconciliationTables:
-    """Find the redemptions to look at, and what stands as credited of each."""
-    owed = store.make("credits/reconcile:to_reconcile", referred.asked, run_no=run_no)
-    return ReconciliationTables(
-        redemptions=owed, credited=store.define("credits/reconcile:credited", owed)
-    )
-
-
 def judge(
     store: Store, referred: CreditTables, both: ReconciliationTables, *, run_no: int, now: datetime
 ) -> None:
@@ -186,8 +171,3 @@ def control(store: Store, *, run_no: int) -> ControlTotals:
     return ControlTotals(
         redemptions=totals.redemptions, credited_rows=totals.credited_rows, verdicts=totals.verdicts
     )
-
-
-def states(store: Store, *, run_no: int) -> FindingStates:
-    """Return how far the findings of the institutions of a run are."""
-    return store.records(FindingStates, "credits/reconcile:states", run_no=run_no)[0]

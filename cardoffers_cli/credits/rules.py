@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.money import money_text
-from cardoffers_cli.kernel.words.sentences import counted, listed
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.kernel.words.visible import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 
 class Meaning(NamedTuple):
@@ -124,13 +124,6 @@ def with_credit(sentence: str, credit: Mapping[str, Any] | None) -> str:
     row = f"{format_minute(credit['credited_at'])} ({shortened(credit['credit_ref'])})"
     suffix = "" if credit["verdict"] == "credited" else f"; {_says(credit)}"
     return f"{sentence} The institution credited {amount}, last at {row}{suffix}."
-
-
-def with_documents(sentence: str, documents: Sequence[Mapping[str, Any]] | None) -> str:
-    """Add to a sentence about a redemption what it stands on, and what the bank said of that."""
-    if not documents:
-        return sentence
-    return f"{sentence} It stands on {listed([document_text(document) for document in documents])}."
 
 
 def document_text(line: Mapping[str, Any]) -> str:

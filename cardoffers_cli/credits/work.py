@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.credits.questions import Credit, CreditRow, DueCredit, find_credit, list_credits
+from cardoffers_cli.credits.questions import Credit, CreditRow, DueCredit, find_credit
 from cardoffers_cli.credits.reconcile import (
     BankTotal,
     ControlTotals,
@@ -12,17 +12,15 @@ from cardoffers_cli.credits.reconcile import (
     VerdictTotal,
     ask,
     control,
-    find_both,
     judge,
-    refer,
     said,
-    states,
 )
 from cardoffers_cli.kernel.store.institutions import asked_institutions, find_institution
 from cardoffers_cli.kernel.store.masking import without_cards
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.records import if_any, shown
+from cardoffers_cli.river.handles import CreditTables, ReconciliationTables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,10 +60,17 @@ def credit_rows(
     """
     listed: list[ListedCredit] = []
     credited = 0
-    span = {"from_at": from_at, "to_at": to_at}
     with reading(job) as source:
         for owner in asked_institutions(source.store, institution, everywhere=everywhere):
-            rows = list_credits(source.store, owner.id, status=status, limit=limit, **span)
+            rows = source.store.records(
+                CreditRow,
+                "credits/credits:listed",
+                institution_id=owner.id,
+                status=status,
+                limit=limit,
+                from_at=from_at,
+                to_at=to_at,
+            )
             listed += [ListedCredit.part(row, institution=owner.slug) for row in rows]
             credited += rows[0].credits if rows else 0
     return [without_cards(row) for row in listed[:limit]], credited
@@ -132,14 +137,20 @@ def reconcile_in(
         none = FindingStates(open=0, accepted=0, resolved=0)
         return ReconcileResult(run_id=None, verdicts=[], **none, control=nothing, dry_run=dry_run)
     with run_record(store, kind="reconcile", now=job.now, actor=job.actor) as run:
-        referred = refer(store, institutions, run_no=run.run_no)
-        both = find_both(store, referred, run_no=run.run_no)
+        # which redemptions credited rows are of
+        rows = store.define("credits/reconcile:referring", institutions)
+        store.execute("credits/reconcile:credit_links", rows, run_no=run.run_no)
+        referred = CreditTables(asked=institutions, rows=rows)
+        # the redemptions to look at, and what stands as credited of each
+        owed = store.make("credits/reconcile:to_reconcile", institutions, run_no=run.run_no)
+        credited = store.define("credits/reconcile:credited", owed)
+        both = ReconciliationTables(redemptions=owed, credited=credited)
         judge(store, referred, both, run_no=run.run_no, now=job.now)
         verdicts, bank = said(store, run_no=run.run_no, now=job.now)
         result = ReconcileResult(
             run_id=run.run_id,
             verdicts=verdicts,
-            **states(store, run_no=run.run_no),
+            **store.records(FindingStates, "credits/reconcile:states", run_no=run.run_no)[0],
             control=control(store, run_no=run.run_no),
             bank=bank or None,
             dry_run=dry_run,

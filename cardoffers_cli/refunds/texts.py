@@ -12,7 +12,7 @@ from cardoffers_cli.kernel.words.money import money_text
 from cardoffers_cli.kernel.words.texts import texts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from decimal import Decimal
 
@@ -63,11 +63,6 @@ def refund_sentence(refund: Row) -> str:
 
 def _money(amount: Decimal | None, currency: str) -> str:
     return "" if amount is None else money_text(amount, currency)
-
-
-def with_refunds(headline: str, refunds: Sequence[Row] | None) -> str:
-    """Add to the sentence about a purchase the ones about its refunds."""
-    return " ".join([headline, *(refund_sentence(refund) for refund in refunds or ())])
 
 
 def refund_answer(

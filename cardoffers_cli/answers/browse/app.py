@@ -280,7 +280,16 @@ class Browser(App[int]):
         bound = [item for item in (*panels.SEARCHING, *panels.LOOKING) if item.show]
         keys = [(item.key_display or item.key, item.tooltip or item.description) for item in bound]
         more = [("m", "Unknown merchants, and which they may be"), ("q, ^q", "Leave")]
-        self.push_screen(panels.ReadingPage(panels.help_page([*keys, *more])))
+        lines = [
+            *pages.examples(),
+            pages.EMPTY,
+            Line("Keys", "title"),
+            *(pages.pair(key, meaning, 10) for key, meaning in [*keys, *more]),
+            pages.EMPTY,
+            Line("Nothing here changes anything. The store is open only while a question is"),
+            Line("answered; while somebody else holds it, the snapshot is read, and says so."),
+        ]
+        self.push_screen(panels.ReadingPage(lines))
 
     def action_merchants(self) -> None:
         """Show which merchants unknown identifiers may be of."""

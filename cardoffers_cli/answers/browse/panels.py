@@ -17,12 +17,12 @@ from textual.screen import ModalScreen
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.widgets import Footer, Input, OptionList, Static
 
-from cardoffers_cli.answers.browse.pages import EMPTY, Line, broken, examples, pair
+from cardoffers_cli.answers.browse.pages import Line, broken
 from cardoffers_cli.kernel.words.money import money_text
 from cardoffers_cli.kernel.words.visible import shortened, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from textual import events
     from textual.app import ComposeResult
@@ -91,17 +91,6 @@ class ReadingPage(Dialog):
             yield lines
         yield Footer(compact=True)
         lines.show(self._told)
-
-
-def help_page(keys: Iterable[tuple[str, str]]) -> Iterator[Line]:
-    """Tell what can be typed, and every key."""
-    yield from examples()
-    yield EMPTY
-    yield Line("Keys", "title")
-    yield from (pair(key, meaning, 10) for key, meaning in keys)
-    yield EMPTY
-    yield Line("Nothing here changes anything. The store is open only while a question is")
-    yield Line("answered; while somebody else holds it, the snapshot is read, and says so.")
 
 
 class Chooser(Dialog):
