@@ -17,7 +17,6 @@ from cardoffers_cli.kernel.words.findings import BANK_CODES
 from cardoffers_cli.kernel.words.records import Record, shown
 from cardoffers_cli.payouts.files.answers import open_bank_file
 from cardoffers_cli.payouts.files.entries import BankFinding
-from cardoffers_cli.payouts.questions import keep_entries, keep_file
 from cardoffers_cli.river.publish import publish
 
 if TYPE_CHECKING:
@@ -71,8 +70,10 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImpo
         run_record(store, kind="bank_import", now=job.now, actor=job.actor) as run,
     ):
         is_known = bool(store.value("payouts/bank:is_known", sha256=file.sha256))
-        number = keep_file(
-            store,
+        number = int(store.value("payouts/bank:next_no"))
+        store.execute(
+            "payouts/bank:keep_file",
+            bank_file_no=number,
             file_name=file.name,
             form=file.form,
             sha256=file.sha256,
@@ -143,7 +144,9 @@ class _Taking:
 
     def _keep(self) -> None:
         if self._page:
-            self.new += keep_entries(self._store, self._number, self._page)
+            self.new += self._store.execute(
+                "payouts/bank:keep_entries", bank_file_no=self._number, said=self._page
+            )
         self._page = []
 
     def _id(self, entry: BankEntry) -> UUID:

@@ -8,7 +8,6 @@ from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from datetime import date, datetime
     from typing import Any
     from uuid import UUID
@@ -159,18 +158,6 @@ class BankEntryRow(Record):
     counts: bool = shown(gives_way=7)
     is_unknown: bool
     entries: int
-
-
-def keep_file(store: Store, **values: Any) -> int:
-    """Write that a file was taken in; return its number."""
-    number = int(store.value("payouts/bank:next_no"))
-    store.execute("payouts/bank:keep_file", bank_file_no=number, **values)
-    return number
-
-
-def keep_entries(store: Store, bank_file_no: int, entries: Sequence[Mapping[str, Any]]) -> int:
-    """Write entries but those that are there; return how many are new."""
-    return store.execute("payouts/bank:keep_entries", bank_file_no=bank_file_no, said=entries)
 
 
 def list_entries(

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
     from decimal import Decimal
-    from typing import Any
     from uuid import UUID
 
-    from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
@@ -83,20 +81,6 @@ def find_open(
     return OpenRefunds(rows=store.make("refunds/apply:open_refunds", **of))
 
 
-def find_candidates(store: Store, refunds: OpenRefunds, *, by_policy: bool = False) -> Table:
-    """Find the purchases that open refunds without a reference may be of.
-
-    With `by_policy` only of the institutions that link some by themselves.
-    """
-    return store.make("refunds/apply:candidates", refunds.rows, by_policy=by_policy)
-
-
-def find_said(store: Store, refunds: OpenRefunds, links: Sequence[Mapping[str, Any]]) -> Claims:
-    """Take what a person says: rows of refund_no, purchase_no and reason."""
-    rows = store.make("refunds/apply:by_person", refunds.rows, said=list(links))
-    return Claims(rows=rows, how="person")
-
-
 def take_back(
     store: Store, claims: Claims, *, run_no: int, now: datetime, actor: str
 ) -> ReversalTables:
@@ -118,16 +102,6 @@ def refusals(store: Store, tables: ReversalTables) -> dict[int, str]:
     """Return why claims were not linked, by the number of the refund."""
     rows = store.rows("refunds/apply:refusals", tables.effects)
     return {row["refund_no"]: row["outcome"] for row in rows}
-
-
-def counted(store: Store, refunds: OpenRefunds, *, run_no: int) -> RefundCounts:
-    """Count what a run made of the refunds that were open before it."""
-    return store.records(RefundCounts, "refunds/apply:counts", refunds.rows, run_no=run_no)[0]
-
-
-def given_back(store: Store, *, run_no: int) -> list[ReversedAmount]:
-    """Return what the redemptions that a run took back had come to, by currency."""
-    return store.records(ReversedAmount, "refunds/apply:given_back", run_no=run_no)
 
 
 class RefundsApplied(RefundCounts):
@@ -158,17 +132,24 @@ def apply_in(store: Store, job: Job, *, dry_run: bool = False) -> RefundsApplied
         store.execute(
             "refunds/apply:not_received", refunds.rows, referenced.rows, run_no=run.run_no
         )
-        candidates = find_candidates(store, refunds, by_policy=True)
+        # of institutions that link some by themselves
+        candidates = store.make("refunds/apply:candidates", refunds.rows, by_policy=True)
         chosen = store.make("refunds/apply:by_policy", candidates)
         settle_claims(store, Claims(rows=chosen, how="policy"), run)
-        counts = counted(store, refunds, run_no=run.run_no)
-        back = amounts_back(store, run)
+        counts = store.records(
+            RefundCounts, "refunds/apply:counts", refunds.rows, run_no=run.run_no
+        )[0]
+        back = store.records(ReversedAmount, "refunds/apply:given_back", run_no=run.run_no)
+        amounts = {
+            name: {row.currency: quantize(row[name], row.currency) for row in back}
+            for name in AMOUNTS
+        }
         result = RefundsApplied(
             run_id=run.run_id,
             **counts,
-            merchant_funded_amount=back["merchant_funded_amount"],
-            commission_amount=back["commission_amount"],
-            institution_payout_amount=back["institution_payout_amount"],
+            merchant_funded_amount=amounts["merchant_funded_amount"],
+            commission_amount=amounts["commission_amount"],
+            institution_payout_amount=amounts["institution_payout_amount"],
             dry_run=dry_run,
         )
         run.counts.update(result)
@@ -183,11 +164,3 @@ def settle_claims(store: Store, claims: Claims, run: Run) -> ReversalTables:
     reverse_all(store, tables.reversals, reason=REFUNDED, **run.by)
     publish(store, "reversals", run_no=run.run_no)
     return tables
-
-
-def amounts_back(store: Store, run: Run) -> dict[str, dict[str, Decimal]]:
-    """Return what a run took back, by the name of the amount and by currency."""
-    back = given_back(store, run_no=run.run_no)
-    return {
-        name: {row.currency: quantize(row[name], row.currency) for row in back} for name in AMOUNTS
-    }

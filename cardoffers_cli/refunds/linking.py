@@ -15,9 +15,10 @@ from cardoffers_cli.kernel.store.institutions import asked_institutions, find_in
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
-from cardoffers_cli.refunds.apply import find_open, find_said, refusals, settle_claims
-from cardoffers_cli.refunds.questions import dismiss, find_refund, list_refunds, name_refunds
+from cardoffers_cli.refunds.apply import find_open, refusals, settle_claims
+from cardoffers_cli.refunds.questions import NamedRefund, dismiss, find_refund, list_refunds
 from cardoffers_cli.river.counts import keep_counts
+from cardoffers_cli.river.handles import Claims
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
-    from cardoffers_cli.refunds.questions import NamedRefund
 
 MESSAGES = {
     "refund_not_found": "There is no refund with this reference.",
@@ -104,7 +104,11 @@ def link_refunds(
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
         with run_record(store, kind="refund_link", now=job.now, actor=job.actor) as run:
-            named = name_refunds(store, owner.id, requests)
+            rows = [{"line": line, **request} for line, request in enumerate(requests)]
+            table = store.make("refunds/questions:said", said=rows)
+            named = store.records(
+                NamedRefund, "refunds/questions:named", table, institution_id=owner.id
+            )
             against = _against(named)
             _link(store, named, against, run)
             results = _told(store, owner, named, against, dry_run=dry_run)
@@ -159,7 +163,8 @@ def _link(store: Store, named: Sequence[NamedRefund], against: dict[int, str], r
         {"refund_no": number, "purchase_no": row.purchase_no, "reason": row.reason.strip()}
         for number, row in fitting.items()
     ]
-    tables = settle_claims(store, find_said(store, open_refunds, rows), run)
+    by_person = store.make("refunds/apply:by_person", open_refunds.rows, said=rows)
+    tables = settle_claims(store, Claims(rows=by_person, how="person"), run)
     for number, code in refusals(store, tables).items():
         against[fitting[number].line] = code
 

@@ -8,7 +8,7 @@ from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
     from typing import Any
     from uuid import UUID
@@ -131,17 +131,6 @@ def received(store: Store, institution_id: UUID, refund_ref: str) -> ReceivedRef
     """Return what was received of a refund that there is."""
     of = {"institution_id": institution_id, "refund_ref": refund_ref}
     return store.records(ReceivedRefund, "refunds/questions:shown", **of)[0]
-
-
-def name_refunds(
-    store: Store, institution_id: UUID, entries: Sequence[Mapping[str, Any]]
-) -> list[NamedRefund]:
-    """Find what rows of refund_ref, transaction_ref and reason are about, in their order."""
-    rows = [{"line": line, **row} for line, row in enumerate(entries)]
-    table = store.make("refunds/questions:said", said=rows)
-    return store.records(
-        NamedRefund, "refunds/questions:named", table, institution_id=institution_id
-    )
 
 
 def dismiss(store: Store, refund: RefundRow, institution_id: UUID, **by: Any) -> None:

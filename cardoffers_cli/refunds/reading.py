@@ -9,7 +9,7 @@ from cardoffers_cli.kernel.store.institutions import asked_institutions
 from cardoffers_cli.kernel.store.masking import without_cards
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.records import shown
-from cardoffers_cli.refunds.apply import find_candidates, find_open
+from cardoffers_cli.refunds.apply import find_open
 from cardoffers_cli.refunds.questions import (
     ReceivedRefund,
     RefundCandidate,
@@ -127,7 +127,7 @@ def _found(
     store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
 ) -> list[RefundCandidate]:
     refunds = find_open(store, institution_id, refund_nos)
-    candidates = find_candidates(store, refunds)
+    candidates = store.make("refunds/apply:candidates", refunds.rows, by_policy=False)
     return store.records(RefundCandidate, "refunds/questions:candidates", candidates)
 
 

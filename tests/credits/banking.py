@@ -15,7 +15,6 @@ from uuid import uuid5
 
 from cardoffers_cli.kernel.store.runs import write_run
 from cardoffers_cli.kernel.words.bank_accounts import payment_id
-from cardoffers_cli.payouts.questions import keep_entries, keep_file
 from crediting import NOTHING, Verdict
 from tables import Row, uid
 
@@ -211,9 +210,9 @@ class Months:
     def answer(self, now: datetime, said: list[Row]) -> None:
         """Let the bank say so of payments, or of what is none."""
         run_no = write_run(self.store, kind="bank_import", now=now, actor="t", counts={})
-        file = keep_file(
-            self.store, file_name="f", form="csv", sha256="x", received_at=now, run_no=run_no
-        )
+        of = {"bank_file_no": int(self.store.value("payouts/bank:next_no"))}
+        file = {"file_name": "f", "form": "csv", "sha256": "x", "received_at": now}
+        self.store.execute("payouts/bank:keep_file", **of, **file, run_no=run_no)
         for each in said:
             self.entries.append(each)
             row = {
@@ -230,7 +229,7 @@ class Months:
                 "bank_ref": None,
                 "message": each["message"],
             }
-            keep_entries(self.store, file, [row])
+            self.store.execute("payouts/bank:keep_entries", **of, said=[row])
 
 
 def named(number: int) -> str:
