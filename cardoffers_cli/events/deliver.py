@@ -155,11 +155,6 @@ def waiting(store: Store, at_hand: Mapping[str, str], *, now: datetime) -> Mappi
     return store.rows("events/deliver:waiting", now=now, at_hand=list(at_hand))[0]
 
 
-def held(store: Store, at_hand: Mapping[str, str], *, now: datetime) -> Sequence[Mapping[str, Any]]:
-    """Return what cannot be sent as things are: institution, reason, events; a row for each."""
-    return store.rows("events/deliver:held", now=now, at_hand=list(at_hand))
-
-
 if TYPE_CHECKING:
     Row = Mapping[str, Any]
 

@@ -382,7 +382,7 @@ def _outlook(store: Store, job: Job, watch: Watch) -> Unsent:
     return Unsent(
         still_due=waiting["still_due"],
         next_attempt_at=waiting["next_attempt_at"],
-        held=deliver.held(store, secrets, now=now),
+        held=store.rows("events/deliver:held", now=now, at_hand=list(secrets)),
     )
 
 

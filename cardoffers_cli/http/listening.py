@@ -82,8 +82,13 @@ def listener_at(place: ListeningPlace, *, is_plain: bool) -> Iterator[socket.soc
         family, _, _, _, address = socket.getaddrinfo(
             place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        if is_plain and not place.is_plain_allowed:
-            _must_be_this_machine(str(address[0]))
+        host = str(address[0])
+        if is_plain and not (place.is_plain_allowed or ipaddress.ip_address(host).is_loopback):
+            raise UsageError(
+                f"Without TLS the keys of every request could be read on the way to {host}.",
+                code="tls_missing",
+                hint="Give --tls-cert and --tls-key; behind a proxy that ends TLS, --plain-http.",
+            )
         # What is set here, every accepted connection takes over. asyncio sets TCP_NODELAY only
         # where the protocol is said to be TCP, and it is 0 as made.
         made = socket.create_server(address, family=family, backlog=BACKLOG)
@@ -122,15 +127,6 @@ def local_socket(path: Path) -> Iterator[socket.socket]:
             yield listener
         finally:
             path.unlink(missing_ok=True)
-
-
-def _must_be_this_machine(address: str) -> None:
-    if not ipaddress.ip_address(address).is_loopback:
-        raise UsageError(
-            f"Without TLS the keys of every request could be read on the way to {address}.",
-            code="tls_missing",
-            hint="Give --tls-cert and --tls-key; behind a proxy that ends TLS, --plain-http.",
-        )
 
 
 KIB, MIB = 1 << 10, 1 << 20

@@ -107,19 +107,17 @@ def _fields(operation: Described, described: Described) -> Iterator[dict[str, st
         schema = _followed(body["schema"], described)
         for name, field in schema["properties"].items():
             needed = "yes" if name in schema["required"] else "no"
-            yield {"name": name, "needed": needed, "meaning": _meaning(field, described)}
+            # its words if it is one of some, else what is said of it
+            choices = [field, *(item for item in field.get("anyOf", ()) if item != _ABSENT)]
+            parts = [_followed(item, described) for item in choices]
+            texts = [item["description"] for item in [*choices, *parts] if "description" in item]
+            enums = [item["enum"] for item in parts if any(item.get("enum", ()))]
+            listed = ", ".join(map(str, enums[0])) if enums else ""
+            meaning = texts[0] if texts and not enums else listed
+            yield {"name": name, "needed": needed, "meaning": meaning}
 
 
 def _followed(schema: Described, described: Described) -> Described:
     name = schema.get("$ref", "").rpartition("/")[2]
     target: Described = described["components"]["schemas"][name] if name else schema
     return target
-
-
-def _meaning(schema: Described, described: Described) -> str:
-    """Say what a field holds: its words if it is one of some, else what is said of it."""
-    choices = [schema, *(item for item in schema.get("anyOf", ()) if item != _ABSENT)]
-    parts = [_followed(item, described) for item in choices]
-    texts = [item["description"] for item in [*choices, *parts] if "description" in item]
-    listed = [", ".join(map(str, item["enum"])) for item in parts if any(item.get("enum", ()))]
-    return texts[0] if texts and not listed else " ".join(listed[:1])

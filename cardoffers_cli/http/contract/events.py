@@ -96,10 +96,17 @@ def refusal(errors: Sequence[Mapping[str, Any]]) -> Problem:
 
 
 def _answer_batch(result: EventCallResult) -> Answer:
-    invalid_items = [
-        _invalid_item(item, list(errors))
-        for item, errors in groupby(result.receipt.errors, key=lambda error: error["item"])
-    ]
+    invalid_items = []
+    for item, group in groupby(result.receipt.errors, key=lambda error: error["item"]):
+        errors = list(group)
+        invalid_items.append(
+            {
+                "index": item,
+                "transaction_ref": errors[0]["transaction_ref"],
+                "code": errors[0]["code"],
+                "errors": [_error(error, f"/transactions/{item}") for error in errors],
+            }
+        )
     repeated = result.receipt.repeated
     document = {
         "received": result.received,
@@ -116,15 +123,6 @@ def _answer_batch(result: EventCallResult) -> Answer:
         ],
     }
     return Answer.of(202, document, unknown_fields=result.unknown_fields)
-
-
-def _invalid_item(item: int, errors: list[Row]) -> Row:
-    return {
-        "index": item,
-        "transaction_ref": errors[0]["transaction_ref"],
-        "code": errors[0]["code"],
-        "errors": [_error(error, f"/transactions/{item}") for error in errors],
-    }
 
 
 def _error(error: Mapping[str, Any], place: str) -> dict[str, str]:

@@ -181,7 +181,7 @@ TARGET_BYTES = 8 << 10
 def check_head(call: Call) -> None:
     """Let a call pass whose path, query and headers are not too large; raise 414 or 431."""
     if len(call.path) + len(call.query) > TARGET_BYTES:
-        raise target_too_long()
+        raise Problem(414, "target_too_long", "The path and the query are too long.")
     if sum(len(name) + len(value) for name, value in call.headers.items()) > HEAD_BYTES:
         raise headers_too_large()
 
@@ -192,11 +192,6 @@ def check_body(call: Call) -> None:
         raise body_too_large()
     if sum(map(call.body.count, (b",", b"[", b"{"))) > BODY_VALUES:
         raise Problem(413, "body_too_large", f"A body holds {BODY_VALUES:,} values at most.")
-
-
-def target_too_long() -> Problem:
-    """Refuse a path and query."""
-    return Problem(414, "target_too_long", "The path and the query are too long.")
 
 
 def headers_too_large() -> Problem:

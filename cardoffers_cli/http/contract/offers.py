@@ -97,11 +97,6 @@ def read_feeds(
         return show_feeds(store, owner, requests, job)
 
 
-def answer_feed(_route: Route, feed: FeedResult) -> Answer:
-    """Answer with the feed of a cardholder."""
-    return Answer.of(200, feed)
-
-
 def add(
     store: Store, caller: Caller, call: Call, parameters: Mapping[str, str], job: Job
 ) -> Answer:

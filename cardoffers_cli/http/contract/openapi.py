@@ -30,7 +30,6 @@ from cardoffers_cli.kernel.words.signing import TIMESTAMP, V1, V2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
     from cardoffers_cli.http.contract.parameters import Parameter
     from cardoffers_cli.kernel.words.events import EventKind
@@ -295,12 +294,18 @@ def _webhook(kind: EventKind) -> Mapping[str, Any]:
 def _operation(route: Route) -> Mapping[str, Any]:
     operation = OPERATIONS[f"{route.method} {route.template}"]
     words = route.template.replace("{", "").replace("}", "").replace(".", "_").strip("/")
+    codes = codes_of(route)
+    by_status: defaultdict[int, list[str]] = defaultdict(list)
+    for code, (status, _) in REFUSALS.items():
+        if code in codes:
+            by_status[status].append(code)
+    refusals = {str(status): _refusal(status, own) for status, own in by_status.items()}
     described: dict[str, Any] = {
         "summary": operation.summary,
         "operationId": f"{route.method.lower()}_{words.replace('/', '_')}",
         "security": [{"apiKey": []}] if route.scope else [],
         "parameters": [*_path(operation), *map(_query, operation.query)],
-        "responses": {**_answers(route, operation), **_refusals(codes_of(route))},
+        "responses": {**_answers(route, operation), **refusals},
     }
     described["x-codeSamples"] = [{"lang": "Shell", "label": "curl", "source": curl(route)}]
     if route.scope:
@@ -346,15 +351,6 @@ def _answers(route: Route, operation: Operation) -> dict[str, Schema]:
         str(status): _response(says, operation.media_type, ref(schema), headers)
         for status, (schema, says) in operation.answers.items()
     }
-
-
-def _refusals(codes: AbstractSet[str]) -> dict[str, Schema]:
-    """Return the responses to what is refused, by status."""
-    by_status: defaultdict[int, list[str]] = defaultdict(list)
-    for code, (status, _) in REFUSALS.items():
-        if code in codes:
-            by_status[status].append(code)
-    return {str(status): _refusal(status, codes) for status, codes in by_status.items()}
 
 
 def codes_of(route: Route) -> set[str]:

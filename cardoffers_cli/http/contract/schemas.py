@@ -189,15 +189,12 @@ _PAGINATION = _object(
 _REDEMPTION = _of(Redemption, status=_words(STATES), offer=_of(OfferNamed))
 
 
-def _simulation() -> Schema:
-    """Describe what an event would come to; it has no line."""
-    item = _of(
-        SimulatedPurchase,
-        without="line",
-        outcome=_words(("match", "no_match")),
-        evaluations=_list(_of(OfferEvaluation)),
-    )
-    return _object({"simulated": {"const": True}, **item["properties"]})
+_SIMULATED = _of(
+    SimulatedPurchase,
+    without="line",  # an event has none
+    outcome=_words(("match", "no_match")),
+    evaluations=_list(_of(OfferEvaluation)),
+)
 
 
 def _page(item: str) -> Schema:
@@ -256,7 +253,7 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         description="received = accepted + duplicates + the length of invalid.",
     ),
-    "Simulation": _simulation(),
+    "Simulation": _object({"simulated": {"const": True}, **_SIMULATED["properties"]}),
     "Offer": _of(FeedOffer, reason=_words([*WEIGHTS, PROGRAM_ORDER])),
     "OfferFeed": _of(FeedResult, offers=_list(ref("Offer"))),
     "AddRequest": _object(

@@ -19,8 +19,8 @@ from urllib.parse import unquote
 
 from cardoffers_cli.http.contract.events import answer_events, read_events
 from cardoffers_cli.http.contract.gate import Gate, Keyring, check_body, check_head
-from cardoffers_cli.http.contract.messages import Problem, busy, internal, problem_of
-from cardoffers_cli.http.contract.offers import answer_feed, ask_feed, read_feeds
+from cardoffers_cli.http.contract.messages import Answer, Problem, busy, internal, problem_of
+from cardoffers_cli.http.contract.offers import ask_feed, read_feeds
 from cardoffers_cli.http.contract.routes import BATCH, FEED, TRANSACTION, find_route
 from cardoffers_cli.kernel.store.opening import Holding
 from cardoffers_cli.kernel.store.reading import open_published
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.http.contract.gate import Caller
-    from cardoffers_cli.http.contract.messages import Answer, Call
+    from cardoffers_cli.http.contract.messages import Call
     from cardoffers_cli.http.contract.routes import Route
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
@@ -65,7 +65,7 @@ class BatchHandler:
 
 
 _EVENTS = BatchHandler(read_events, take_events, answer_events)
-_FEEDS = BatchHandler(ask_feed, read_feeds, answer_feed)
+_FEEDS = BatchHandler(ask_feed, read_feeds, lambda _route, feed: Answer.of(200, feed))
 _TOGETHER = {TRANSACTION: _EVENTS, BATCH: _EVENTS, FEED: _FEEDS}
 
 
