@@ -216,7 +216,9 @@ def preview(job: Job, institution: str, period: str) -> Preview:
         last = before[0] if before else None
         if last is not None and wanted.from_at < last.from_at:
             raise out_of_order(wanted, last, _said_of(owner))
-        sums = statements.sums_to_come(store, owner.id, owner.currency, to_at=wanted.to_at)
+        of = {"institution_id": owner.id, "to_at": wanted.to_at}
+        to_come = store.rows("documents/questions:to_come", **of)[0]
+        sums = statements.LineSums.of({**to_come, "currency": owner.currency})
         pending = statements.on_hold(store, owner.id, owner.currency, to_at=wanted.to_at)
     amounts = _amounts(owner, last, sums)
     return Preview.part(

@@ -138,10 +138,14 @@ class OpenInvoice(OpenDocument):
         return invoices.all_lines(self.store, self.invoice)
 
     def csv(self) -> Iterator[bytes]:  # noqa: D102
-        return invoicing.INVOICE.pieces(self.told, invoices.csv_lines_of(self.store, self.invoice))
+        key = invoices.key_of(self.invoice)
+        pages = self.store.pages("documents/invoices:csv_lines", **key)
+        lines = ([row["line"] for row in page] for page in pages)
+        return invoicing.INVOICE.pieces(self.told, lines)
 
     def page(self) -> Page:  # noqa: D102
-        lines = invoices.first_lines(self.store, self.invoice, limit=MOST_ROWS)
+        key = invoices.key_of(self.invoice)
+        lines = self.store.records(InvoiceLine, "documents/invoices:lines", **key, limit=MOST_ROWS)
         sheet = Sheet.of(InvoiceLine, "lines", lines)
         return invoice_page(self.told, sheet, closed_at=self.invoice.closed_at)
 

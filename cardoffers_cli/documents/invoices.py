@@ -119,12 +119,6 @@ def csv_lines(
         yield key, ([row["line"]] for row in of_one)
 
 
-def csv_lines_of(store: Store, invoice: Invoice) -> Iterator[list[str]]:
-    """Yield the lines of one invoice as they stand in its CSV file, some at a time."""
-    pages = store.pages("documents/invoices:csv_lines", **_of(invoice))
-    return ([row["line"] for row in page] for page in pages)
-
-
 def list_invoices(
     store: Store,
     *,
@@ -171,17 +165,13 @@ def merchant_of(store: Store, named: str) -> UUID:
     return merchant_id
 
 
-def first_lines(store: Store, invoice: Invoice, *, limit: int) -> list[InvoiceLine]:
-    """Return the first lines of an invoice."""
-    return store.records(InvoiceLine, "documents/invoices:lines", **_of(invoice), limit=limit)
-
-
 def all_lines(store: Store, invoice: Invoice) -> Iterator[InvoiceLine]:
     """Yield every line of an invoice, in its order; the store runs nothing else meanwhile."""
-    pages = store.pages("documents/invoices:lines", **_of(invoice), limit=None)
+    pages = store.pages("documents/invoices:lines", **key_of(invoice), limit=None)
     return (InvoiceLine.of(row) for page in pages for row in page)
 
 
-def _of(invoice: Invoice) -> Mapping[str, Any]:
+def key_of(invoice: Invoice) -> Mapping[str, Any]:
+    """Return what its lines are found by."""
     names = ("period_no", "merchant_id", "currency", "amended_period_no")
     return {name: invoice[name] for name in names}

@@ -165,13 +165,6 @@ def take_settlements(
     return statement_no, LineSums.of({**sums, "currency": currency})
 
 
-def sums_to_come(store: Store, institution_id: UUID, currency: str, *, to_at: datetime) -> LineSums:
-    """Return what was settled before `to_at` and is on no statement."""
-    of = {"institution_id": institution_id, "to_at": to_at}
-    sums = store.rows("documents/questions:to_come", **of)[0]
-    return LineSums.of({**sums, "currency": currency})
-
-
 def on_hold(store: Store, institution_id: UUID, currency: str, *, to_at: datetime) -> PendingTotals:
     """Return the entries of before `to_at` that are on hold."""
     of = {"institution_id": institution_id, "to_at": to_at}

@@ -16,7 +16,7 @@ from cardoffers_cli.kernel.cli.show import Column, Sheet, columns_of
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.refunds.commands import refunds
 from cardoffers_cli.reports.questions import UnknownMerchant
-from cardoffers_cli.reports.result_commands import funnel, merchants, offers
+from cardoffers_cli.reports.result_commands import funnel, merchants, offers, show_unresolved
 
 if TYPE_CHECKING:
     from cardoffers_cli.reports.questions import RedemptionCount, ReportPage
@@ -110,19 +110,12 @@ def _show_sums(
         context.note("There is more: --all for every row.")
 
 
-def _unresolved_page(context: CommandContext, **filters: Any) -> None:
-    from cardoffers_cli.reports import result_commands as report_pages
-
-    extent = options.Extent(limit=filters.pop("limit"), all_rows=filters.pop("all_rows"))
-    report_pages.show_unresolved(context, filters, extent)
-
-
 question(
     *(app, "unresolved", "reports/questions:unresolved", UnknownMerchant),
     says="Show the merchant identifiers that are not in the catalogue.",
     asks="institution from_at to_at limit all_rows raw",
     totals_by="currency",
-    page=_unresolved_page,
+    page=show_unresolved,
     fixed={"order": "purchases", "each_currency": False},
 )
 
@@ -142,7 +135,7 @@ def _show_pages(
     if context.format is Format.html and not filters.get("settlement"):
         from cardoffers_cli.reports import result_commands as report_pages
 
-        report_pages.PAGES[report](context, filters, extent)
+        report_pages.show_rows(context, report, filters, extent)
     elif extent.all_rows:
         full = whole_report(report, context.job, **filters)
         context.show({"data": full.rows}, _filled(report, full), raw=extent.raw)

@@ -341,12 +341,17 @@ _FIRST = ("title", "merchant_name", "redemptions", "offer_add_successes", "offer
 
 def funnel_page(funnel: Found, scope: ReportScope) -> Page:
     """Return the page; `funnel` is the document of `reports/work.py`."""
+    facts = []
+    for row in volumes(funnel["data"], funnel["previous"]["data"]):
+        words = compared(row["count"], row["previous"], fewer="fewer")
+        before = f"{words} the {row['previous']:,} before" if words else "none before"
+        facts.append(Fact.of(row["label"].lower(), row["count"], before))
     return Page(
         title=scope.titled("Funnel"),
         headline=funnel_headline(funnel, scope),
         as_of=scope.as_of,
         about=list(scope.said("What happened")),
-        facts=list(_funnel_facts(funnel)),
+        facts=facts,
         sections=[
             *people_sections(funnel),
             *([_by_day(funnel, scope)] if funnel["days"] else []),
@@ -374,16 +379,6 @@ def funnel_headline(funnel: Found, scope: ReportScope) -> str:
 
 def _others(funnel: Found) -> int:
     return int(funnel["people"]["all_who_redeemed"] - funnel["people"]["redeemed"])
-
-
-def _funnel_facts(funnel: Found) -> Iterator[Fact]:
-    for row in volumes(funnel["data"], funnel["previous"]["data"]):
-        words = compared(row["count"], row["previous"], fewer="fewer")
-        yield Fact.of(
-            row["label"].lower(),
-            row["count"],
-            f"{words} the {row['previous']:,} before" if words else "none before",
-        )
 
 
 def people_sections(funnel: Found) -> Iterator[Section]:

@@ -150,7 +150,9 @@ def unknown(
     of: Sequence[reports.UnresolvedOrder] = get_args(reports.UnresolvedOrder),
 ) -> UnknownMerchants:
     """Return the merchants that nobody knows, the first of each currency in each order."""
-    totals = reports.unresolved_totals(store, chosen)
+    totals = store.records(
+        reports.UnknownTotal, "reports/questions:unresolved_totals", **chosen.window
+    )
     rows: dict[str, dict[str, list[reports.UnknownMerchant]]] = {
         total.currency: {order: [] for order in of} for total in totals
     }

@@ -324,11 +324,6 @@ def unresolved(
     )
 
 
-def unresolved_totals(store: Store, filters: Filters) -> list[UnknownTotal]:
-    """Return what purchases of unknown merchants come to, per currency."""
-    return store.records(UnknownTotal, "reports/questions:unresolved_totals", **filters.window)
-
-
 def count_redemptions(
     store: Store, filters: Filters, by: By, *, limit: int = MOST_ROWS
 ) -> list[RedemptionCount]:

@@ -47,7 +47,11 @@ def offers(
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
     filters, is_usual = _window(context, institution, from_at, to_at)
     if context.format is Format.html:
-        show_offers(context, filters, is_usual=is_usual)
+        from cardoffers_cli.reports import page_work as report_pages
+        from cardoffers_cli.reports.page import offers_page
+
+        data = report_pages.offers_page(context.job, **filters)
+        context.show_page(offers_page(data, _asked(context, filters, is_usual=is_usual)))
         return
     rows = offer_rows(context.job, order=order, limit=extent.most, **filters)
     _show(context, "offers", OfferResult, rows, extent)
@@ -73,7 +77,11 @@ def merchants(
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
     filters, is_usual = _window(context, institution, from_at, to_at)
     if context.format is Format.html:
-        show_merchants(context, filters, is_usual=is_usual)
+        from cardoffers_cli.reports import page_work as report_pages
+        from cardoffers_cli.reports.page import merchants_page
+
+        data = report_pages.merchants_page(context.job, **filters)
+        context.show_page(merchants_page(data, _asked(context, filters, is_usual=is_usual)))
         return
     rows = merchant_rows(context.job, order=order, limit=extent.most, **filters)
     _show(context, "merchants", MerchantResult, rows, extent)
@@ -248,14 +256,17 @@ if TYPE_CHECKING:
     Filters = Mapping[str, Any]
 
 
-def show_redemptions(context: CommandContext, filters: "Filters", extent: "Extent") -> None:
-    """Show redemptions by day, the merchants they were of, and the rows."""
-    from cardoffers_cli.reports import page_work as report_pages
-    from cardoffers_cli.reports.pages import redemptions_page
+def show_rows(context: CommandContext, report: str, filters: "Filters", extent: "Extent") -> None:
+    """Show the rows of redemptions or settlements, and above them what they come to."""
+    from cardoffers_cli.reports import page_work, pages
 
+    read, page_of = {
+        "redemptions": (page_work.redemptions_page, pages.redemptions_page),
+        "settlements": (page_work.settlements_page, pages.settlements_page),
+    }[report]
     most = MOST_ROWS if extent.all_rows else extent.limit
-    data = report_pages.redemptions_page(context.job, limit=most, cursor=extent.cursor, **filters)
-    context.show_page(redemptions_page(data, _asked(context, filters)))
+    data = read(context.job, limit=most, cursor=extent.cursor, **filters)
+    context.show_page(page_of(data, _asked(context, filters)))
 
 
 def show_counts(
@@ -269,26 +280,12 @@ def show_counts(
     context.show_page(counts_page(by, rows, scope, is_all=is_all, more=more))
 
 
-def show_settlements(context: CommandContext, filters: "Filters", extent: "Extent") -> None:
-    """Show what is owed to whom, settlements with their sums, and entries."""
-    from cardoffers_cli.reports import page_work as report_pages
-    from cardoffers_cli.reports.pages import settlements_page
-
-    most = MOST_ROWS if extent.all_rows else extent.limit
-    data = report_pages.settlements_page(context.job, limit=most, cursor=extent.cursor, **filters)
-    context.show_page(settlements_page(data, _asked(context, filters)))
-
-
-PAGES = {"redemptions": show_redemptions, "settlements": show_settlements}
-"""The reports that come in pages."""
-
-
-def show_unresolved(context: CommandContext, filters: "Filters", extent: "Extent") -> None:
+def show_unresolved(context: CommandContext, *, limit: int, all_rows: bool, **filters: Any) -> None:
     """Show the identifiers that nobody knows, and why rows were not accepted."""
     from cardoffers_cli.merchants.page import unknown_page
     from cardoffers_cli.reports import page_work as report_pages
 
-    most = MOST_ROWS if extent.all_rows else min(extent.limit, report_pages.MOST_ROWS)
+    most = MOST_ROWS if all_rows else min(limit, report_pages.MOST_ROWS)
     data = report_pages.unresolved_page(context.job, limit=most, **filters)
     context.show_page(unknown_page(data, _asked(context, filters)))
 
@@ -311,24 +308,6 @@ def show_funnel(
         is_usual=is_usual,
     )
     context.show_page(funnel_page(funnel, scope))
-
-
-def show_offers(context: CommandContext, filters: "Filters", *, is_usual: bool) -> None:
-    """Show what offers bring, and when their budgets end."""
-    from cardoffers_cli.reports import page_work as report_pages
-    from cardoffers_cli.reports.page import offers_page
-
-    data = report_pages.offers_page(context.job, **filters)
-    context.show_page(offers_page(data, _asked(context, filters, is_usual=is_usual)))
-
-
-def show_merchants(context: CommandContext, filters: "Filters", *, is_usual: bool) -> None:
-    """Show what merchants fund."""
-    from cardoffers_cli.reports import page_work as report_pages
-    from cardoffers_cli.reports.page import merchants_page
-
-    data = report_pages.merchants_page(context.job, **filters)
-    context.show_page(merchants_page(data, _asked(context, filters, is_usual=is_usual)))
 
 
 def _asked(context: CommandContext, filters: "Filters", *, is_usual: bool = False) -> ReportScope:

@@ -437,9 +437,9 @@ def merchant_results(
         order=order,
         limit=limit,
     )
-    return [MerchantResult.of({**row, "average_amount": _average(row)}) for row in rows]
-
-
-def _average(row: MerchantSums) -> Decimal | None:
-    count = row.redemptions - row.reversed
-    return row.spend_amount / count if count else None
+    results = []
+    for row in rows:
+        count = row.redemptions - row.reversed
+        average = row.spend_amount / count if count else None
+        results.append(MerchantResult.of({**row, "average_amount": average}))
+    return results

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.kernel.store.opening import scratch_store
 from cardoffers_cli.kernel.words.ids import CursorInvalid
+from cardoffers_cli.reports import page_work
 from cardoffers_cli.reports.questions import (
     By,
     Filters,
@@ -20,7 +21,6 @@ from cardoffers_cli.reports.questions import (
     settlement_totals,
     settlements,
     unresolved,
-    unresolved_totals,
 )
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption
@@ -30,9 +30,10 @@ from tables import NOON, given, put, uid
 from work import job, next_run, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.reports.questions import UnknownTotal
 
 CATALOGUE = {
     "institutions": "institution languages\nalder en|es\nbrook es|en\ncedar en",
@@ -379,16 +380,21 @@ def test_settlement_totals_add_up_by_state(store: Store) -> None:
     assert totals[:2] == settlement_totals(store, Filters(institution_id=uid("alder")))
 
 
+def totals_of(store: Store, filters: Filters) -> Sequence[UnknownTotal]:
+    """Return what purchases of unknown merchants come to, as the page of them says."""
+    return page_work.unknown(store, filters, limit=9).totals
+
+
 def test_as_many_are_unresolved_as_there_are_rows(store: Store) -> None:
     catalogue(store)
     given(store, "purchases", "ref identifier\n1 x\n2 x\n3 y")
     given(store, "purchases", "ref institution cardholder merchant\n4 brook short nobody")
     for filters in (Filters(), Filters(institution_id=uid("alder")), Filters(from_at=TIMES[1])):
-        rows, totals = unresolved(store, filters), unresolved_totals(store, filters)
+        rows, totals = unresolved(store, filters), totals_of(store, filters)
         assert len(rows) == sum(total["rows"] for total in totals)
         for name in ("purchases", "amount"):
             assert sum(row[name] for row in rows) == sum(total[name] for total in totals)
-    assert 3 == sum(total["rows"] for total in unresolved_totals(store, Filters()))
+    assert 3 == sum(total["rows"] for total in totals_of(store, Filters()))
 
 
 @pytest.fixture
@@ -447,7 +453,7 @@ def test_the_first_unknown_merchants_are_of_all_or_of_each_currency(
 def test_unknown_merchants_are_added_up_in_each_currency(unknown: Store) -> None:
     names = ("currency", "purchases", "amount", "cardholders", "rows")
     assert ["GBP 4 96.00 2 2", "JPY 2 10 1 1"] == [
-        " ".join(str(row[name]) for name in names) for row in unresolved_totals(unknown, Filters())
+        " ".join(str(row[name]) for name in names) for row in totals_of(unknown, Filters())
     ]
 
 
