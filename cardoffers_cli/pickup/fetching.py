@@ -27,7 +27,6 @@ from cardoffers_cli.pickup.openpgp import Keys, open_message, plain_name
 from cardoffers_cli.pickup.questions import FetchedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import BinaryIO
 
     from cardoffers_cli.drop.fetched_files import PickupPool
@@ -167,18 +166,12 @@ def _date_back(draft: BinaryIO, file: RemoteFile) -> None:
 
 def _manifest(remote: Remote, listing: Listing, name: str) -> Manifest | None:
     """Return the manifest that lies beside a file at its place, if one does."""
-    for manifest_name in manifest_names(name, listing.files):
-        file = listing.files[manifest_name]
+    marks = [mark for mark in marker_names(name) if mark.endswith(MANIFEST)]
+    for file in [listing.files[mark] for mark in marks if mark in listing.files]:
         if file.size_bytes <= MANIFEST_BYTES:
             return parse_manifest(b"".join(remote.read(file)), "The manifest beside it")
         raise unusable("manifest_invalid", "The manifest beside it is too large to be one.")
     return None
-
-
-def manifest_names(name: str, names: Iterable[str]) -> list[str]:
-    """Return which of these names are manifests of a file."""
-    there = set(names)
-    return [mark for mark in marker_names(name) if mark.endswith(MANIFEST) and mark in there]
 
 
 def _digest(draft: BinaryIO) -> str:

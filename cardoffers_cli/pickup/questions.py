@@ -210,9 +210,3 @@ def record(store: Store, file: FetchedFile) -> None:
     """Write a file that was fetched; what is written of it already is replaced."""
     picked_no = store.value("pickup/questions:next")
     store.execute("pickup/questions:record", picked_no=picked_no, **file)
-
-
-def last_folder(store: Store) -> str | None:
-    """Return the drop folder of the newest nightly run, or None before the first."""
-    row = store.row("pickup/questions:last_folder")
-    return row["drop_folder"] if row else None

@@ -48,7 +48,7 @@ from cardoffers_cli.pickup.remote import Deadline, RemoteRefusal
 from cardoffers_cli.pickup.ssh import sftp_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from cardoffers_cli.kernel.store.institutions import Institution
@@ -86,14 +86,14 @@ def pick_up(
         )
     with job.store(read_only=True) as store:
         only = find_institution(store, institution).slug if institution else None
-        last = pickups.last_folder(store)
+        last = store.row("pickup/questions:last_folder")
     if only and only not in job.settings.pickup:
         raise NotFound(
             f"No place is configured to fetch files of {only} from.",
             code="pickup_missing",
             hint=f"Write a table [pickup.{only}] in the configuration: `cardoffers help pickup`.",
         )
-    folder = drop or (Path(last) if last else None)
+    folder = drop or (Path(last["drop_folder"]) if last else None)
     if folder is None:
         raise UsageError(
             "There was no nightly run yet, so it is not known where its drop folder is.",
@@ -118,8 +118,11 @@ def visit_all(
 
     Then places are visited only where an imported file still is to be removed or moved.
     """
+    with job.store(read_only=True) as store:
+        institutions = {institution.slug: institution for institution in list_institutions(store)}
     files, findings, places = list[PickupRow](), list[PickupFinding](), 0
-    for slug, owner in _owners(job):
+    for slug in sorted(job.settings.pickup):
+        owner = institutions.get(slug)
         if only not in {None, slug}:
             continue
         if owner is None:
@@ -140,12 +143,6 @@ def visit_all(
 def needs_attention(findings: Sequence[PickupFinding]) -> bool:
     """Return whether a finding needs attention."""
     return any(finding.level != NOTE for finding in findings)
-
-
-def _owners(job: Job) -> Iterator[tuple[str, Institution | None]]:
-    with job.store(read_only=True) as store:
-        institutions = {institution.slug: institution for institution in list_institutions(store)}
-    yield from ((slug, institutions.get(slug)) for slug in sorted(job.settings.pickup))
 
 
 def _unknown(slug: str) -> PickupFinding:

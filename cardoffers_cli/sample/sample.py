@@ -82,13 +82,6 @@ def write_transactions(
     return SampleFile(path, rows, path.stat().st_size)
 
 
-def write_bytes(path: Path, content: bytes, rows: int) -> SampleFile:
-    """Write a file whose bytes are already there."""
-    with _opened(path, zipped=False) as file:
-        file.write(content)
-    return SampleFile(path, rows, len(content))
-
-
 def _lines(kind: str, frame: pl.DataFrame) -> bytes:
     if kind == "csv":
         return _text(frame, "\n")
@@ -251,7 +244,11 @@ def _transactions(
         yield write_transactions(path, plan.kind, stretches, zipped=plan.gzip)
     if plan.dirty and bank.number == 0:
         kind = "csv" if plan.kind == "csv" else "jsonl"
-        yield write_bytes(folder / f"{bank.slug}-dirty.{kind}", *make_dirty(purchases, kind))
+        content, rows = make_dirty(purchases, kind)
+        path = folder / f"{bank.slug}-dirty.{kind}"
+        with _opened(path, zipped=False) as file:
+            file.write(content)
+        yield SampleFile(path, rows, len(content))
 
 
 def _refunds(

@@ -86,7 +86,10 @@ def sample_profile(
     profile: Profile, plan: Plan, to: Path, *, named: str, decimals: int, dry_run: bool = False
 ) -> ProfileSample:
     """Write sample data in the layout of a profile; with `dry_run` nothing is kept."""
-    content = sample_of(profile, plan, decimals=decimals)
+    with TemporaryDirectory(prefix="cardoffers-sample-") as folder:
+        *_, file = write_sample(Path(folder), plan)
+        rows = pl.read_csv(file.path, infer_schema=False)
+    content = written(profile, rows, decimals=decimals)
     if not dry_run:
         with replacing(to) as out:
             out.write(content)
@@ -97,14 +100,6 @@ def sample_profile(
 
 _BEGIN = 12
 """Characters of a raw key that a sample shows in the place of a token."""
-
-
-def sample_of(profile: Profile, plan: Plan, *, decimals: int) -> bytes:
-    """Return the transactions of a sample as a file in the layout of the profile."""
-    with TemporaryDirectory(prefix="cardoffers-sample-") as folder:
-        *_, file = write_sample(Path(folder), plan)
-        rows = pl.read_csv(file.path, infer_schema=False)
-    return written(profile, rows, decimals=decimals)
 
 
 def written(profile: Profile, rows: pl.DataFrame, *, decimals: int) -> bytes:

@@ -12,7 +12,7 @@ from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.layouts import open_layout
 from cardoffers_cli.intake.transactions import FileReading
 from cardoffers_cli.sample.plan import Plan
-from cardoffers_cli.sample.work import sample_of
+from cardoffers_cli.sample.work import sample_profile
 from layouts import LAYOUTS, MadeLayout
 from sizes import slow
 
@@ -32,10 +32,10 @@ PLAN = Plan(rows=ROWS, seed=1, institutions=1, links=0)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_a_sample_is_good_in_its_layout(layout: MadeLayout, tmp_path: Path) -> None:
     profile = parse_profile(layout.profile + TOKENS, "P.toml")
-    content = sample_of(profile, PLAN, decimals=2)
-    assert content == sample_of(profile, PLAN, decimals=2)
-    path = tmp_path / "sample"
-    path.write_bytes(content)
+    path, again = tmp_path / "sample", tmp_path / "again"
+    for to in (path, again):
+        sample_profile(profile, PLAN, to, named="P.toml", decimals=2)
+    assert path.read_bytes() == again.read_bytes()
     with open_layout(str(path), FileReading(now=NOW, profile=profile)) as file:
         found = pl.concat(chunk.findings for chunk in file.chunks())
         assert [] == found.filter(pl.col("level") == "error").rows()
