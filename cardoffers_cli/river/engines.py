@@ -26,7 +26,7 @@ from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.river.decide import MatchReport, decide, record
 from cardoffers_cli.river.handles import ReservedTables, Waiting
 from cardoffers_cli.river.match import match
-from cardoffers_cli.river.redeem import counted, find_all_held, redeem, take_redemptions
+from cardoffers_cli.river.redeem import counted, find_all_held, redeem
 from cardoffers_cli.river.resolve import (
     find_not_redeemed,
     find_undecided,
@@ -76,7 +76,7 @@ def keep(store: Store, job: Job, computed: EngineOutput) -> MatchReport:
         archive.add(table, computed.run, expected=sums)
     archive.show()
     keep_waiting(store, run_no=computed.run.run_no)
-    redemptions = take_redemptions(store, computed.redeemed)
+    redemptions = store.make("river/redeem:fetched_redemptions", frame=computed.redeemed)
     unmerged = computed.unmerged.message if computed.unmerged else None
     match_report = record(store, job, computed.run, redemptions, computed.counts)
     report = replace(match_report, unmerged=unmerged)
@@ -205,7 +205,7 @@ def decide_on(
             outcomes = engine.fetch(of_import["outcomes_of_import"])
             store.load("river/redeem:fetched_decisions", decisions)
             store.load("river/redeem:fetched_outcomes", outcomes)
-    redemptions = take_redemptions(store, redeemed)
+    redemptions = store.make("river/redeem:fetched_redemptions", frame=redeemed)
     return record(store, job, run, redemptions, counts, dry_run=True)
 
 

@@ -32,7 +32,7 @@ from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.river.admit import admit, amount_of
 from cardoffers_cli.river.counts import keep_counts
-from cardoffers_cli.river.judge import doubtful_references, index_looks, take_masked
+from cardoffers_cli.river.judge import doubtful_references, take_masked
 from cardoffers_cli.river.number import number
 from cardoffers_cli.river.receiving import (
     FileResult,
@@ -48,7 +48,6 @@ from cardoffers_cli.river.stored_imports import (
     earlier_import,
     find_other_owner,
     next_import_no,
-    record_import,
 )
 
 if TYPE_CHECKING:
@@ -333,13 +332,15 @@ def take_in(
                 dry_run=options.dry_run,
             )
         )
-        record_import(store, _record(reports[-1], run.run_no, job, options))
+        record = _record(reports[-1], run.run_no, job, options)
+        store.execute("river/stored_imports:record", **record)
         counts = {"received": report.received, "accepted": accepted}
         if new is not None:
             counts["new_cardholders"] = new
         finish_run(store, run, counts)
     if not options.dry_run:
-        index_looks(store)
+        # Who takes a single event need not: the next import does.
+        store.execute("river/judge:index_looks")
         keep_counts(store)
     full = replace(reports[0], report=file_report, refunds=reports[1] if len(reports) > 1 else None)
     return JudgedImport(made=full, judged=judged)

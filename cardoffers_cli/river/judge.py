@@ -116,14 +116,6 @@ def take_masked(
     )
 
 
-def find_same(store: Store, staged: StagedImport, institution_id: UUID) -> Table:
-    """Find the purchases of an institution that staged rows may have the reference of, by hash.
-
-    Two narrow columns of the store are read for it, and nothing of the history, wherever that is.
-    """
-    return store.make("river/judge:same_refs", staged.rows, institution_id=institution_id)
-
-
 def find_known(
     store: Store, staged: StagedImport, numbered: Numbered, institution_id: UUID
 ) -> KnownReferences:
@@ -136,7 +128,8 @@ def find_known(
     rows = store.at_hand(staged.rows)
     if rows is not None and not any_known(store, institution_id, _refs(rows)):
         return none_known(store)
-    same = find_same(store, staged, institution_id)
+    # Two narrow columns of the store are read for it, and nothing of the history.
+    same = store.make("river/judge:same_refs", staged.rows, institution_id=institution_id)
     store.compute(same)
     with store.guarded():
         engine = DuckEngine(store.connection, store.tables)
@@ -165,20 +158,6 @@ def no_repeats(store: Store) -> Repeats:
     """Take every staged row, whatever is known."""
     rows = store.define("river/judge:no_duplicates")
     return Repeats(rows=rows, duplicates=0, conflicts=0)
-
-
-def index_looks(store: Store) -> None:
-    """Give the purchases that came since the last time the number that they are found by.
-
-    An import does so before it looks for purchases and when its own are there. Who takes a single
-    event need not: the next import does.
-    """
-    store.execute("river/judge:index_looks")
-
-
-def no_look_alikes(store: Store) -> Table:
-    """Make the empty table of look-alikes: for rows of which none is sought."""
-    return store.define("river/judge:no_look_alikes")
 
 
 def note_repeats(
@@ -240,22 +219,9 @@ def all_findings(store: Store, staged: Sequence[Staged]) -> Table:
     return both.called("staged_findings")
 
 
-def summary(store: Store, table: Table) -> list[dict[str, Any]]:
-    """Return the findings by code, errors first: code, level, row_count, lines (the first 20)."""
-    return store.rows("river/judge:summary", table)
-
-
 def find_common(store: Store, table: Table, received: int) -> Table:
     """Find what is found in most rows, and so is said once."""
     return store.make("river/judge:common_findings", table, received=received, few=_FEW)
-
-
-def common_findings(store: Store, common: Table) -> list[dict[str, Any]]:
-    """Return what is found in most rows, errors first: code, level, field, message, row_count.
-
-    The message is None where it is not the same in each row.
-    """
-    return store.rows("river/judge:common", common)
 
 
 def first_findings(store: Store, table: Table, common: Table, limit: int) -> list[dict[str, Any]]:

@@ -31,21 +31,16 @@ from cardoffers_cli.kernel.words.row_kinds import PURCHASES, REFUNDS
 from cardoffers_cli.river.handles import KnownReferences, Staged, StagedImport
 from cardoffers_cli.river.judge import (
     all_findings,
-    common_findings,
     find_common,
     find_known,
     find_repeats,
-    find_same,
     findings,
     first_findings,
-    index_looks,
-    no_look_alikes,
     none_known,
     note_left_out,
     note_repeats,
     refuse_card_numbers,
     rejected_lines,
-    summary,
     tokens_look_rotated,
 )
 from cardoffers_cli.river.stage import stage_slim, stage_whole
@@ -269,7 +264,8 @@ class Knowledge:
         if self.institution_id is None or numbered is None or not isinstance(staged, StagedImport):
             return none_known(store)
         if self.target and staged.kind is PURCHASES:
-            same = find_same(store, staged, self.institution_id)
+            of = {"institution_id": self.institution_id}
+            same = store.make("river/judge:same_refs", staged.rows, **of)
             refs = self.target.known_references(store, numbered.refs, same, name=uuid4())
             return KnownReferences(refs=store.make("river/judge:fetched_refs", frame=refs))
         return find_known(store, staged, numbered, self.institution_id)
@@ -280,11 +276,11 @@ class Knowledge:
         """Return the rows that are like others of the file, or like purchases before it."""
         if staged.kind is not PURCHASES:
             # Goods of one price that go back together are alike, and none may be kept by it.
-            return no_look_alikes(store)
+            return store.define("river/judge:no_look_alikes")
         alike, of = store.make("river/judge:alike", staged.rows, repeats.rows), self.institution_id
         if of is None or self.target or numbered is None or not isinstance(staged, StagedImport):
             return alike.called("look_alikes")
-        index_looks(store)
+        store.execute("river/judge:index_looks")
         return store.make(
             "river/judge:look_alikes",
             *(staged.rows, numbered.payers, numbered.identifiers, repeats.rows, alike),
@@ -362,7 +358,10 @@ def judge(
     table, of_file = all_findings(store, staged), _of_file(store, file, staged[0])
     common = find_common(store, table, file.received)
     first = first_findings(store, table, common, FINDINGS_SHOWN)
-    by_code = [*map(about_code, summary(store, table)), *map(about_file, of_file)]
+    by_code = [
+        *map(about_code, store.rows("river/judge:summary", table)),
+        *map(about_file, of_file),
+    ]
     earning = knows.earning(store, file, staged[0], repeats[0], numbered[0] if numbered else None)
     report = FileReport(
         **_facts(file),
@@ -377,7 +376,7 @@ def judge(
         look_alikes_by_date=by_date,
         not_asked=[] if knows.institution_id else not_asked(_met(file), earning, by_code),
         findings=by_code,
-        common_findings=[*in_their_words(common_findings(store, common), file.labels)],
+        common_findings=[*in_their_words(store.rows("river/judge:common", common), file.labels)],
         first_findings=[*in_their_words(first, file.labels)],
         refunds=_of_refunds(
             *(store, file, staged[1], repeats[1]), is_asked=knows.institution_id is not None
@@ -416,7 +415,7 @@ def _of_refunds(
     store: Store, file: TransactionFile, staged: Staged, repeats: Repeats, *, is_asked: bool
 ) -> FileReport:
     """Report the same of the refunds among the rows of a file alone."""
-    by_code = [*map(about_code, summary(store, staged.findings))]
+    by_code = [*map(about_code, store.rows("river/judge:summary", staged.findings))]
     return FileReport(
         **_facts(file),
         row_kind=REFUNDS,

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
-    import pyarrow as pa
-
     from cardoffers_cli.archive.duck import Engine, Made
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store
@@ -122,11 +120,6 @@ def keep_decisions(store: Store, decided: Decided) -> None:
     """Write decisions and outcomes into the store."""
     store.execute("river/redeem:decisions", decided.decisions)
     store.execute("river/redeem:outcomes", decided.outcomes)
-
-
-def take_redemptions(store: Store, rows: pa.Table) -> Table:
-    """Make the table of the purchases that redeem an offer, which an engine found elsewhere."""
-    return store.make("river/redeem:fetched_redemptions", frame=rows)
 
 
 def keep_redemptions(

@@ -49,8 +49,3 @@ def settle(store: Store, *, run_no: int, now: datetime, actor: str) -> list[NewS
     store.execute("river/settle:ledger_moves", due, run_no=run_no, now=now, actor=actor)
     store.execute("river/settle:adjustments", run_no=run_no, now=now)
     return store.records(NewSettlement, "river/settle:made", run_no=run_no)
-
-
-def still_pending(store: Store) -> StillPending:
-    """Return how many entries wait, and until when."""
-    return store.records(StillPending, "river/settle:still_pending")[0]

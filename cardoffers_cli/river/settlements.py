@@ -11,7 +11,7 @@ from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.records import Record, shown
 from cardoffers_cli.river.counts import keep_counts
-from cardoffers_cli.river.settle import NewSettlement, settle, still_pending
+from cardoffers_cli.river.settle import NewSettlement, StillPending, settle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -187,10 +187,11 @@ def settle_in(store: Store, job: Job, *, dry_run: bool = False) -> SettleResult:
     """Settle what is due in the caller's transaction, as one run."""
     with run_record(store, kind="settle", now=job.now, actor=job.actor) as run:
         made = settle(store, run_no=run.run_no, now=job.now, actor=job.actor)
+        (pending,) = store.records(StillPending, "river/settle:still_pending")
         result = SettleResult(
             run_id=run.run_id,
             settled=sum(settlement.entries for settlement in made),
-            **still_pending(store),
+            **pending,
             settlements=made,
             dry_run=dry_run,
         )

@@ -10,7 +10,6 @@ from cardoffers_cli.kernel.words.records import Record, shown
 from cardoffers_cli.kernel.words.visible import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
@@ -164,11 +163,6 @@ class LikeFiles(Record):
 
     files: int
     fewest_rows: int | None
-
-
-def record_import(store: Store, record: Mapping[str, Any]) -> None:
-    """Write the record of one import; the keys are the columns of the table `imports`."""
-    store.execute("river/stored_imports:record", **record)
 
 
 def record_calls(store: Store, calls: Table, **parameters: Any) -> None:

@@ -115,7 +115,9 @@ def undo_import(import_id: str, reason: str, job: Job, *, dry_run: bool = False)
         owner = institution_of(store, record.institution_id)
         run = start_run(store, kind="file_undo", now=job.now, actor=job.actor)
         leaving, earned = find_leaving(store, record)
-        reversals = count_reversals(store, earned, record.currency)
+        (reversals,) = store.records(
+            Reversals, "river/withdrawals:reversed", earned, currency=record.currency
+        )
         approval = None
         if reversals.redemptions:
             approval = require_approval(
@@ -202,13 +204,6 @@ def find_leaving(store: Store, record: ImportRecord) -> tuple[Table, Table]:
             hint=_HINTS[obstacle["code"]],
         )
     return leaving, earned
-
-
-def count_reversals(store: Store, earned: Table, currency: str) -> Reversals:
-    """Return what an undo will reverse."""
-    of = {"currency": currency}
-    (totals,) = store.records(Reversals, "river/withdrawals:reversed", earned, **of)
-    return totals
 
 
 def withdraw(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -10,16 +10,13 @@ from cardoffers_cli.intake.chunks import NO_ROWS, with_fingerprints
 from cardoffers_cli.intake.transactions import FileReading, open_transactions
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 from cardoffers_cli.river.judge import (
-    common_findings,
     find_common,
     find_repeats,
     findings,
     first_findings,
-    no_look_alikes,
     none_known,
     note_repeats,
     rejected_lines,
-    summary,
     tokens_look_rotated,
 )
 from cardoffers_cli.river.stage import stage_slim
@@ -56,8 +53,13 @@ def judged(store: Store, folder: Path, rows: str | list[Row]) -> Judged:
 
 def noted(store: Store, folder: Path, rows: str | list[Row]) -> Judged:
     made = judged(store, folder, rows)
-    note_repeats(store, made.staged, made.repeats, no_look_alikes(store), "line")
+    none_alike = store.define("river/judge:no_look_alikes")
+    note_repeats(store, made.staged, made.repeats, none_alike, "line")
     return made
+
+
+def by_code_of(store: Store, made: Judged) -> list[dict[str, Any]]:
+    return store.rows("river/judge:summary", made.staged.findings)
 
 
 def found_repeats(made: Judged) -> tuple[int, int]:
@@ -93,7 +95,7 @@ def test_findings_by_code_name_the_first_twenty_lines(store: Store, tmp_path: Pa
     rows = [{"ref": str(n), "amount": "x", "identifier": "M1"} for n in range(30)]
     rows += [{"ref": "known", "identifier": "M1", "amount": amount} for amount in "1213"]
     made = noted(store, tmp_path, rows)
-    by_code = {row["code"]: row for row in summary(store, made.staged.findings)}
+    by_code = {row["code"]: row for row in by_code_of(store, made)}
     assert (30, list(range(2, 22))) == tuple(
         by_code["amount_invalid"][name] for name in ("row_count", "lines")
     )
@@ -101,7 +103,7 @@ def test_findings_by_code_name_the_first_twenty_lines(store: Store, tmp_path: Pa
     assert (2, [33, 35]) == tuple(
         by_code["duplicate_conflict"][name] for name in ("row_count", "lines")
     )
-    assert "error" == summary(store, made.staged.findings)[0]["level"]
+    assert "error" == by_code_of(store, made)[0]["level"]
 
 
 def test_a_row_with_a_finding_in_two_columns_is_one_of_the_twenty(
@@ -110,7 +112,7 @@ def test_a_row_with_a_finding_in_two_columns_is_one_of_the_twenty(
     rows = [{"ref": "", "amount": "", "identifier": "M1"} for _ in range(30)]
     (found,) = (
         row
-        for row in summary(store, noted(store, tmp_path, rows).staged.findings)
+        for row in by_code_of(store, noted(store, tmp_path, rows))
         if row["code"] == "required_missing"
     )
     assert (30, list(range(2, 22))) == (found["row_count"], found["lines"])
@@ -123,9 +125,9 @@ def test_findings_come_in_the_order_of_the_lines(store: Store, tmp_path: Path) -
     repeats = [row["line"] for row in rows_found if row["code"] == "duplicate"]
     assert list(range(90_002, 120_002)) == repeats
     most, few = (find_common(store, made.staged.findings, rows) for rows in (120_000, 1_000_000))
-    assert ["token_weak"] == [row["code"] for row in common_findings(store, most)]
+    assert ["token_weak"] == [row["code"] for row in store.rows("river/judge:common", most)]
     assert [] == first_findings(store, made.staged.findings, most, 7)
-    assert [] == common_findings(store, few)
+    assert [] == store.rows("river/judge:common", few)
     first = first_findings(store, made.staged.findings, few, 7)
     assert [2, 3, 4, 5, 6, 7, 8] == [row["line"] for row in first]
 
@@ -145,8 +147,8 @@ def test_tokens_look_rotated_when_hardly_any_comes_twice(
 def test_no_findings_are_no_lines(store: Store, tmp_path: Path) -> None:
     made = judged(store, tmp_path, [])
     common = find_common(store, made.staged.findings, 0)
-    assert [] == common_findings(store, common)
-    assert [] == [*findings(store, made.staged.findings), *summary(store, made.staged.findings)]
+    assert [] == store.rows("river/judge:common", common)
+    assert [] == [*findings(store, made.staged.findings), *by_code_of(store, made)]
     assert [] == first_findings(store, made.staged.findings, common, 5)
     rejected = rejected_lines(store, made.staged.findings, [made.repeats])
     assert pl.Series("line", [], pl.UInt64).equals(rejected)

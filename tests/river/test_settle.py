@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption
-from cardoffers_cli.river.settle import settle, still_pending
+from cardoffers_cli.river.settle import StillPending, settle
 from tables import NOON, given, put, select
 from work import job
 
@@ -90,10 +90,14 @@ POUNDS = ("alder", "GBP", 2, 0, Decimal("2.20"), Decimal("0.20"), Decimal("2.00"
 YEN = ("brook", "JPY", 1, 0, Decimal(108), Decimal(8), Decimal(100))
 
 
+def pending(store: Store) -> StillPending | None:
+    return store.record(StillPending, "river/settle:still_pending")
+
+
 def test_one_settlement_for_each_institution_and_currency(store: Store) -> None:
     redeemed(store)
     assert [POUNDS, YEN] == settled(store)
-    assert {"still_pending": 0, "next_settles_at": None} == still_pending(store)
+    assert {"still_pending": 0, "next_settles_at": None} == pending(store)
 
 
 def test_a_second_run_settles_nothing(store: Store) -> None:
@@ -108,7 +112,7 @@ def test_an_entry_is_due_when_its_hold_ends_and_not_before(store: Store) -> None
     redeemed(store, hold_days=3)
     assert [] == settled(store, now=NOON + timedelta(days=3, microseconds=-1))
     due_at = NOON + timedelta(days=3)
-    assert {"still_pending": 3, "next_settles_at": due_at} == still_pending(store)
+    assert {"still_pending": 3, "next_settles_at": due_at} == pending(store)
     assert [POUNDS, YEN] == settled(store, now=due_at, run_no=101)
 
 

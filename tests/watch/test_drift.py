@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.river.stored_imports import record_import
 from cardoffers_cli.watch.scan import compare
 from tables import given, uid
 from work import fresh_store
@@ -57,7 +56,7 @@ def keep(store: Store, number: int, day: float, kind: str = "purchases", **other
         "options": "{}",
         "imported_at": at,
     }
-    record_import(store, record)
+    store.execute("river/stored_imports:record", **record)
     store.connection.execute(
         "insert into import_shapes values ($1, $2, $3, $4, $5, $6, $7, $8)",
         [number, ALDER, at.date(), *(file[name] for name in SHAPE)],

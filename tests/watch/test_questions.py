@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.kernel.words.errors import NotFound
-from cardoffers_cli.river.stored_imports import record_import
 from cardoffers_cli.storage.doctor import offending
 from cardoffers_cli.watch.observations import Observation, figures_text, watch_meaning
 from cardoffers_cli.watch.questions import (
@@ -222,7 +221,7 @@ KEPT_BREACHES = (
 
 @pytest.mark.parametrize(("audit", "breach"), KEPT_BREACHES)
 def test_what_is_kept_of_files_is_audited(watched: Store, audit: str, breach: str) -> None:
-    record_import(watched, {**IMPORT, "run_no": next_run(watched)})
+    watched.execute("river/stored_imports:record", **{**IMPORT, "run_no": next_run(watched)})
     of = f"'{ALDER}'"
     for made in (
         f"import_shapes values (1, {of}, '2026-06-01', 15, 2, 7, 1, null)",
