@@ -54,16 +54,6 @@ def post(
     return bool(written)
 
 
-def messages(store: Store, institution_id: UUID, *, unread_only: bool = False) -> list[Message]:
-    """Return the messages of an institution, the newest first."""
-    return store.records(
-        Message,
-        "institutions/inbox:messages",
-        institution_id=institution_id,
-        unread_only=unread_only,
-    )
-
-
 def read_messages(
     job: Job, institution: str, message_id: str | None, *, dry_run: bool = False
 ) -> list[ReadMessage]:
@@ -74,7 +64,12 @@ def read_messages(
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
-        rows = messages(store, owner.id, unread_only=message_id is None)
+        rows = store.records(
+            Message,
+            "institutions/inbox:messages",
+            institution_id=owner.id,
+            unread_only=message_id is None,
+        )
         if message_id is not None:
             message_id = whole_id(store, "message", message_id, owner.id)
             rows = [message for message in rows if str(message.id) == message_id.lower()]

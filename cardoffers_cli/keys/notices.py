@@ -40,16 +40,6 @@ class DueNotice(Record):
     notice: str
 
 
-def due(store: Store, now: datetime) -> list[DueNotice]:
-    """Return the notices that are owed and not given, one a key: the one that ends first first."""
-    return store.records(DueNotice, "keys/notices:due", now=now)
-
-
-def give(store: Store, key_id: UUID, *, ends_at: datetime, notice: str, now: datetime) -> None:
-    """Write down that a notice was given."""
-    store.execute("keys/notices:give", key_id=key_id, ends_at=ends_at, notice=notice, given_at=now)
-
-
 class KeyNotice(Record, sheet="institution name prefix notice ends_at key_id"):
     """A notice that one key is about to end, with the text that its institution was sent."""
 
@@ -79,7 +69,8 @@ def give_notices(job: Job, *, dry_run: bool = False) -> NoticesResult:
 def give_in(store: Store, job: Job, *, dry_run: bool = False) -> NoticesResult:
     """Give every notice that is owed in the caller's transaction, as one run."""
     with run_record(store, kind="key_notices", now=job.now, actor=job.actor) as run:
-        notices = [_give(store, notice, job) for notice in due(store, job.now)]
+        owed = store.records(DueNotice, "keys/notices:due", now=job.now)
+        notices = [_give(store, notice, job) for notice in owed]
         run.counts["notices"] = len(notices)
     return NoticesResult(run_id=None if dry_run else run.run_id, notices=notices, dry_run=dry_run)
 
@@ -87,7 +78,8 @@ def give_in(store: Store, job: Job, *, dry_run: bool = False) -> NoticesResult:
 def _give(store: Store, notice: DueNotice, job: Job) -> KeyNotice:
     key_id, ends_at, which = notice.key_id, notice.ends_at, notice.notice
     text = _text(notice, job.now)
-    give(store, key_id, ends_at=ends_at, notice=which, now=job.now)
+    of = {"key_id": key_id, "ends_at": ends_at, "notice": which}
+    store.execute("keys/notices:give", **of, given_at=job.now)
     inbox.post(
         store,
         notice.institution_id,

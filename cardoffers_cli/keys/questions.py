@@ -148,16 +148,6 @@ def add_key(store: Store, text: str, grant: Grant, key_id: UUID, *, now: datetim
     )
 
 
-def revoke_key(store: Store, key_id: UUID, *, now: datetime) -> None:
-    """End a key for good."""
-    store.execute("keys/questions:revoke", key_id=key_id, revoked_at=now)
-
-
-def use_key(store: Store, key_id: UUID, *, used_at: datetime) -> None:
-    """Note when a key was used."""
-    store.execute("keys/questions:use", key_id=key_id, used_at=used_at)
-
-
 def _api_key(row: Mapping[str, Any]) -> ApiKey:
     stored = row["scopes"]
     scopes = SCOPES if stored is None else stored.split("|")

@@ -14,7 +14,6 @@ from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.usage_journal import UsageJournal
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
-from cardoffers_cli.keys.questions import use_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +59,7 @@ def collect(store: Store, usage: UsageJournal) -> Entries:
             },
         )
     for use in entries.uses:
-        use_key(store, use.key_id, used_at=use.used_at)
+        store.execute("keys/questions:use", key_id=use.key_id, used_at=use.used_at)
     return entries
 
 

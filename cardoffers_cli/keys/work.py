@@ -184,7 +184,7 @@ def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> ApiKeyRow:
                 code="already_revoked",
                 hint="Nothing is left to do: calls with it are refused.",
             )
-        keys.revoke_key(store, key.key_id, now=job.now)
+        store.execute("keys/questions:revoke", key_id=key.key_id, revoked_at=job.now)
         _log(store, job, "key_revoked", key, {})
         slug = _slugs(store)[key.institution_id]
         row = _shown(keys.get_key(store, str(key.key_id)), slug, job.now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from cardoffers_cli.institutions.changes import record_changes
@@ -57,29 +57,6 @@ def hold_on(
     )
 
 
-def keep_hold(
-    store: Store,
-    institution_id: UUID,
-    cardholder_no: int | None,
-    *,
-    is_on: bool,
-    reason: str,
-    **by: Any,
-) -> None:
-    """Write that a hold was set, or lifted, in the caller's transaction.
-
-    `by` has run_no, now and actor.
-    """
-    store.execute(
-        "privacy/holds:keep",
-        institution_id=institution_id,
-        cardholder_no=cardholder_no,
-        is_on=is_on,
-        reason=reason,
-        **by,
-    )
-
-
 # Legal holds of single cardholders: set one, lift it, list what stands.
 
 
@@ -119,8 +96,14 @@ def hold_cardholder(
         changed = (number in standing) == release
         if changed:
             with run_record(store, kind="hold", now=job.now, actor=job.actor) as run:
-                by = {"run_no": run.run_no, "now": job.now, "actor": job.actor}
-                keep_hold(store, owner.id, number, is_on=not release, reason=reason.strip(), **by)
+                store.execute(
+                    "privacy/holds:keep",
+                    institution_id=owner.id,
+                    cardholder_no=number,
+                    is_on=not release,
+                    reason=reason.strip(),
+                    **run.by,
+                )
                 run.counts["changed"] = 1
             security_log.append(
                 store,
@@ -159,6 +142,13 @@ def change_hold(store: Store, institution: Institution, wanted: str, run: Run) -
     before = shown_hold(store, institution) or OFF
     if before == wanted:
         return []
-    keep_hold(store, institution.id, None, is_on=wanted == ON, reason=_REASON, **run.by)
+    store.execute(
+        "privacy/holds:keep",
+        institution_id=institution.id,
+        cardholder_no=None,
+        is_on=wanted == ON,
+        reason=_REASON,
+        **run.by,
+    )
     changes = {"legal_hold": (before, wanted)}
     return record_changes(store, institution, changes, run, event="legal_hold_changed")

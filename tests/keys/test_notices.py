@@ -10,8 +10,7 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.keys import notices as key_notices
-from cardoffers_cli.keys.notices import give_notices
+from cardoffers_cli.keys.notices import DueNotice, give_notices
 from cardoffers_cli.keys.security import list_security
 from cardoffers_cli.keys.work import revoke_key, rotate_key
 from sizes import one_in, tries
@@ -93,7 +92,8 @@ def test_which_notices_are_owed(store: Store, owed: list[str], times: str) -> No
     given(store, "institutions", "institution\nalder")
     header = "key created expires rotated retires revoked replaced_by"
     given(store, "keys", f"{header}\napp {times}")
-    assert owed == [row["notice"] for row in key_notices.due(store, moment("2026-08-01"))]
+    due = store.records(DueNotice, "keys/notices:due", now=moment("2026-08-01"))
+    assert owed == [row["notice"] for row in due]
 
 
 @profile(max_examples=tries(5, 30), deadline=None)
@@ -108,9 +108,9 @@ def test_however_often_and_late_it_runs_each_is_given_once(
         put(scratch, "keys", [{"key": "app", "created": start, "expires": end}])
         for number in sorted(hours):
             now = start + timedelta(hours=number)
-            for row in key_notices.due(scratch, now):
-                which = {"ends_at": row["ends_at"], "notice": row["notice"]}
-                key_notices.give(scratch, row["key_id"], **which, now=now)
+            for row in scratch.records(DueNotice, "keys/notices:due", now=now):
+                which = {name: row[name] for name in ("key_id", "ends_at", "notice")}
+                scratch.execute("keys/notices:give", **which, given_at=now)
                 count[row["notice"]] += 1
     assert plainly([start + timedelta(hours=number) for number in sorted(hours)], end) == count
 

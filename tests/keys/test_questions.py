@@ -140,5 +140,5 @@ def test_of_a_key_its_hash_alone_is_written(known: Store) -> None:
 
 def test_the_last_use_only_moves_forward(known: Store) -> None:
     for days, expected in ((2, 2), (1, 2), (3, 3)):
-        keys.use_key(known, uid("app"), used_at=NOON + days * DAY)
+        known.execute("keys/questions:use", key_id=uid("app"), used_at=NOON + days * DAY)
         assert NOON + expected * DAY == find(known, "app").last_used_at
