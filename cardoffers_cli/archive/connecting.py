@@ -76,12 +76,6 @@ def session_here() -> SparkSession:
         return SparkSession.builder.getOrCreate()
 
 
-def disconnect(session: SparkSession, *, release: bool) -> None:
-    """End a session of `connect`; with `release` the server is told, if it still answers."""
-    session.release_session_on_close = release  # type: ignore[attr-defined]
-    session.stop()
-
-
 @contextmanager
 def guarded(endpoint: str) -> Iterator[None]:
     """Raise what the client of an engine raises as `EngineFailed`, named by the endpoint."""

@@ -18,7 +18,6 @@ from cardoffers_cli.archive.connecting import (
     HERE,
     UNREACHABLE,
     connect,
-    disconnect,
     guarded,
     session_here,
 )
@@ -155,7 +154,9 @@ class SparkEngine:
         else:
             answers = True
         if self._is_own:
-            disconnect(self._session, release=answers)
+            # The server is told, if it still answers.
+            self._session.release_session_on_close = answers  # type: ignore[attr-defined]
+            self._session.stop()
 
     def _guarded(self) -> AbstractContextManager[None]:
         return guarded(self._endpoint)

@@ -210,7 +210,7 @@ def _import_file(
     pages = _rows(store, file, findings, advance)
     new, changed = take(store, kind, pages, run, findings=findings, changes=changes)
     subject = kind.removesuffix("s")
-    catalogue.audit(store, changes, subject, **run.by)
+    store.execute("catalogue/questions:audit", changes, subject=subject, **run.by)
     rejected = catalogue.rejected(store, findings, kind)
     return FileImport(
         file=file.name,

@@ -13,7 +13,6 @@ from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from cardoffers_cli.kernel.store.binding import Table
     from cardoffers_cli.kernel.store.store import Store
@@ -41,17 +40,3 @@ class FieldChange(Record):
 def rejected(store: Store, findings: Table, kind: str) -> int:
     """Count the rows of one file that were rejected."""
     return int(store.value("catalogue/questions:rejected", findings, kind=kind))
-
-
-def audit(
-    store: Store, changes: Table, subject: str, *, run_no: int, now: datetime, actor: str
-) -> None:
-    """Write the changes of one file to the audit log."""
-    store.execute(
-        "catalogue/questions:audit",
-        changes,
-        subject=subject,
-        run_no=run_no,
-        happened_at=now,
-        actor=actor,
-    )

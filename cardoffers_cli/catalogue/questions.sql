@@ -79,7 +79,7 @@ with highest as (
 select
     highest.audit_no
     + row_number() over (order by catalogue_changes.line, catalogue_changes.field) as audit_no,
-    $run_no, $happened_at, $actor, catalogue_changes.institution_id, $subject,
+    $run_no, $now, $actor, catalogue_changes.institution_id, $subject,
     catalogue_changes.subject_id, catalogue_changes.field, catalogue_changes.old_value,
     catalogue_changes.new_value
 from catalogue_changes

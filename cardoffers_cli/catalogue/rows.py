@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.catalogue import questions as catalogue
 from cardoffers_cli.catalogue.files import KINDS, read_row
 from cardoffers_cli.catalogue.importing import take
 from cardoffers_cli.catalogue.questions import FieldChange
@@ -47,12 +46,12 @@ class ChangedMerchant(Merchant):
 class ChangedTerms(ChangedMerchant):
     """A merchant as it is now, and what was changed."""
 
-    changes: Sequence[catalogue.FieldChange]
+    changes: Sequence[FieldChange]
 
 
 def write_row(
     store: Store, kind: str, cells: Mapping[str, str | None], run: Run
-) -> list[catalogue.FieldChange]:
+) -> list[FieldChange]:
     """Judge one row and write it, in the caller's transaction; return what it changed.
 
     Raises `UsageError` for a value of the wrong form, `Refused` for a row that does not fit others.
@@ -69,7 +68,7 @@ def write_row(
     if report.height:
         raise _refusal(Refused, report)
     subject = kind.removesuffix("s")
-    catalogue.audit(store, changes, subject, **run.by)
+    store.execute("catalogue/questions:audit", changes, subject=subject, **run.by)
     return store.records(FieldChange, "catalogue/questions:list_changes", changes)
 
 
@@ -172,7 +171,8 @@ def create_offer(
         }
         with run_record(store, kind="offer_create", now=job.now, actor=job.actor) as run:
             write_row(store, "offers", row, run)
-            position = offers.next_position(store, owner.id)
+            of = {"institution_id": owner.id}
+            position = int(store.value("offers/questions:next_position", **of))
             place = {"institution": owner.slug, "offer_id": offer_id, "position": str(position)}
             write_row(store, "program_offers", place, run)
             run.counts["offer_id"] = offer_id

@@ -38,16 +38,17 @@ def suggest_merchants(
     """Return the likely merchants of unknown identifiers, the most money first; keep nothing."""
     with job.store() as store, store.transaction(keep=False):
         owner = find_institution(store, institution).id if institution else None
+        of = {"institution_id": owner}
         chosen = suggestions.choose(store, suggestions.compare(store, owner))
-        waiting = suggestions.waits(store, chosen, owner)
-        suggestions.try_all(store, chosen)
-        run_id = decide_at(target_of(store, job), store, job).run_id
+        waiting = store.make("merchants/suggestions:waits", chosen["suggested"], **of)
+        store.execute("merchants/suggestions:try", chosen["suggested"])
+        run_id = decide_at(target_of(store, job), store, job).run_id  # which takes those that wait
         return suggestions.listed(
             store,
             chosen,
-            paid=suggestions.would_pay(store, run_id, owner),
+            paid=store.make("merchants/suggestions:would_pay", run_id=run_id, **of),
             waiting=waiting,
-            institution_id=owner,
+            **of,
             limit=limit,
         )
 

@@ -4,7 +4,7 @@ Descriptors never resolve a purchase: what is found here is a suggestion, which 
 (rules.md#suggestions). All of it is columns: texts are normalised once each, names that may be
 alike are compared once each, whatever number of identifiers or merchants bears them, and the
 features of each pair are weighed as `merchants/suggestions.py` says. Nothing is written but by
-`try_all`, which is for a transaction that is never kept.
+the statement `try`, which is for a transaction that is never kept.
 """
 
 from __future__ import annotations
@@ -165,21 +165,6 @@ def choose(
     return {**compared, "suggested": chosen}
 
 
-def try_all(store: Store, chosen: Compared) -> None:
-    """Write every suggestion as if it were accepted, in a transaction that is never kept."""
-    store.execute(f"{_AT}try", chosen["suggested"])
-
-
-def would_pay(store: Store, run_id: UUID, institution_id: UUID | None = None) -> Table:
-    """Sum up the cashback that a run redeemed, by identifier and currency."""
-    return store.make(f"{_AT}would_pay", run_id=run_id, institution_id=institution_id)
-
-
-def waits(store: Store, chosen: Compared, institution_id: UUID | None = None) -> Table:
-    """Take the purchases that wait for the identifiers chosen; before a match takes them."""
-    return store.make(f"{_AT}waits", chosen["suggested"], institution_id=institution_id)
-
-
 def listed(
     store: Store,
     chosen: Compared,
@@ -190,15 +175,16 @@ def listed(
     limit: int = MOST_ROWS,
 ) -> list[Suggestion]:
     """Return what is suggested, the most money first, with what a match `paid` if one was tried."""
+    of = {"institution_id": institution_id}
     tables = {
         **chosen,
         "would_pay": paid or store.make(f"{_AT}pays_nothing"),
-        "waits": waiting or waits(store, chosen, institution_id),
+        "waits": waiting or store.make(f"{_AT}waits", chosen["suggested"], **of),
     }
     return store.records(
         Suggestion,
         f"{_AT}list",
         *store.declared_by(f"{_AT}list", tables),
-        institution_id=institution_id,
+        **of,
         limit=limit,
     )

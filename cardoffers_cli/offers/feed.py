@@ -165,11 +165,6 @@ def readers(
     return by_number
 
 
-def in_program_order(open_offers: Sequence[int], limit: int) -> list[ChosenOffer]:
-    """Choose from the open offers: the first of the program."""
-    return [ChosenOffer(offer_no=offer_no, reason=None) for offer_no in open_offers[:limit]]
-
-
 def by_affinity(
     store: Store,
     institution_id: UUID,

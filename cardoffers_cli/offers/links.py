@@ -60,19 +60,6 @@ class LinkRow(
     card_token_masked: str = shown(gives_way=4)
 
 
-def find_link(
-    store: Store, institution_id: UUID, cardholder_no: int | None, offer_id: str
-) -> UUID | None:
-    """Return the cardholder_offer_id of a link, or None where there is none."""
-    link_id: UUID | None = store.value(
-        "offers/links:find",
-        institution_id=institution_id,
-        cardholder_no=cardholder_no,
-        offer_id=offer_id,
-    )
-    return link_id
-
-
 def links_of(
     store: Store, institution_id: UUID, cardholder_no: int | None, now: datetime
 ) -> list[LinkRow]:

@@ -188,8 +188,3 @@ def _exact(row: Row, currency: str) -> Row:
 def is_known(store: Store, offer_id: str) -> bool:
     """Whether an id is an offer's."""
     return bool(store.value("offers/questions:is_known", offer_id=offer_id))
-
-
-def next_position(store: Store, institution_id: UUID) -> int:
-    """Return the first position behind the offers of a program."""
-    return int(store.value("offers/questions:next_position", institution_id=institution_id))

@@ -217,7 +217,7 @@ def _choose(
     request = query.request
     limit = min(request.limit or MOST_OFFERS, owner.widget_limit, MOST_OFFERS)
     if not request.personalize:
-        return feed.in_program_order(query.unspent, limit)
+        return [feed.ChosenOffer(offer_no=number, reason=None) for number in query.unspent[:limit]]
     return feed.by_affinity(
         store,
         owner.id,
@@ -231,7 +231,12 @@ def _choose(
 
 def _link(store: Store, owner: Institution, request: AddRequest) -> Any:
     number = find_cardholder(store, owner.id, request.cardholder_token)
-    return links.find_link(store, owner.id, number, request.offer_id)
+    return store.value(
+        "offers/links:find",
+        institution_id=owner.id,
+        cardholder_no=number,
+        offer_id=request.offer_id,
+    )
 
 
 def _must_be_open(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:

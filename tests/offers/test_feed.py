@@ -375,7 +375,8 @@ def test_equal_scores_keep_the_order_of_the_program(store: Store) -> None:
 
 
 def shown(store: Store, *languages: str, cardholder: str = "ann") -> list[dict[str, Any]]:
-    chosen = feed.in_program_order(feed.program_of(store, ALDER, NOON).open_to(None), 100)
+    program = feed.program_of(store, ALDER, NOON).open_to(None)
+    chosen = [feed.ChosenOffer(offer_no=number, reason=None) for number in program]
     number = find_cardholder(store, ALDER, cardholder)
     found = feed.readers(store, ALDER, () if number is None else (number,))
     reader = feed.STRANGER if number is None else found[number]

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from cardoffers_cli.offers.links import ENDED, find_cardholder, find_link, links_of
+from cardoffers_cli.offers.links import ENDED, find_cardholder, links_of
 from tables import NOON, given, uid
 
 if TYPE_CHECKING:
@@ -44,15 +44,20 @@ def test_a_cardholder_has_their_own_links(store: Store) -> None:
     assert [] == held(store, "stranger")
 
 
+def link_id(store: Store, number: int | None, offer: str) -> Any:
+    of = {"institution_id": ALDER, "cardholder_no": number, "offer_id": offer}
+    return store.value("offers/links:find", **of)
+
+
 def test_the_id_is_made_of_what_is_linked(store: Store) -> None:
     situation(store)
     digest = sha256(f"{ALDER}\x1fann\x1fA".encode()).hexdigest()
     derived = UUID(f"{digest[:12]}8{digest[13:16]}a{digest[17:32]}")
     number = find_cardholder(store, ALDER, "ann")
-    assert derived == find_link(store, ALDER, number, "A")
+    assert derived == link_id(store, number, "A")
     assert derived == held(store)[0]["cardholder_offer_id"]
-    assert find_link(store, ALDER, number, "C") is None
-    assert find_link(store, ALDER, None, "A") is None
+    assert link_id(store, number, "C") is None
+    assert link_id(store, None, "A") is None
 
 
 def test_uses_are_the_cardholders_own_and_come_back(store: Store) -> None:
