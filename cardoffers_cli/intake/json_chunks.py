@@ -107,7 +107,9 @@ class Document:
             if depth >= DEEPEST:
                 yield JsonChunk(text=text[:at], place=place, is_first=is_first, is_whole=False)
                 return
-            cut = _cut(text, comma) if end is None else end
+            cut = end
+            if end is None and text[:comma].strip(_BLANKS):
+                cut = comma  # but for one that follows nothing and so is a fault
             if cut is not None:
                 yield JsonChunk(text=text[:cut], place=place, is_first=is_first, is_whole=True)
                 place, is_first = place.after(text[:cut]), False
@@ -185,11 +187,6 @@ def _scan(text: bytes, at: int, depth: int) -> tuple[int, int, int | None, int |
             depth -= 1
         else:
             return at, depth, comma, at - 1
-
-
-def _cut(text: bytes, comma: int | None) -> int | None:
-    """Return where to cut: at a comma, but for one that follows nothing and so is a fault."""
-    return comma if text[:comma].strip(_BLANKS) else None
 
 
 def _longer(text: bytes, block: bytes) -> bytes:

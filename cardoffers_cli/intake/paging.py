@@ -195,12 +195,9 @@ def pages(file: RecordFile, names: Sequence[str]) -> Iterator[tuple[pl.DataFrame
     where absent or empty. JSON numbers keep their text, true and false become text, lists of texts
     become `a|b`; other values become a finding. Raises `FileUnusable`.
     """
-    return _csv_pages(file, names) if file.kind == "csv" else _json_pages(file, names)
-
-
-def _csv_pages(
-    file: RecordFile, names: Sequence[str]
-) -> Iterator[tuple[pl.DataFrame, list[Finding]]]:
+    if file.kind != "csv":
+        yield from _json_pages(file, names)
+        return
     for page in file.csv_pages():
         absent = [
             pl.lit(None, pl.String).alias(name) for name in names if name not in page.frame.columns

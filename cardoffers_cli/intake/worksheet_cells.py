@@ -191,7 +191,9 @@ class CellReader:
             return self._texts[_number(raw.strip())]
         if self._kind == "n":
             return self._number_text(raw, self._form)
-        return boolean_text(raw) if self._kind == "b" else raw
+        if self._kind == "b":  # as spreadsheets show it
+            return "TRUE" if raw.strip() in {"1", "true"} else "FALSE"
+        return raw
 
 
 def _number(text: str) -> int:
@@ -290,11 +292,6 @@ def _date_text(serial: float, form: CellForm, *, is_1904: bool) -> str | None:
     if not form.has_date or (serial < 1 and form.has_clock):
         return time
     return f"{moment:%Y-%m-%d} {time}" if form.has_clock or clock else f"{moment:%Y-%m-%d}"
-
-
-def boolean_text(raw: str) -> str:
-    """Return a truth value as spreadsheets show it."""
-    return "TRUE" if raw.strip() in {"1", "true"} else "FALSE"
 
 
 def escaped_text(text: str) -> str:

@@ -331,20 +331,22 @@ def _find_reference(search: _Search) -> None:
 
 
 def _find_merchant(search: _Search) -> None:
-    def identifies(sample: Sample) -> float:
-        return 0 if sample.place in search.dates or _has_decimals(search, sample) else 2
-
-    def describes(sample: Sample) -> float:
-        return 2.0 if sample.place not in search.dates and _is_text(sample) else 0.0
-
-    best = search.best("card_acceptor_id", identifies)
+    best = search.best(
+        "card_acceptor_id",
+        lambda sample: (
+            2.0 * (sample.place not in search.dates and not _has_decimals(search, sample))
+        ),
+    )
     if best and best[2] > 0:
         search.take("card_acceptor_id", best[0], best[2])
     else:
         coded = search.best("merchant_descriptor", lambda sample: 2.0 * (not _is_text(sample)))
         if coded and coded[2] > 0 and coded[0].place not in search.dates:
             search.take("card_acceptor_id", coded[0], coded[2])
-    best = search.best("merchant_descriptor", describes)
+    best = search.best(
+        "merchant_descriptor",
+        lambda sample: 2.0 * (sample.place not in search.dates and _is_text(sample)),
+    )
     if best and (best[2] > 0 or not best[0].name):
         search.take("merchant_descriptor", best[0], best[2])
 

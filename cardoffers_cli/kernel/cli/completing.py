@@ -25,7 +25,8 @@ Offered = list[tuple[str, str] | str]
 
 def institutions(ctx: typer.Context) -> Offered:
     """Offer the slugs of the institutions."""
-    return _plain(_quietly(ctx, institution_slugs))
+    rows = _quietly(ctx, lambda job: _rows(job, "institutions"))
+    return _plain(row["value"] for row in rows)
 
 
 def offers(ctx: typer.Context, incomplete: str) -> Offered:
@@ -36,11 +37,11 @@ def offers(ctx: typer.Context, incomplete: str) -> Offered:
 
 def keys(ctx: typer.Context) -> Offered:
     """Offer the ids of keys; shells that can show whose they are, and their names."""
-    pairs = _quietly(ctx, key_ids)
-    return [(key_id, _NOT_PLAIN.sub(" ", meaning)) for key_id, meaning in pairs]
+    rows = _quietly(ctx, lambda job: _rows(job, "keys"))
+    return [(row["value"], _NOT_PLAIN.sub(" ", row["meaning"])) for row in rows]
 
 
-def _quietly(ctx: typer.Context, look: Callable[[Any], list[Any]]) -> list[Any]:
+def _quietly(ctx: typer.Context, look: Callable[[Any], Sequence[Any]]) -> Sequence[Any]:
     from cardoffers_cli.kernel.cli.commands import Options
     from cardoffers_cli.kernel.cli.context import CommandContext
 
@@ -58,20 +59,10 @@ _MOST = 200
 """Values that a person may still look through."""
 
 
-def institution_slugs(job: "Job") -> list[str]:
-    """Return the slugs of all institutions."""
-    return [row["value"] for row in _rows(job, "institutions")]
-
-
 def offer_ids(job: "Job", beginning: str, institution: str | None = None) -> list[str]:
     """Return the ids of some offers that begin so, of a program (slug or id) or of all."""
     rows = _rows(job, "offers", beginning=beginning, slug_or_id=institution, most=_MOST)
     return [row["value"] for row in rows]
-
-
-def key_ids(job: "Job") -> list[tuple[str, str]]:
-    """Return the ids of the keys that are not revoked, each with its institution and name."""
-    return [(row["value"], row["meaning"]) for row in _rows(job, "keys")]
 
 
 def _rows(job: "Job", query: str, **parameters: Any) -> Sequence[Mapping[str, Any]]:

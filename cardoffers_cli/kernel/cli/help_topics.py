@@ -95,8 +95,12 @@ def topic(
         _show_text(context, name, page_text(name))
     elif name == "commands":
         _show_text(context, name, reference(front_page))
+    elif name == "findings" and code:
+        _show_finding(context, code)
     elif name == "findings":
-        _show_finding(context, code) if code else _show_findings(context)
+        texts = ("code", "level", "summary", "fix")
+        every = (*KNOWN.values(), *REASONS.values())
+        _show(context, "findings", [{of: getattr(row, of) for of in texts} for row in every], texts)
     elif name == "exit-codes":
         rows = [{"code": row.code, "meaning": row.meaning, "fix": row.advice} for row in EXIT_CODES]
         _show(context, "exit-codes", rows, ("code", "meaning", "fix"))
@@ -156,14 +160,6 @@ def _show(
     context: CommandContext, name: str, rows: list[dict[str, object]], columns: tuple[str, ...]
 ) -> None:
     context.show(rows, Sheet(name, tuple(map(Column, columns)), rows))
-
-
-def _show_findings(context: CommandContext) -> None:
-    rows: list[dict[str, object]] = [
-        {"code": row.code, "level": row.level, "summary": row.summary, "fix": row.fix}
-        for row in (*KNOWN.values(), *REASONS.values())
-    ]
-    _show(context, "findings", rows, ("code", "level", "summary", "fix"))
 
 
 def _show_finding(context: CommandContext, code: str) -> None:

@@ -59,7 +59,12 @@ def _is_of(store: Path, output: Path) -> bool:
     by_name = _place(output.parent) / output.name  # where a link at its end is not followed
     if _is_called_after(_place(output), real) or _is_called_after(by_name, real):
         return True
-    return _identity(output) in {_identity(path) for path in _belongings(real)} - {None}
+    try:
+        ours = [entry for entry in real.parent.iterdir() if _is_called_after(entry, real)]
+        ours += [file for entry in ours if entry.name != RUNS for file in entry.glob("*")]
+    except OSError:
+        return False
+    return _identity(output) in {_identity(path) for path in ours} - {None}
 
 
 def _is_called_after(output: Path, store: Path) -> bool:
@@ -68,14 +73,6 @@ def _is_called_after(output: Path, store: Path) -> bool:
     except (ValueError, IndexError):
         return False
     return first in {store.name, RUNS} or first.startswith((f"{store.name}.", f".{store.name}."))
-
-
-def _belongings(store: Path) -> list[Path]:
-    try:
-        ours = [entry for entry in store.parent.iterdir() if _is_called_after(entry, store)]
-        return [*ours, *(file for entry in ours if entry.name != RUNS for file in entry.glob("*"))]
-    except OSError:
-        return []
 
 
 def _place(path: Path) -> Path:

@@ -46,29 +46,16 @@ def _seen(value: Any) -> Any:
     return visible(value) if type(value) is str else value
 
 
-def _as_lines(text: str) -> Any:
-    from markupsafe import escape  # noqa: PLC0415  comes with jinja2
-
-    return escape(visible(text, keep="\n"))
-
-
 def _said(text: str) -> str:
     """Return a sentence in which a number stays on one line with its sign or its currency."""
     return _AMOUNT.sub("\u00a0", text)
-
-
-def _coded(text: str) -> Any:
-    """Return a sentence as HTML in which names of fields are set as code."""
-    from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
-
-    escaped = str(escape(visible(text)))
-    return Markup(_FIELD.sub(r"<code>\g<0></code>", escaped))  # noqa: S704  escaped above
 
 
 @cache
 def templates() -> Environment:
     """Return the templates of this folder, and how a value stands in one."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  heavy
+    from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
 
     pages = Environment(
         loader=PackageLoader("cardoffers_cli.kernel", "sheets"),
@@ -80,9 +67,12 @@ def templates() -> Environment:
         keep_trailing_newline=True,
     )
     pages.filters |= {
-        "as_lines": _as_lines,
+        "as_lines": lambda text: escape(visible(text, keep="\n")),
         "brief": format_brief,
-        "coded": _coded,
+        # A sentence in which names of fields are set as code.
+        "coded": lambda text: Markup(  # noqa: S704  escaped
+            _FIELD.sub(r"<code>\g<0></code>", str(escape(visible(text))))
+        ),
         "exact": format_moment,
         "grouped": grouped,
         "said": _said,

@@ -102,7 +102,8 @@ def read_list(path: Path) -> ErasureList:
     Raises `Refused` where others may read it, and `StoreDamaged` where it is not what was written.
     """
     try:
-        with open(path, "rb", opener=_at_once) as file:
+        # It does not wait for who might write into a pipe.
+        with open(path, "rb", opener=lambda at, flags: os.open(at, flags | os.O_NONBLOCK)) as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
                 raise Refused(
                     f"Others may read {path}, which has the key of erasures.",
@@ -173,11 +174,6 @@ def unmark(store: Path) -> None:
 def is_marked(store: Path) -> bool:
     """Say whether somebody was erased since the store's file was written anew."""
     return unwritten_path(store).exists()
-
-
-def _at_once(path: str, flags: int) -> int:
-    """Open without waiting for who might write into a pipe."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _write(path: Path, text: str, draft: Path) -> None:
