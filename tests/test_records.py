@@ -53,8 +53,13 @@ def own_name(source: Module, dotted: str) -> str:
 
 
 def unlike(shape: type[Record], columns: set[str]) -> set[str]:
-    """Return the fields that a statement does not return, and its columns that are no field."""
-    return columns ^ {each.name for each in fields(shape)}  # type: ignore[arg-type]
+    """Return the fields that a statement does not return, and its columns that are no field.
+
+    What a record has only where there is something to tell, a statement need not return.
+    """
+    members = {each.name for each in fields(shape)}  # type: ignore[arg-type]
+    optional = {each.name for each in members_of(shape) if each.is_optional}
+    return (columns ^ members) - (optional - columns)
 
 
 @slow
@@ -74,6 +79,7 @@ def test_a_record_has_the_columns_of_its_statement() -> None:
 class Counted(Record):
     currency: str
     purchases: int
+    oldest: int | None = if_any()
 
 
 class Reached(Record):
@@ -205,6 +211,9 @@ def test_a_sheet_shows_members_of_its_record_by_their_types() -> None:
     [
         (set(), "select 'GBP' as currency, 3 as purchases"),
         ({"purchases"}, "select 'GBP' as currency"),
+        (set(), "select 'GBP' as currency, 3 as purchases, 9 as oldest"),
+        ({"purchases"}, "select 'GBP' as currency, 9 as oldest"),
+        ({"eldest"}, "select 'GBP' as currency, 3 as purchases, 9 as eldest"),
         ({"amount"}, "select 'GBP' as currency, 3 as purchases, 1.5 as amount"),
         (set(), "select currency, purchases from made"),
         ({"amount"}, "select * from made"),
