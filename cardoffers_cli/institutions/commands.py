@@ -279,7 +279,7 @@ def set_(
         context.note("Nothing changes.")
     if result.approval and dry_run:
         context.note(f"A second person has to approve this: {result.approval}.")
-    context.show(result, show.Sheet("changes", CHANGES, result.changes))
+    context.show(result, show.Sheet("changes", CHANGES, result.changes or ()))
 
 
 def _layout(profile: Path | None, *, none: bool) -> "InstitutionLayout | None":

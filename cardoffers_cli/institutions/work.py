@@ -6,7 +6,7 @@ by the rules of `institutions` files, compared, written and audited. So there is
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -52,11 +52,13 @@ _KIND = "institutions"
 class InstitutionDetails(
     Record,
     sheet="* approvals approval_limit webhook_events credit_days -minor_unit -tax_id -tax_note"
-    " -numbers -account -account_holder -watch -expects -holidays -legal_hold -shares_tokens_with",
+    " -numbers -account -account_holder -watch -expects -holidays -legal_hold -shares_tokens_with"
+    " -changes -approval -dry_run",
 ):
     """An institution with its program, under the names its catalogue file has.
 
-    `minor_unit` is the decimals of its currency.
+    `minor_unit` is the decimals of its currency. One that is changed has its `changes`, and the
+    approval that these needed, if any.
     """
 
     slug: str
@@ -89,20 +91,9 @@ class InstitutionDetails(
     holidays: str | None = if_any()
     legal_hold: str | None = if_any()
     shares_tokens_with: str | None = if_any()
-
-
-class AddedInstitution(InstitutionDetails):
-    """An institution that was added."""
-
-    dry_run: bool
-
-
-class ChangedInstitution(InstitutionDetails):
-    """An institution as it is now, what was changed, and the approval that this needed, if any."""
-
-    changes: Sequence[FieldChange]
+    changes: Sequence[FieldChange] | None = if_any()
     approval: str | None = if_any()
-    dry_run: bool
+    dry_run: bool | None = if_any()
 
 
 def all_institutions(job: Job) -> list[InstitutionDetails]:
@@ -119,7 +110,7 @@ def show_institution(job: Job, slug_or_id: str) -> InstitutionDetails:
 
 def add_institution(
     job: Job, cells: Mapping[str, str | None], *, dry_run: bool = False
-) -> AddedInstitution:
+) -> InstitutionDetails:
     """Make an institution with its program.
 
     Raises `Refused` where there is one of its slug, and as `write_row` does.
@@ -136,7 +127,7 @@ def add_institution(
             write_row(store, _KIND, {**cells, "institution_id": str(uuid4())}, run)
             run.counts["institution"] = slug
         institution = find_institution(store, slug)
-    return AddedInstitution(**_shown(institution), dry_run=dry_run)
+    return replace(_shown(institution), dry_run=dry_run)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +156,7 @@ def set_institution(
     numbers: Sequence[str] = (),
     token_sharers: Sequence[str] | None = None,
     dry_run: bool = False,
-) -> ChangedInstitution:
+) -> InstitutionDetails:
     """Change settings of an institution.
 
     `values` holds new settings by column, as text in the form of catalogue files; `settings` those
@@ -205,7 +196,7 @@ def set_institution(
             changes, approval = [*changes, *more], approval or policy
             run.counts["changed"] = len(changes)
         after = _whole(store, find_institution(store, institution.slug))
-    return ChangedInstitution(**after, changes=changes, approval=approval, dry_run=dry_run)
+    return replace(after, changes=changes, approval=approval, dry_run=dry_run)
 
 
 def change_institution(
