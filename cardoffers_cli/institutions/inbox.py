@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.identifiers import whole_id
@@ -24,18 +25,13 @@ if TYPE_CHECKING:
 
 
 class Message(Record, sheet="created_at kind text read_at id"):
-    """A message, under its public names; None while nobody has read it."""
+    """A message, under its public names; `read_at` is None while nobody has read it."""
 
     id: UUID
     kind: str = shown(gives_way=2)
     created_at: datetime
     text: str
     read_at: datetime | None = shown(gives_way=1)
-
-
-class ReadMessage(Message):
-    """A message that is read now, or would be."""
-
     dry_run: bool | None = if_any()
 
 
@@ -56,7 +52,7 @@ def post(
 
 def read_messages(
     job: Job, institution: str, message_id: str | None, *, dry_run: bool = False
-) -> list[ReadMessage]:
+) -> list[Message]:
     """Mark a message, or with None all that are unread, as read; return it or them.
 
     With `dry_run` nothing is marked, and each says so. Raises `NotFound` for a message that the
@@ -80,9 +76,7 @@ def read_messages(
             "institutions/inbox:read", institution_id=owner.id, message_id=one, read_at=job.now
         )
     return [
-        ReadMessage.part(
-            message, read_at=message.read_at or job.now, dry_run=True if dry_run else None
-        )
+        replace(message, read_at=message.read_at or job.now, dry_run=dry_run or None)
         for message in rows
     ]
 
