@@ -6,6 +6,7 @@ command here. What is made is new: to change it, set it or import it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -18,16 +19,11 @@ from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, UsageEr
 from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.kernel.words.records import Record, if_any
-from cardoffers_cli.merchants.questions import (
-    IdentifiedMerchant,
-    Merchant,
-    NamedMerchant,
-    find_merchant,
-)
+from cardoffers_cli.merchants.questions import Merchant, find, find_merchant
 from cardoffers_cli.offers import questions as offers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import polars as pl
 
@@ -35,18 +31,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
 
 Cells = dict[str, str | None]
-
-
-class ChangedMerchant(Merchant):
-    """A merchant that was made, or given an identifier."""
-
-    dry_run: bool
-
-
-class ChangedTerms(ChangedMerchant):
-    """A merchant as it is now, and what was changed."""
-
-    changes: Sequence[FieldChange]
 
 
 def write_row(
@@ -79,7 +63,7 @@ def add_merchant(
     merchant_id: str | None = None,
     identifier: Cells | None = None,
     dry_run: bool = False,
-) -> ChangedMerchant:
+) -> Merchant:
     """Make a merchant of the `cells` of its row, with an identifier if one is given; return both.
 
     A second one of a name is made with an id only, so that running it again makes no two.
@@ -97,7 +81,7 @@ def add_merchant(
 
 def identify_merchant(
     job: Job, merchant: str, identifier: Cells, *, dry_run: bool = False
-) -> ChangedMerchant:
+) -> Merchant:
     """Give a merchant one more identifier, by which purchases of it are known; return it."""
     with job.store() as store, store.transaction(keep=not dry_run):
         merchant_row = find_merchant(store, merchant)
@@ -107,7 +91,7 @@ def identify_merchant(
         return _changed(store, str(merchant_row.merchant_id), dry_run=dry_run)
 
 
-def set_merchant(job: Job, merchant: str, cells: Cells, *, dry_run: bool = False) -> ChangedTerms:
+def set_merchant(job: Job, merchant: str, cells: Cells, *, dry_run: bool = False) -> Merchant:
     """Change what is given of a merchant; return it with each change.
 
     Raises `NotFound`, and as `write_row` does.
@@ -120,7 +104,7 @@ def set_merchant(job: Job, merchant: str, cells: Cells, *, dry_run: bool = False
             changes = write_row(store, "merchants", {**row, **cells}, run)
             run.counts["changed"] = len(changes)
         after = _changed(store, str(merchant_row.merchant_id), dry_run=dry_run)
-    return ChangedTerms(**after, changes=changes)
+    return replace(after, changes=changes)
 
 
 class CreatedOffer(Record):
@@ -185,20 +169,19 @@ def create_offer(
     )
 
 
-def _changed(store: Store, merchant_id: str, *, dry_run: bool) -> ChangedMerchant:
-    merchant = store.record(Merchant, "merchants/questions:find", merchant_id=merchant_id)
-    return ChangedMerchant.of({**(merchant or {}), "dry_run": dry_run})
+def _changed(store: Store, merchant_id: str, *, dry_run: bool) -> Merchant:
+    return replace(find(store, merchant_id=merchant_id)[0], dry_run=dry_run)
 
 
 def check_is_new(store: Store, name: str, merchant_id: str | None) -> None:
     """Raise `Refused` merchant_exists for a merchant of that id, or without an id of that name."""
-    if merchant_id and store.record(Merchant, "merchants/questions:find", merchant_id=merchant_id):
+    if merchant_id and find(store, merchant_id=merchant_id):
         raise Refused(
             f"There is a merchant {merchant_id} already.",
             code="merchant_exists",
             hint="Leave --id out for a new one; `cardoffers catalog import` changes one.",
         )
-    if not merchant_id and store.records(NamedMerchant, "merchants/questions:of_name", name=name):
+    if not merchant_id and find(store, name=name):
         raise Refused(
             f"There is a merchant called {name} already.",
             code="merchant_exists",
@@ -208,10 +191,10 @@ def check_is_new(store: Store, name: str, merchant_id: str | None) -> None:
 
 
 def _identify(store: Store, merchant_id: str, identifier: Cells, run: Run) -> None:
-    of = store.record(IdentifiedMerchant, "merchants/questions:of_identifier", **identifier)
-    if of and str(of.merchant_id) != merchant_id:
+    of = store.row("merchants/questions:of_identifier", **identifier)
+    if of and str(of["merchant_id"]) != merchant_id:
         raise Refused(
-            f"{identifier['merchant_identifier']} is an identifier of {of.name} already.",
+            f"{identifier['merchant_identifier']} is an identifier of {of['name']} already.",
             code="identifier_exists",
             hint="`cardoffers catalog import` moves an identifier from one merchant to another.",
         )

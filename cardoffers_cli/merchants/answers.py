@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
-    from cardoffers_cli.merchants.questions import NamedMerchant
+    from cardoffers_cli.merchants.questions import Merchant
     from cardoffers_cli.merchants.suggestions import Suggestion
 
 
@@ -214,7 +214,7 @@ def accept_reviewed(
     results: list[AnsweredIdentifier] = []
     with approvable(job, dry_run=dry_run) as store:
         facts = {_key(suggestion): suggestion.facts for suggestion in _suggested(store)}
-        accepted: dict[int, tuple[MerchantIdentifier, NamedMerchant, str]] = {}
+        accepted: dict[int, tuple[MerchantIdentifier, Merchant, str]] = {}
         for row in reviewed:
             _check_reason(row.reason)
             identifier = find_identifier(
@@ -368,7 +368,7 @@ def _key(row: Reviewed | Suggestion) -> tuple[str, str, str]:
 
 
 def _cluster(
-    store: Store, first: MerchantIdentifier, merchant: NamedMerchant
+    store: Store, first: MerchantIdentifier, merchant: Merchant
 ) -> list[MerchantIdentifier]:
     """Return the other identifiers of the name that the merchant is suggested for too."""
     likely = [row for row in _suggested(store) if row.merchant_id == merchant.merchant_id]
@@ -382,7 +382,7 @@ def _cluster(
     return [item for item in group if item.identifier_no != first.identifier_no]
 
 
-def _against(identifier: MerchantIdentifier, merchant: NamedMerchant) -> Refused | None:
+def _against(identifier: MerchantIdentifier, merchant: Merchant) -> Refused | None:
     """Return what is against accepting, if anything is."""
     if identifier.merchant_id is None:
         return None
@@ -414,7 +414,7 @@ def _already(message: str, identifier: str) -> Refused:
 
 def _accept(
     store: Store,
-    pairs: Sequence[tuple[MerchantIdentifier, NamedMerchant, str]],
+    pairs: Sequence[tuple[MerchantIdentifier, Merchant, str]],
     run: Run,
     *,
     dry_run: bool,
@@ -435,7 +435,7 @@ def _accept(
 
 def _approve(
     store: Store,
-    pairs: Sequence[tuple[MerchantIdentifier, NamedMerchant, str]],
+    pairs: Sequence[tuple[MerchantIdentifier, Merchant, str]],
     run: Run,
     *,
     dry_run: bool,
@@ -468,7 +468,7 @@ def _approve(
 
 def _answered(
     identifier: MerchantIdentifier,
-    merchant: NamedMerchant,
+    merchant: Merchant,
     answer: str | None,
     reason: str,
     *,

@@ -422,7 +422,7 @@ def set_(
     result = set_merchant(context.job, merchant, cells, dry_run=dry_run)
     if not result.changes:
         context.note("Nothing changes.")
-    context.show(result, show.Sheet("changes", CHANGES, result.changes))
+    context.show(result, show.Sheet("changes", CHANGES, result.changes or ()))
 
 
 @app.command()

@@ -13,35 +13,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from cardoffers_cli.catalogue.questions import FieldChange
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
 
-class NamedMerchant(Record):
-    """A merchant; `category` is what it sells."""
+class Merchant(Record, sheet="name category identifiers merchant_id"):
+    """A merchant, what it sells, and what purchases call it, each `type:identifier`.
+
+    It pays an invoice within `net_days`, 30 where none are set; the tax fields stand on it. One
+    that is changed has its `changes`.
+    """
 
     merchant_id: UUID = shown(kind="text")
     name: str
     category: str | None = shown(gives_way=2)
-
-
-class Merchant(NamedMerchant, sheet="name category identifiers merchant_id"):
-    """A merchant with what purchases call it, each `type:identifier`; None of a new one.
-
-    It pays an invoice within `net_days`, 30 where none are set; the tax fields stand on it.
-    """
-
     identifiers: Sequence[str] | None = shown(gives_way=1)
     net_days: int | None = if_any("net days", gives_way=5)
     tax_id: str | None = if_any("tax id", gives_way=4)
     tax_note: str | None = if_any("tax note", gives_way=6)
-
-
-class IdentifiedMerchant(Record):
-    """The merchant that an identifier is of."""
-
-    merchant_id: UUID
-    name: str
+    dry_run: bool | None = if_any()
+    changes: Sequence[FieldChange] | None = if_any()
 
 
 def list_merchants(job: Job) -> list[Merchant]:
@@ -50,12 +42,12 @@ def list_merchants(job: Job) -> list[Merchant]:
         return store.records(Merchant, "merchants/questions:list")
 
 
-def find_merchant(store: Store, text: str) -> NamedMerchant:
+def find_merchant(store: Store, text: str) -> Merchant:
     """Return the merchant of an id, of its beginning, of a name, or the latest one.
 
     Raises `NotFound`, and `UsageError` where several have the name.
     """
-    named = store.records(NamedMerchant, "merchants/questions:of_name", name=text)
+    named = find(store, name=text)
     if len(named) > 1:
         ids = ", ".join(str(row.merchant_id) for row in named)
         raise UsageError(
@@ -63,18 +55,19 @@ def find_merchant(store: Store, text: str) -> NamedMerchant:
             code="merchant_ambiguous",
             hint=f"Name it by its id: {ids}.",
         )
-    merchant = (
-        named[0]
-        if named
-        else store.record(
-            Merchant, "merchants/questions:find", merchant_id=whole_id(store, "merchant", text)
-        )
-    )
-    if merchant is None:
+    merchants = named or find(store, merchant_id=whole_id(store, "merchant", text))
+    if not merchants:
         names = [row.name for row in store.records(Merchant, "merchants/questions:list")]
         raise NotFound(
             f"There is no merchant {text!r}.",
             code="merchant_not_found",
             hint=did_you_mean(nearest(text, names)) or "`cardoffers merchant list` shows them.",
         )
-    return merchant
+    return merchants[0]
+
+
+def find(
+    store: Store, *, name: str | None = None, merchant_id: str | None = None
+) -> list[Merchant]:
+    """Return the merchants of a name, or the one of an id."""
+    return store.records(Merchant, "merchants/questions:find", name=name, merchant_id=merchant_id)

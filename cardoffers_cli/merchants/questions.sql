@@ -1,5 +1,6 @@
 -- name: find
--- One merchant with its identifiers.
+-- The merchant of an id, or those of a name, in letters of either case, with their identifiers.
+-- Grain: one row per merchant.
 select
     merchants.merchant_id, merchants.name, merchants.category,
     list(
@@ -9,16 +10,10 @@ select
     merchants.net_days, merchants.tax_id, merchants.tax_note
 from merchants
 left join identifiers on identifiers.merchant_id = merchants.merchant_id
-where merchants.merchant_id = try_cast($merchant_id as uuid)
+where merchants.merchant_id = try_cast($merchant_id as uuid) or lower(merchants.name) = lower($name)
 group by
-    merchants.merchant_id, merchants.name, merchants.category, merchants.net_days, merchants.tax_id,
-    merchants.tax_note;
-
--- name: of_name
--- The merchants of a name, in letters of either case. Grain: one row per merchant.
-select merchants.merchant_id, merchants.name, merchants.category
-from merchants
-where lower(merchants.name) = lower($name)
+    merchants.merchant_no, merchants.merchant_id, merchants.name, merchants.category,
+    merchants.net_days, merchants.tax_id, merchants.tax_note
 order by merchants.merchant_no
 limit 5;
 
