@@ -11,7 +11,7 @@ then every night says it again, and a further change is a new one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from cardoffers_cli.drop.file_changes import (
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
-from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.river.stored_imports import earlier_import
 
@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 
 
 class FileChangeRow(Record, sheet="file change first_line last_line rows path"):
-    """What became of a file after it was taken, with the lines that were not read, if known."""
+    """What became of a file after it was taken, with the lines that were not read, if known.
+
+    One that was accepted as it is has the run that did it.
+    """
 
     file: str
     path: str = shown(gives_way=1)
@@ -52,13 +55,8 @@ class FileChangeRow(Record, sheet="file change first_line last_line rows path"):
     rows: int | None
     message: str
     next: str
-
-
-class AcceptedChange(FileChangeRow):
-    """A change that was accepted as it is."""
-
-    run_id: UUID
-    dry_run: bool
+    run_id: UUID | None = if_any()
+    dry_run: bool | None = if_any()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +181,7 @@ def keep_looked(
             )
 
 
-def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> AcceptedChange:
+def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> FileChangeRow:
     """Accept a file that changed after it was taken as it is now; raise `NotFound`."""
     with job.store(read_only=True) as store:
         files = watched(store)
@@ -206,7 +204,7 @@ def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> AcceptedChang
                 mark=change.later.mark,
             )
             run.counts["accepted"] = 1
-    return AcceptedChange(**change.document(), run_id=run.run_id, dry_run=dry_run)
+    return replace(change.document(), run_id=run.run_id, dry_run=dry_run)
 
 
 def _path(file: ProcessedFile) -> Path:
