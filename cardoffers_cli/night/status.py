@@ -169,20 +169,13 @@ def show_run(job: Job, run_id: str) -> NightResult | RunRecord:
         )
 
 
-class StatusHead(Record):
-    """Which store, at which moment (UTC)."""
-
-    store: str
-    as_of: datetime
-
-
 class LoopStatus(LoopTotals, sheet="* invoiced_amount"):
     """What was credited and closed, and what the bank paid of the statements."""
 
     paid_amount: Amount | None = shown("paid")
 
 
-class StoreStatus(Overview, StatusHead):
+class StoreStatus(Overview):
     """The state of everything, and of the nights that have not ended, the oldest first.
 
     `calls_put_aside` are usage journals that were damaged: what they held is lost. `open_findings`
@@ -210,9 +203,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
         days = redemptions_by_day(source.store, job.now) if by_day else {}
         moment = approval_moment(source.store, job.now)
         result = StoreStatus(
-            store=str(job.path),
-            as_of=job.now,
-            **overview(source.store, job.now),
+            **overview(source.store, job),
             last_night=last_night(source.store, job.path),
             left_nights=left_nights(source.store, job.path),
             calls_put_aside=[str(path) for path in kept_files(usage_path(job.path))],

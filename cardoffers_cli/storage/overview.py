@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
 
@@ -33,9 +34,26 @@ class InstitutionStatus(Record, sheet="institution plan links imports purchases 
     last_purchase_at: datetime | None
 
 
-class StoreTotals(Record):
-    """How much there is in all, and what waits: purchases, adjustments, refunds."""
+class LastRun(Record, sheet="run_no kind as_of run_id"):
+    """The newest run of a kind."""
 
+    kind: str
+    run_no: int = shown("run")
+    run_id: UUID = shown(gives_way=1)
+    as_of: datetime = shown(kind="text")
+
+
+class Overview(Record):
+    """What there is in a store at a moment (UTC), what waits, and the last run of each kind.
+
+    `due` are pending ledger entries. Webhooks without anywhere to be sent to are `unset`, not due
+    or later; `failed` are those that are tried again, also counted as due or later; `…_error` is
+    the error that most of them ended in.
+    """
+
+    store: str
+    as_of: datetime
+    institutions: list[InstitutionStatus]
     merchants: int
     offers: int
     cardholders: int
@@ -44,22 +62,8 @@ class StoreTotals(Record):
     merchant_unresolved: int
     open_adjustments: int
     refunds_waiting: int
-
-
-class EntriesDue(Record):
-    """Pending ledger entries: how many are due, and when the next one is."""
-
     due: int
     next_settles_at: datetime | None
-
-
-class WebhookTotals(Record):
-    """Webhooks by state. Those without anywhere to be sent to are `unset`, not due or later.
-
-    `failed` are those that are tried again, also counted as due or later; `…_error` is the error
-    that most of them ended in.
-    """
-
     webhooks_delivered: int
     webhooks_due: int
     webhooks_later: int
@@ -71,35 +75,17 @@ class WebhookTotals(Record):
     webhooks_next_attempt_at: datetime | None
     webhooks_failed_error: str | None
     webhooks_exhausted_error: str | None
-
-
-class LastRun(Record, sheet="run_no kind as_of run_id"):
-    """The newest run of a kind."""
-
-    kind: str
-    run_no: int = shown("run")
-    run_id: UUID = shown(gives_way=1)
-    as_of: datetime = shown(kind="text")
-
-
-class InstitutionsStatus(Record):
-    """The institutions, by slug."""
-
-    institutions: list[InstitutionStatus]
-
-
-class Overview(WebhookTotals, EntriesDue, StoreTotals, InstitutionsStatus):
-    """Institutions, totals, what is due, and the last run of each kind, the newest first."""
-
     last_runs: list[LastRun]
 
 
-def overview(store: Store, now: datetime) -> Overview:
-    """Return the state of everything, and what is due at `now`."""
-    (totals,) = store.records(StoreTotals, "storage/overview:totals")
-    (entries,) = store.records(EntriesDue, "storage/overview:due", now=now)
-    (webhooks,) = store.records(WebhookTotals, "storage/overview:webhooks", now=now)
+def overview(store: Store, job: Job) -> Overview:
+    """Return the state of everything, and what is due now."""
+    (totals,) = store.rows("storage/overview:totals")
+    (entries,) = store.rows("storage/overview:due", now=job.now)
+    (webhooks,) = store.rows("storage/overview:webhooks", now=job.now)
     return Overview(
+        store=str(job.path),
+        as_of=job.now,
         institutions=store.records(InstitutionStatus, "storage/overview:institutions"),
         **totals,
         **entries,
