@@ -37,14 +37,12 @@ class RedemptionCredit(Record):
     credit_days: int
 
 
-class CreditOfRedemption(RedemptionCredit):
-    """The same with the redemption."""
-
-    redemption_id: UUID
-
-
 class DocumentLine(Record):
-    """A line of a redemption on a statement, an invoice or a credit note: entry or adjustment."""
+    """A line of a redemption on a statement, an invoice or a credit note: entry or adjustment.
+
+    Of a statement `bank_state` says what is paid of it, with the bank's own code
+    (rules.md#bank-verdicts).
+    """
 
     kind: str
     number: str
@@ -52,30 +50,16 @@ class DocumentLine(Record):
     amount: Amount = shown(gives_way=1)
     currency: str = shown(gives_way=1)
     closed_at: datetime = shown("closed at", gives_way=4)
-
-
-class ClosedLine(DocumentLine):
-    """A line of a redemption; of a statement, `bank_state` says what is paid of it.
-
-    With it is the bank's own code (rules.md#bank-verdicts).
-    """
-
     bank_state: str | None = if_any("the bank")
     bank_code: str | None = if_any("code", gives_way=2)
     booked_at: datetime | None = if_any("booked at", gives_way=5)
-
-
-class LineOfRedemption(DocumentLine):
-    """A line with the redemption that it is of."""
-
-    redemption_id: UUID
 
 
 class MoneyTrail(Record):
     """What became of the money of one redemption; None where nothing is known of it."""
 
     credit: RedemptionCredit | None = if_any()
-    documents: list[ClosedLine] | None = if_any()
+    documents: list[DocumentLine] | None = if_any()
 
 
 class LoopTotals(Record):
@@ -98,13 +82,12 @@ def credits_of(
     store: Store, institution_id: UUID, redemption_ids: Sequence[UUID]
 ) -> dict[UUID, RedemptionCredit]:
     """Return what the last reconciliation said of redemptions, of those it said anything of."""
-    rows = store.records(
-        CreditOfRedemption,
+    rows = store.rows(
         "answers/money_trails:credits",
         institution_id=institution_id,
         redemption_ids=[str(redemption_id) for redemption_id in redemption_ids],
     )
-    return {row.redemption_id: RedemptionCredit.cut(row) for row in rows}
+    return {row["redemption_id"]: RedemptionCredit.part(row) for row in rows}
 
 
 # The money trails of redemptions, with what the bank said of the statements that they stand on.
@@ -117,27 +100,25 @@ def trails_of(
     if not redemption_ids:
         return {}
     credited = credits_of(store, institution_id, redemption_ids)
-    documents: dict[UUID, list[ClosedLine]] = {}
-    lines: list[LineOfRedemption] = []  # of each redemption in the order of closing
+    documents: dict[UUID, list[DocumentLine]] = {}
+    lines = []  # of each redemption in the order of closing
     of = {"institution_id": institution_id}
     if store.value("answers/money_trails:is_any_closed", **of):
         ids = [str(each) for each in redemption_ids]
-        lines = store.records(
-            LineOfRedemption, "answers/money_trails:documents", **of, redemption_ids=ids
-        )
+        lines = store.rows("answers/money_trails:documents", **of, redemption_ids=ids)
     paid = {}
-    if any(each.kind == "statement" for each in lines):
+    if any(each["kind"] == "statement" for each in lines):
         states = payout_states(store, now, institution_id=institution_id)
         paid = {each.number: each for each in states}
     for each in lines:
-        bank = paid.get(each.number)
-        line = ClosedLine.part(
+        bank = paid.get(each["number"])
+        line = DocumentLine.part(
             each,
             bank_state=bank.state if bank else None,
             bank_code=bank.bank_code if bank else None,
             booked_at=bank.booked_at if bank else None,
         )
-        documents.setdefault(each.redemption_id, []).append(line)
+        documents.setdefault(each["redemption_id"], []).append(line)
     return {
         each: MoneyTrail(credit=credited.get(each), documents=documents.get(each))
         for each in dict.fromkeys((*credited, *documents))
