@@ -23,7 +23,14 @@ from cardoffers_cli.kernel.words.findings import CODES
 from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.nearest import are_near, pattern, spellings
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
-from cardoffers_cli.river.outcomes import NEAREST, Check, checks, compared, nearest
+from cardoffers_cli.river.outcomes import (
+    NEAREST,
+    Check,
+    OfferEvaluation,
+    checks,
+    compared,
+    nearest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -55,13 +62,9 @@ class OfferTerms(Record):
     max_redemptions_per_cardholder: int | None
 
 
-class Evaluation(Record, sheet="offer_id outcome expected actual"):
-    """What became of a purchase with an offer; what its check expected, and what was there."""
+class Evaluation(OfferEvaluation, sheet="offer_id outcome expected actual"):
+    """What was decided of one offer, and the terms that a purchase was judged by."""
 
-    offer_id: str = shown("offer")
-    outcome: str
-    expected: Any
-    actual: Any
     terms: OfferTerms
 
 
@@ -182,12 +185,6 @@ class MerchantLink(Record):
     reason: str
 
 
-class MerchantOfPurchase(MerchantLink):
-    """The same with the number of the purchase."""
-
-    purchase_no: int
-
-
 class Explanation(Record):
     """What is known of a reference.
 
@@ -236,8 +233,8 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
         rows = store.rows("answers/explanations:purchases")
         by_ref = {row["transaction_ref"]: row for row in rows}
         evaluations = _evaluations(store)
-        links = store.records(MerchantOfPurchase, "answers/explanations:known_merchants")
-        merchants = {link.purchase_no: MerchantLink.cut(link) for link in links}
+        links = store.rows("answers/explanations:known_merchants")
+        merchants = {link["purchase_no"]: MerchantLink.part(link) for link in links}
     rejects = _by_ref(store.rows("answers/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("answers/explanations:duplicates", **of))
     withdrawn = _by_ref(store.rows("answers/explanations:withdrawn", **of))

@@ -233,7 +233,7 @@ CHECK_OF = {
 class OfferEvaluation(Record):
     """What was decided of one offer: what its check asked for, if anything, and what was there."""
 
-    offer_id: str
+    offer_id: str = shown("offer")
     outcome: str
     expected: Annotated[Any, "What the check asked for, if anything."]
     actual: Annotated[Any, "What was there."]
