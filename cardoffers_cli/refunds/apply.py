@@ -64,15 +64,6 @@ class RefundCounts(Record):
     waiting: int
 
 
-class ReversedAmount(Record):
-    """What the redemptions that a run took back had come to, in one currency."""
-
-    currency: str
-    merchant_funded_amount: Decimal
-    commission_amount: Decimal
-    institution_payout_amount: Decimal
-
-
 def find_open(
     store: Store, institution_id: UUID | None = None, refund_nos: Sequence[int] | None = None
 ) -> OpenRefunds:
@@ -139,9 +130,9 @@ def apply_in(store: Store, job: Job, *, dry_run: bool = False) -> RefundsApplied
         counts = store.records(
             RefundCounts, "refunds/apply:counts", refunds.rows, run_no=run.run_no
         )[0]
-        back = store.records(ReversedAmount, "refunds/apply:given_back", run_no=run.run_no)
+        back = store.rows("refunds/apply:given_back", run_no=run.run_no)
         amounts = {
-            name: {row.currency: quantize(row[name], row.currency) for row in back}
+            name: {row["currency"]: quantize(row[name], row["currency"]) for row in back}
             for name in AMOUNTS
         }
         result = RefundsApplied(

@@ -121,11 +121,12 @@ def suggest(
     ctx: typer.Context, *, institution: options.AskedInstitution = None, raw: options.Raw = False
 ) -> None:
     """Show the purchases that refunds without a reference may be of, best first."""
-    from cardoffers_cli.refunds.reading import Candidate, suggestions
+    from cardoffers_cli.refunds.questions import RefundCandidate
+    from cardoffers_cli.refunds.reading import suggestions
 
     context = CommandContext.of(ctx)
     rows = suggestions(context.job, institution)
-    context.show(rows, Sheet.of(Candidate, "candidates", rows), raw=raw)
+    context.show(rows, Sheet.of(RefundCandidate, "candidates", rows), raw=raw)
     if rows:
         context.note(
             "Next: with `--format csv -o review.csv`, write a reason beside those that are right; "
@@ -201,12 +202,12 @@ def applied(result: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _shown(refund: "RefundDetails") -> Iterator[Block]:
-    from cardoffers_cli.refunds.reading import Candidate
+    from cardoffers_cli.refunds.questions import RefundCandidate
 
     fields = {name: value for name, value in refund.items() if name != "may_be_of"}
     yield Sheet.of_fields("refund", fields)
     if refund.may_be_of:
-        yield Sheet.of(Candidate, "candidates", refund.may_be_of, title="It may be of")
+        yield Sheet.of(RefundCandidate, "candidates", refund.may_be_of, title="It may be of")
 
 
 def _reviewed(source: Path) -> "list[RefundLink]":

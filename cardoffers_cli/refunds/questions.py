@@ -42,29 +42,11 @@ class RefundRow(RefundProgress):
     refunds: int
 
 
-class ReceivedRefund(Record):
-    """What was received of a refund, and who linked or dismissed it."""
-
-    currency: str
-    purchase_amount: Amount | None
-    how: str | None
-    actor: str | None
-    reason: str | None
-    moved_at: datetime | None
-    received_at: datetime
-    line: int | None
-    file: str | None
-    import_id: UUID | None
-    merchant_identifier_type: str | None
-    merchant_identifier: str | None
-    merchant_name: str | None
-    cardholder_token_masked: str | None
-    run_id: UUID | None
-    found_at: datetime | None
-
-
 class RefundCandidate(Record):
-    """A purchase that a refund without a reference may be of; rank 1 is the best."""
+    """A purchase that a refund may be of, in the shape of `refund suggest --format json`.
+
+    Rank 1 is the best. Who reviews a list writes a `reason` beside the one that is right.
+    """
 
     refund_ref: str = shown("refund")
     transaction_ref: str = shown("purchase")
@@ -78,6 +60,7 @@ class RefundCandidate(Record):
     currency: str = shown(gives_way=5)
     refunded_at: datetime = shown("refunded at", gives_way=6)
     transacted_at: datetime = shown("purchased at", gives_way=7)
+    reason: str | None = shown(gives_way=8)
 
 
 class NamedRefund(Record):
@@ -125,12 +108,6 @@ def find_refund(store: Store, institution_id: UUID, refund_ref: str) -> RefundRo
             hint="`cardoffers refund list -i INST --all` lists them with their references.",
         )
     return refunds[0]
-
-
-def received(store: Store, institution_id: UUID, refund_ref: str) -> ReceivedRefund:
-    """Return what was received of a refund that there is."""
-    of = {"institution_id": institution_id, "refund_ref": refund_ref}
-    return store.records(ReceivedRefund, "refunds/questions:shown", **of)[0]
 
 
 def dismiss(store: Store, refund: RefundRow, institution_id: UUID, **by: Any) -> None:

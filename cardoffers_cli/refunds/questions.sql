@@ -116,7 +116,8 @@ select
     candidates.is_same_instrument as same_instrument,
     date_sub('day', candidates.transacted_at, candidates.refunded_at) as lag_days,
     candidates.remaining_amount as remaining, candidates.refund_amount as amount,
-    candidates.purchase_amount, refunds.currency, candidates.refunded_at, candidates.transacted_at
+    candidates.purchase_amount, refunds.currency, candidates.refunded_at, candidates.transacted_at,
+    cast(null as varchar) as reason
 from candidates
 inner join refunds on refunds.refund_no = candidates.refund_no
 where candidates.remaining_amount >= candidates.refund_amount

@@ -11,12 +11,10 @@ from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.records import shown
 from cardoffers_cli.refunds.apply import find_open
 from cardoffers_cli.refunds.questions import (
-    ReceivedRefund,
     RefundCandidate,
     RefundProgress,
     find_refund,
     list_refunds,
-    received,
 )
 
 if TYPE_CHECKING:
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
     from cardoffers_cli.refunds.questions import RefundRow, RefundState
 
 
@@ -40,19 +39,25 @@ class ListedRefund(RefundProgress, sheet="institution *"):
     exact_candidates: int | None = shown("exact", gives_way=7)
 
 
-class Candidate(RefundCandidate):
-    """A purchase that a refund may be of, in the shape of `refund suggest --format json`.
-
-    Who reviews a list writes a `reason` beside the one that is right.
-    """
-
-    reason: str | None = shown(gives_way=8)
-
-
-class RefundDetails(ReceivedRefund, ListedRefund):
+class RefundDetails(ListedRefund):
     """One refund, with what was received of it, who moved it, and what it may be of."""
 
-    may_be_of: Sequence[Candidate]
+    purchase_amount: Amount | None
+    how: str | None
+    actor: str | None
+    reason: str | None
+    moved_at: datetime | None
+    received_at: datetime
+    line: int | None
+    file: str | None
+    import_id: UUID | None
+    merchant_identifier_type: str | None
+    merchant_identifier: str | None
+    merchant_name: str | None
+    cardholder_token_masked: str | None
+    run_id: UUID | None
+    found_at: datetime | None
+    may_be_of: Sequence[RefundCandidate]
 
 
 def refund_rows(
@@ -87,13 +92,15 @@ def show_refund(job: Job, institution: str | None, refund_ref: str) -> RefundDet
         (owner,) = asked_institutions(source.store, institution)
         refund = find_refund(source.store, owner.id, refund_ref)
         (listed,) = _listed(source.store, owner.slug, [refund])
-        more = received(source.store, owner.id, refund_ref)
+        of = {"institution_id": owner.id, "refund_ref": refund_ref}
+        (more,) = source.store.rows("refunds/questions:shown", **of)
         may_be_of = _candidates(source.store, [refund.refund_no])
-    details: RefundDetails = without_cards(RefundDetails(**{**listed, **more}, may_be_of=may_be_of))
+    row = {**listed, **more, "may_be_of": may_be_of}
+    details: RefundDetails = without_cards(RefundDetails.of(row))
     return details
 
 
-def suggestions(job: Job, institution: str | None) -> list[Candidate]:
+def suggestions(job: Job, institution: str | None) -> list[RefundCandidate]:
     """Return the candidates of all refunds of an institution that wait without a reference."""
     with reading(job) as source:
         (owner,) = asked_institutions(source.store, institution)
@@ -133,6 +140,5 @@ def _found(
 
 def _candidates(
     store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
-) -> list[Candidate]:
-    candidates = _found(store, refund_nos, institution_id)
-    return [without_cards(Candidate.part(candidate, reason=None)) for candidate in candidates]
+) -> list[RefundCandidate]:
+    return [without_cards(candidate) for candidate in _found(store, refund_nos, institution_id)]
