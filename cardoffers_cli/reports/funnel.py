@@ -75,8 +75,8 @@ class FunnelDay(Record):
     purchase_day_redemptions: int = shown("purchased")
 
 
-class OfferSteps(Record):
-    """What cardholders did with one offer."""
+class FunnelOffer(Record, sheet="* -widget_views -unique_cardholders"):
+    """The five counts of one offer; a view is of no single one, so two of them are None."""
 
     offer_id: str = shown("offer id", "id", gives_way=2)
     title: str | None = shown("offer")
@@ -84,28 +84,18 @@ class OfferSteps(Record):
     offer_impressions: int = shown("shown")
     offer_add_successes: int = shown("added")
     redemptions: int = shown("redemptions")
-
-
-class FunnelOffer(OfferSteps, sheet="* -widget_views -unique_cardholders"):
-    """The five counts of one offer; a view is of no single one, so two of them are None."""
-
     widget_views: None
     unique_cardholders: None
 
 
-class MerchantSteps(Record):
-    """What cardholders did with the offers of one merchant."""
+class FunnelMerchant(Record, sheet="* -widget_views -unique_cardholders"):
+    """The five counts of one merchant; a view is of no single one, so two of them are None."""
 
     merchant_id: UUID = shown("merchant id", gives_way=1)
     merchant_name: str = shown("merchant")
     offer_impressions: int = shown("shown")
     offer_add_successes: int = shown("added")
     redemptions: int = shown("redemptions")
-
-
-class FunnelMerchant(MerchantSteps, sheet="* -widget_views -unique_cardholders"):
-    """The five counts of one merchant; a view is of no single one, so two of them are None."""
-
     widget_views: None
     unique_cardholders: None
 
@@ -143,11 +133,9 @@ def count_by(store: Store, institution_id: UUID, window: Window, by: By) -> list
     parameters = _parameters(institution_id, window)
     if by == "day":
         return [*store.records(FunnelDay, "reports/funnel:by_day", **parameters)]
-    if by == "offer":
-        offers = store.records(OfferSteps, "reports/funnel:by_offer", **parameters)
-        return [FunnelOffer(**row, widget_views=None, unique_cardholders=None) for row in offers]
-    merchants = store.records(MerchantSteps, "reports/funnel:by_merchant", **parameters)
-    return [FunnelMerchant(**row, widget_views=None, unique_cardholders=None) for row in merchants]
+    rows = store.rows(f"reports/funnel:by_{by}", **parameters)
+    none = {"widget_views": None, "unique_cardholders": None}
+    return [COUNTED[by].of({**row, **none}) for row in rows]
 
 
 def _parameters(institution_id: UUID, window: Window) -> Mapping[str, Any]:
