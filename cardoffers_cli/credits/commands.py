@@ -14,7 +14,7 @@ from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.river.commands import import_credits
 
 if TYPE_CHECKING:
-    from cardoffers_cli.credits.work import CreditDetails
+    from cardoffers_cli.credits.questions import CreditDetails
 
 app = group("What was credited to cardholders: take it in, look at it.")
 app.command("import")(import_credits)

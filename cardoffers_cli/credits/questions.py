@@ -8,6 +8,7 @@ from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -154,10 +155,11 @@ class CreditRow(Credit):
     credits: int
 
 
-class DueCredit(Credit):
+class CreditDetails(Credit):
     """A credited row with its file, and what is owed for the redemption that it is of, if any.
 
-    The redemption is that of its redemption_id or, without one, of its transaction_ref.
+    The redemption is that of its redemption_id or, without one, of its transaction_ref; `others`
+    are the other rows that were credited for it.
     """
 
     file: str | None
@@ -170,12 +172,14 @@ class DueCredit(Credit):
     redeemed_at: datetime | None
     settled_at: datetime | None
     reversed_at: datetime | None
+    institution: str | None = if_any()
+    others: Sequence[Credit] | None = if_any()
 
 
-def find_credit(store: Store, institution_id: UUID, credit_ref: str) -> DueCredit:
+def find_credit(store: Store, institution_id: UUID, credit_ref: str) -> CreditDetails:
     """Return one credited row by its reference; raise `NotFound`."""
     of = {"institution_id": institution_id, "credit_ref": credit_ref}
-    rows = store.records(DueCredit, "credits/credits:shown", **of)
+    rows = store.records(CreditDetails, "credits/credits:shown", **of)
     if not rows:
         raise NotFound(
             "There is no credited row with this reference.",

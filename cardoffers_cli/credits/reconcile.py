@@ -16,7 +16,6 @@ from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from decimal import Decimal
     from uuid import UUID
 
     from cardoffers_cli.kernel.store.binding import Table
@@ -69,14 +68,6 @@ class BankTotal(Record, sheet="* bank_entries"):
     from_60_days: int | None = shown("from 60 days", gives_way=5)
 
 
-class VerdictTotals(VerdictTotal):
-    """What the verdicts of one code and currency come to, of whichever side."""
-
-    bank_entries: int
-    from_7_days: int | None
-    is_of_bank: bool
-
-
 class ControlTotals(Record):
     """How many redemptions and credited rows there are, counted where they stand; and verdicts.
 
@@ -97,20 +88,6 @@ class FindingStates(Record):
     open: int
     accepted: int
     resolved: int
-
-
-class ControlDifference(Record):
-    """By how much the verdicts of an institution exceed what there is, in one currency.
-
-    `subjects` are redemptions, and `rows` credited rows, or statements and entries of banks.
-    """
-
-    slug: str
-    currency: str
-    subjects: int
-    rows: int
-    amount: Decimal
-    moved_amount: Decimal
 
 
 def ask(store: Store, institution_id: UUID | None = None) -> Table | None:
@@ -141,11 +118,9 @@ def judge(
     store.execute(f"credits/reconcile:{verdicts}", judged, run_no=run_no)
     store.execute("credits/reconcile:totals", referred.asked, run_no=run_no)
     store.execute("credits/reconcile:reconciliations", referred.asked, run_no=run_no)
-    differences = store.records(
-        ControlDifference, "credits/reconcile:differences", referred.asked, run_no=run_no
-    )
+    differences = store.rows("credits/reconcile:differences", referred.asked, run_no=run_no)
     if differences:
-        slugs = ", ".join(sorted({difference.slug for difference in differences}))
+        slugs = ", ".join(sorted({difference["slug"] for difference in differences}))
         raise StoreDamaged(
             f"The verdicts of {slugs} do not come to what was redeemed and credited, or paid.",
             code=CONTROL_TOTALS_DIFFER,
@@ -155,10 +130,10 @@ def judge(
 
 def said(store: Store, *, run_no: int, now: datetime) -> tuple[list[VerdictTotal], list[BankTotal]]:
     """Return what the verdicts of a run come to, and apart those of the bank's side."""
-    rows = store.records(VerdictTotals, "credits/reconcile:said", run_no=run_no, now=now)
-    credited = [VerdictTotal.cut(row) for row in rows if not row.is_of_bank]
+    rows = store.rows("credits/reconcile:said", run_no=run_no, now=now)
+    credited = [VerdictTotal.part(row) for row in rows if not row["is_of_bank"]]
     banked = [
-        BankTotal.part(row, paid_amount=row.credited_amount) for row in rows if row.is_of_bank
+        BankTotal.part(row, paid_amount=row["credited_amount"]) for row in rows if row["is_of_bank"]
     ]
     return credited, banked
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.credits.questions import Credit, CreditRow, DueCredit, find_credit
+from cardoffers_cli.credits.questions import Credit, CreditDetails, CreditRow, find_credit
 from cardoffers_cli.credits.reconcile import (
     BankTotal,
     ControlTotals,
@@ -36,12 +37,6 @@ class ListedCredit(Credit, sheet="institution *"):
     """A credited row as it was sent, in the shape of `credit list --format json`."""
 
     institution: str = shown(gives_way=6)
-
-
-class CreditDetails(ListedCredit, DueCredit):
-    """One credited row with its redemption, and the other rows that were credited for that."""
-
-    others: Sequence[Credit]
 
 
 def credit_rows(
@@ -83,8 +78,7 @@ def show_credit(job: Job, institution: str | None, credit_ref: str) -> CreditDet
         credit = find_credit(source.store, owner.id, credit_ref)
         of = credit.owed_redemption_id
         same = (
-            source.store.records(
-                CreditRow,
+            source.store.rows(
                 "credits/credits:of_redemption",
                 institution_id=owner.id,
                 redemption_id=of,
@@ -93,10 +87,8 @@ def show_credit(job: Job, institution: str | None, credit_ref: str) -> CreditDet
             if of
             else []
         )
-    others = [Credit.part(row) for row in same if row.credit_ref != credit_ref]
-    details: CreditDetails = without_cards(
-        CreditDetails(**credit, institution=owner.slug, others=others)
-    )
+    others = [Credit.part(row) for row in same if row["credit_ref"] != credit_ref]
+    details: CreditDetails = without_cards(replace(credit, institution=owner.slug, others=others))
     return details
 
 
