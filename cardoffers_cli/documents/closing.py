@@ -33,11 +33,12 @@ from cardoffers_cli.kernel.words.sentences import listed
 from cardoffers_cli.river.publish import publish
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.credits.questions import OpenFindings
+    from cardoffers_cli.documents.questions import StatedSettlement
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.runs import Run
@@ -61,7 +62,8 @@ class StatedAmounts(Record):
     """What a period comes to, `from` included and `to` excluded.
 
     `entries`, `adjustments` and `pending` are amounts, beside their counts; what is pending is for
-    information. `carried_in` and `carried_out` are zero or less, `payable` is zero or more.
+    information. `carried_in` and `carried_out` are zero or less, `payable` is zero or more. One
+    that is not closed has no number, and `overdue_count` entries that wait for a run of settle.
     """
 
     number: str | None
@@ -80,6 +82,7 @@ class StatedAmounts(Record):
     pending_count: int
     pending: Amount
     previous_number: str | None
+    overdue_count: int | None = if_any()
 
 
 class StatementResult(
@@ -87,7 +90,11 @@ class StatementResult(
     sheet="number institution from to entry_count entries adjustment_count adjustments carried_in"
     " carried_out payable currency closed_at sha256",
 ):
-    """A statement, in the shape of `statement close --format json`; tax fields as they were."""
+    """A statement, in the shape of `statement close --format json`; tax fields as they were.
+
+    One that is shown has the settlements that it took, and where anything is to be paid the
+    `payout_state` of the bank's side (rules.md#bank-verdicts).
+    """
 
     number: str
     sha256: str = shown(gives_way=9)
@@ -97,17 +104,9 @@ class StatementResult(
     tax_id: str | None = if_any()
     tax_note: str | None = if_any()
     dry_run: bool | None = if_any()
-
-
-class Preview(StatedAmounts):
-    """What a statement would come to now.
-
-    `overdue_count` entries wait for a run of settle; `number` is that of the statement, where the
-    period is closed.
-    """
-
-    overdue_count: int
-    number: str | None
+    payout_state: str | None = if_any()
+    bank_code: str | None = if_any()
+    settlements: Sequence[StatedSettlement] | None = if_any()
 
 
 class CloseResult(Record, sheet="institution period state number payable currency message"):
@@ -203,7 +202,7 @@ def close_in(
     return find_statement(store, statement["number"])
 
 
-def preview(job: Job, institution: str, period: str) -> Preview:
+def preview(job: Job, institution: str, period: str) -> StatedAmounts:
     """Return what a statement of a period would come to now; of a closed one, what it came to."""
     wanted = Period.of(period, job.now)
     with reading(job) as source:
@@ -212,7 +211,7 @@ def preview(job: Job, institution: str, period: str) -> Preview:
         before = list_statements(store, institution_id=owner.id, limit=_ALL)
         for row in before:
             if row.from_at == wanted.from_at:
-                return Preview.part(_amounts_of(row), number=row.number, overdue_count=0)
+                return StatedAmounts.part(_amounts_of(row), overdue_count=0)
         last = before[0] if before else None
         if last is not None and wanted.from_at < last.from_at:
             raise out_of_order(wanted, last, _said_of(owner))
@@ -221,7 +220,7 @@ def preview(job: Job, institution: str, period: str) -> Preview:
         sums = statements.LineSums.of({**to_come, "currency": owner.currency})
         pending = statements.on_hold(store, owner.id, owner.currency, to_at=wanted.to_at)
     amounts = _amounts(owner, last, sums)
-    return Preview.part(
+    return StatedAmounts.part(
         {**amounts, **pending, "from_": wanted.from_at, "to": wanted.to_at}, number=None
     )
 

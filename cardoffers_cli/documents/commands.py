@@ -11,15 +11,15 @@ from cardoffers_cli.kernel.cli import options
 from cardoffers_cli.kernel.cli.commands import Format, Options, group
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.kernel.cli.options import argument, option
-from cardoffers_cli.kernel.cli.show import Sheet, Text
+from cardoffers_cli.kernel.cli.show import Sheet, Text, columns_of
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.moments import format_brief
 from cardoffers_cli.kernel.words.money import money_text
-from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.documents.exporting import OpenDocument
+    from cardoffers_cli.documents.verifying import VerifiedDocument
 
 
 # What the commands of statements and of invoices share: the period, and the files they write.
@@ -31,12 +31,15 @@ _SEALED = {Format.csv, Format.json, Format.html, Format.xlsx}
 """The forms of which a statement, or an invoice, makes the same bytes every time."""
 
 
-def show_verified(context: CommandContext, rows: "Sequence[Any]", shape: type[Record]) -> None:
+def show_verified(context: CommandContext, rows: "Sequence[VerifiedDocument]", whose: str) -> None:
     """Show what was verified; the exit code is that of findings where anything is wrong."""
+    from cardoffers_cli.documents.verifying import VerifiedDocument
+
+    columns = columns_of(VerifiedDocument, f"number {whose} period ok differences sha256")
     wrong = [row.number for row in rows if not row.ok]
     why = f"Wrong: {', '.join(wrong)}." if wrong else ""
     exit_code = WITH_FINDINGS if wrong else 0
-    context.show(rows, Sheet.of(shape, "verified", rows), exit_code=exit_code, why=why)
+    context.show(rows, Sheet("verified", columns, rows), exit_code=exit_code, why=why)
 
 
 def write_files(
@@ -191,7 +194,7 @@ def verify(
         raise UsageError("A number and -i exclude each other.", hint="Leave -i out.")
     context = CommandContext.of(ctx)
     rows = verifying.verify(context.job, number, institution)
-    show_verified(context, rows, verifying.VerifiedStatement)
+    show_verified(context, rows, "institution")
 
 
 def _closed(statement: Mapping[str, Any]) -> Iterator[str]:

@@ -81,11 +81,11 @@ def verify(
     number: Annotated[str | None, argument("[NUMBER]", "One of them [all of them].")] = None,
 ) -> None:
     """Hold invoices and credit notes against the ledger, and against the one before each."""
-    from cardoffers_cli.documents.verifying import VerifiedInvoice, verify_invoices
+    from cardoffers_cli.documents.verifying import verify_invoices
 
     context = CommandContext.of(ctx)
     rows = verify_invoices(context.job, number)
-    show_verified(context, rows, VerifiedInvoice)
+    show_verified(context, rows, "merchant_name")
 
 
 def _closed(sums: Mapping[str, Any]) -> str:

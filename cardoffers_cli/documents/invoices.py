@@ -85,15 +85,6 @@ class InvoiceLine(Record, first="created_at kind merchant_funded_amount"):
     merchant_funded_amount: Amount = shown("funded")
 
 
-class LastOfSeries(Record):
-    """The newest number of a series."""
-
-    number: str
-    sha256: str
-    year: int
-    place: int
-
-
 def take_settlements(store: Store, *, to_at: datetime) -> int:
     """Put into a new period what was settled before `to_at` and is in none; return its number.
 

@@ -16,7 +16,6 @@ from cardoffers_cli.documents.invoices import (
     InvoiceDraft,
     InvoiceLine,
     InvoicePeriod,
-    LastOfSeries,
     list_invoices,
 )
 from cardoffers_cli.documents.page import TAXES, SealedForm
@@ -163,7 +162,7 @@ def _close(store: Store, period: Period, issued_on: date) -> int:
 
 
 def _last(store: Store, series: str) -> Mapping[str, Any]:
-    newest = store.record(LastOfSeries, "documents/invoices:newest", series=series)
+    newest = store.row("documents/invoices:newest", series=series)
     return newest or {"number": None, "sha256": None, "year": None, "place": 0}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.documents.closing import StatementResult, told_of
@@ -11,24 +12,10 @@ from cardoffers_cli.documents.invoicing import told_of as invoice_told
 from cardoffers_cli.documents.questions import StatedSettlement, find_statement, list_statements
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
-from cardoffers_cli.kernel.words.records import if_any
 from cardoffers_cli.payouts.questions import payout_states
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cardoffers_cli.kernel.store.job import Job
-
-
-class StatementDetails(StatementResult):
-    """A statement with the settlements that it took, and what is paid of it by the bank.
-
-    `payout_state` is there where anything is to be paid (rules.md#bank-verdicts).
-    """
-
-    payout_state: str | None = if_any()
-    bank_code: str | None = if_any()
-    settlements: Sequence[StatedSettlement]
 
 
 def statement_rows(
@@ -41,7 +28,7 @@ def statement_rows(
     return [told_of(row) for row in rows], rows[0].statements if rows else 0
 
 
-def show_statement(job: Job, number: str) -> StatementDetails:
+def show_statement(job: Job, number: str) -> StatementResult:
     """Return one statement; raise `NotFound`."""
     with reading(job) as source:
         statement = find_statement(source.store, number)
@@ -53,9 +40,8 @@ def show_statement(job: Job, number: str) -> StatementDetails:
         )
         owner = statement.institution_id
         paid = payout_states(source.store, job.now, institution_id=owner, number=number)
-    result = told_of(statement)
-    return StatementDetails.part(
-        {**result, "from_": result.from_},
+    return replace(
+        told_of(statement),
         settlements=settlements,
         payout_state=paid[0].state if paid else None,
         bank_code=paid[0].bank_code if paid else None,

@@ -18,7 +18,7 @@ from cardoffers_cli.documents.questions import (
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.money import money_text
 from cardoffers_cli.kernel.words.periods import Period
-from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.records import Record, if_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,34 +30,25 @@ if TYPE_CHECKING:
 _ALL = 1_000_000
 
 
-class VerifiedInvoice(Record):
-    """An invoice or credit note that was held against the ledger, as a `VerifiedStatement`."""
+class VerifiedDocument(Record):
+    """A statement of an institution, or an invoice or credit note of a merchant, and the ledger.
+
+    `differences` are sentences, none if it is ok; `sha256` is the digest of its file as it would be
+    written now.
+    """
 
     number: str
-    merchant_name: str = shown("merchant")
+    institution: str | None = if_any()
+    merchant_name: str | None = if_any("merchant")
     period: str
     ok: bool
     differences: Sequence[str]
     sha256: str | None
 
 
-class VerifiedStatement(Record):
-    """A statement that was held against the ledger: `differences` are sentences, none if it is ok.
-
-    `sha256` is the digest of its file as it would be written now.
-    """
-
-    number: str
-    institution: str
-    period: str
-    ok: bool
-    differences: Sequence[str]
-    sha256: str
-
-
 def verify(
     job: Job, number: str | None = None, institution: str | None = None
-) -> list[VerifiedStatement]:
+) -> list[VerifiedDocument]:
     """Verify one statement, those of an institution, or all; raise `NotFound`."""
     with job.store(read_only=True) as store:
         wanted = find_statement(store, number) if number else None
@@ -79,7 +70,7 @@ def _pairs(statements: Sequence[Statement]) -> Iterator[tuple[Statement | None, 
     return zip([None, *statements[:-1]], statements, strict=True)
 
 
-def _verified(store: Store, statement: Statement, before: Statement | None) -> VerifiedStatement:
+def _verified(store: Store, statement: Statement, before: Statement | None) -> VerifiedDocument:
     lines = csv_lines(store, statement.institution_id, statement.statement_no)
     sha256 = closing.STATEMENT.digest(
         {**statement, "from": statement.from_at, "to": statement.to_at}, lines
@@ -89,7 +80,7 @@ def _verified(store: Store, statement: Statement, before: Statement | None) -> V
         *_of_chain(statement, before),
         *(["its file would have another digest"] if sha256 != statement.sha256 else []),
     ]
-    return VerifiedStatement(
+    return VerifiedDocument(
         number=statement.number,
         institution=statement.institution,
         period=str(Period(statement.from_at)),
@@ -138,7 +129,7 @@ def _of_chain(statement: Statement, before: Statement | None) -> Iterator[str]:
 # Invoices
 
 
-def verify_invoices(job: Job, number: str | None = None) -> list[VerifiedInvoice]:
+def verify_invoices(job: Job, number: str | None = None) -> list[VerifiedDocument]:
     """Verify one invoice or credit note, or all, in the order of the numbers; raise `NotFound`.
 
     The lines of a period are read once for all that is of it.
@@ -182,7 +173,7 @@ def _told_by(invoice: Invoice) -> tuple[Any, ...]:
     return invoice.merchant_id, invoice.currency, invoice.amended_period_no
 
 
-def _verified_invoice(invoice: Invoice, before: Invoice | None, now: Now) -> VerifiedInvoice:
+def _verified_invoice(invoice: Invoice, before: Invoice | None, now: Now) -> VerifiedDocument:
     line_count, amount, sha256 = now.get(_told_by(invoice), (0, Decimal(0), None))
     differences = []
     if (line_count, amount) != (invoice.line_count, invoice.amount):
@@ -202,7 +193,7 @@ def _verified_invoice(invoice: Invoice, before: Invoice | None, now: Now) -> Ver
     is_first = before is None or before.year != invoice.year
     if invoice.place != (1 if is_first or before is None else before.place + 1):
         differences.append("its number does not follow the one before it")
-    return VerifiedInvoice(
+    return VerifiedDocument(
         number=invoice.number,
         merchant_name=invoice.merchant_name,
         period=str(Period(invoice.from_at)),
