@@ -25,10 +25,14 @@ ENDED = ("expired", "used_up")
 """The states of a link that no longer counts."""
 
 
-class LinkedOffer(Record):
-    """A link of a cardholder to an offer; `state` is that of the offer now, or `used_up`.
+class LinkRow(
+    Record,
+    sheet="offer_id offer_title merchant_name state active uses uses_left * cardholder_offer_id",
+):
+    """A link of a cardholder to an offer, masked; `state` is that of the offer now, or `used_up`.
 
-    `uses_left` is None where nothing limits them.
+    `uses_left` is None where nothing limits them; `active` says whether it counts towards
+    `max_active_offers`.
     """
 
     cardholder_offer_id: UUID = shown(gives_way=5)
@@ -40,21 +44,6 @@ class LinkedOffer(Record):
     state: str
     uses: int
     uses_left: int | None = shown(gives_way=1)
-
-
-class StoredLink(LinkedOffer):
-    """A link as the statement returns it; its tokens are not masked here."""
-
-    cardholder_token: str
-    instrument_token: str
-
-
-class LinkRow(
-    LinkedOffer,
-    sheet="offer_id offer_title merchant_name state active uses uses_left * cardholder_offer_id",
-):
-    """A link, masked; `active` says whether it counts towards `max_active_offers`."""
-
     active: bool
     cardholder_token_masked: str = shown(gives_way=4)
     card_token_masked: str = shown(gives_way=4)
@@ -64,19 +53,18 @@ def links_of(
     store: Store, institution_id: UUID, cardholder_no: int | None, now: datetime
 ) -> list[LinkRow]:
     """Return the links of a cardholder at `now`, the oldest first; a stranger has none."""
-    rows = store.records(
-        StoredLink,
+    rows = store.rows(
         "offers/links:of_cardholder",
         institution_id=institution_id,
         cardholder_no=cardholder_no,
         now=now,
     )
     return [
-        LinkRow(
-            **LinkedOffer.cut(row),
-            active=row.state not in ENDED,
-            cardholder_token_masked=mask(row.cardholder_token),
-            card_token_masked=mask(row.instrument_token),
+        LinkRow.part(
+            row,
+            active=row["state"] not in ENDED,
+            cardholder_token_masked=mask(row["cardholder_token"]),
+            card_token_masked=mask(row["instrument_token"]),
         )
         for row in rows
     ]
