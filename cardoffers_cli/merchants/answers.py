@@ -47,15 +47,6 @@ class MerchantIdentifier(Record):
     merchant_name: str | None
 
 
-class MerchantAnswer(Record):
-    """An answer that somebody gave: accepted, refused, new or unlinked."""
-
-    answer: str
-    actor: str
-    answered_at: datetime
-    reason: str
-
-
 class WaitingSum(Record):
     """What waits for some identifiers at one institution, in one currency."""
 
@@ -262,18 +253,17 @@ def refuse(
     with job.store() as store, store.transaction(keep=not dry_run):
         row = find_identifier(store, identifier, identifier_type)
         owner = find_merchant(store, merchant)
-        newest = store.record(
-            MerchantAnswer,
+        newest = store.row(
             "merchants/answers:newest",
             identifier_no=row.identifier_no,
             merchant_id=owner.merchant_id,
         )
         if row.merchant_id == owner.merchant_id:
             raise _already(f"{identifier} is an identifier of {owner.name}.", identifier)
-        if newest and newest.answer == "refused":
+        if newest and newest["answer"] == "refused":
             raise _already(
-                f"{newest.actor} refused this at {format_minute(newest.answered_at)}:"
-                f" {newest.reason}",
+                f"{newest['actor']} refused this at {format_minute(newest['answered_at'])}:"
+                f" {newest['reason']}",
                 identifier,
             )
         with run_record(store, kind="merchant_refuse", now=job.now, actor=job.actor) as run:

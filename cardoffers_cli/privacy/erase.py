@@ -38,7 +38,6 @@ from cardoffers_cli.privacy.erasures import (
     TOLD_APART,
     ErasedCounts,
     Erasure,
-    Unsettled,
     erase,
     erase_again,
     log_erasure,
@@ -324,21 +323,17 @@ def _may_go(store: Store, owner: Institution, cardholder_no: int) -> None:
             code="legal_hold",
             hint=f"Once the hold may end, lift it with `cardoffers {lift}`.",
         )
-    waiting = store.records(
-        Unsettled,
-        "privacy/erasures:unsettled",
-        institution_id=owner.id,
-        cardholder_no=cardholder_no,
-    )[0]
-    if waiting.purchases:
+    of = {"institution_id": owner.id, "cardholder_no": cardholder_no}
+    waiting = store.rows("privacy/erasures:unsettled", **of)[0]
+    if waiting["purchases"]:
         raise Refused(
-            f"{counted(waiting.purchases, 'purchase')} of the cardholder wait for a match.",
+            f"{counted(waiting['purchases'], 'purchase')} of the cardholder wait for a match.",
             code="purchases_waiting",
             hint="Run `cardoffers match`, then this again.",
         )
-    if waiting.events:
+    if waiting["events"]:
         raise Refused(
-            f"{counted(waiting.events, 'event')} of the cardholder are still to be sent to "
+            f"{counted(waiting['events'], 'event')} of the cardholder are still to be sent to "
             f"{owner.slug}, which knows them by the token.",
             code="webhooks_undelivered",
             hint="Run `cardoffers webhook send`, then this again; `cardoffers webhook list "

@@ -51,13 +51,6 @@ class ErasedCounts(Record):
     events: int
 
 
-class Unsettled(Record):
-    """What a cardholder still waits for: purchases for a match, events for being sent."""
-
-    purchases: int
-    events: int
-
-
 class Erasure(Record):
     """An erasure that the store knows; `cardholder_no` is None where there was nobody to erase."""
 

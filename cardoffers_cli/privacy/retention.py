@@ -24,7 +24,6 @@ from cardoffers_cli.privacy.holds import standing_holds
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
-    from uuid import UUID
 
     from cardoffers_cli.drop.file_changes import ProcessedFile
     from cardoffers_cli.kernel.store.job import Job
@@ -32,21 +31,6 @@ if TYPE_CHECKING:
 
 
 # What keeps files from going: everything of an institution that is still open.
-
-
-class StillOpen(Record):
-    """Why something of an institution is open, and when its oldest purchase came (naive UTC)."""
-
-    institution_id: UUID
-    why: str
-    since_at: datetime
-
-
-class EndedRun(Record):
-    """A nightly run that has ended and is not the newest, with its clock."""
-
-    run_id: UUID
-    as_of: datetime
 
 
 # What is kept, for how long, and what is never deleted (rules.md#retention).
@@ -199,8 +183,8 @@ def _items(store: Store, job: Job) -> Iterator[_Item]:
     holds = standing_holds(store)
     on_hold = {hold.institution_id for hold in holds}
     since = [
-        (row.institution_id, row.since_at, row.why)
-        for row in store.records(StillOpen, "privacy/retention:open_since")
+        (row["institution_id"], row["since_at"], row["why"])
+        for row in store.rows("privacy/retention:open_since")
     ]
     for file in watched(store):
         open_ = sorted(
@@ -209,10 +193,10 @@ def _items(store: Store, job: Job) -> Iterator[_Item]:
         by = "legal_hold" if file.institution_id in on_hold else next(iter(open_), None)
         yield from _taken(job, file, by)
     any_hold = "legal_hold" if holds else None
-    for run in store.records(EndedRun, "privacy/retention:runs"):
-        folder = runs_folder(job.path) / str(run.run_id)
+    for run in store.rows("privacy/retention:runs"):
+        folder = runs_folder(job.path) / str(run["run_id"])
         if folder.is_dir():
-            yield _Item(kind="runs", paths=(folder,), since_at=run.as_of, kept_by=any_hold)
+            yield _Item(kind="runs", paths=(folder,), since_at=run["as_of"], kept_by=any_hold)
     for path, at in put_aside_before(job.path):  # dated by their names
         yield _Item(kind="aside", paths=(path,), since_at=at, kept_by=any_hold)
 

@@ -44,7 +44,6 @@ from cardoffers_cli.river.receiving import (
 )
 from cardoffers_cli.river.stored_imports import (
     FEWEST_ALIKE,
-    LikeFiles,
     earlier_import,
     find_other_owner,
     next_import_no,
@@ -400,18 +399,18 @@ def check_whole(
     One that only has too few rows gets a finding, unless its institution holds such files too.
     """
     filters = {"institution_id": owner.id, "kind_of_rows": file.row_kind.name}
-    like = store.records(LikeFiles, "river/stored_imports:like", **filters)[0]
+    like = store.rows("river/stored_imports:like", **filters)[0]
     received = file.received - (file.refunds.received if file.refunds else 0)
-    if like.fewest_rows is None or like.files < _LEAST_LIKE:
+    if like["fewest_rows"] is None or like["files"] < _LEAST_LIKE:
         return
-    if received * 100 >= like.fewest_rows * _LEAST_PERCENT:
+    if received * 100 >= like["fewest_rows"] * _LEAST_PERCENT:
         return
     if earlier_import(store, owner.id, file.sha256):
         return
     is_cut = file.is_unterminated and not options.allow_unterminated
     few = (
         f"it has {counted(received, 'row')}, under {_LEAST_PERCENT} % of the"
-        f" {like.fewest_rows:,} of the smallest of the last {like.files} files of"
+        f" {like['fewest_rows']:,} of the smallest of the last {like['files']} files of"
         f" {file.row_kind.name}"
     )
     is_held = owner.hold_short == "on" or (owner.hold_short == "both" and is_cut)
@@ -425,8 +424,8 @@ def check_whole(
         hint="Have it sent again as a whole; take it as it is with --yes-it-is-whole.",
         held=True,
         received=received,
-        fewest_rows=like.fewest_rows,
-        like_files=like.files,
+        fewest_rows=like["fewest_rows"],
+        like_files=like["files"],
     )
 
 

@@ -87,14 +87,6 @@ class DueEntries(Record, sheet="day institution currency institution_payout_amou
     rows: int
 
 
-class SettlementMatch(Record):
-    """A settlement of which the beginning of its id was given."""
-
-    settlement_no: int
-    settlement_id: UUID
-    institution_id: UUID
-
-
 def list_settlements(
     store: Store,
     *,
@@ -147,7 +139,7 @@ def find_settlement(store: Store, beginning: str) -> int:
 
     Raises `NotFound` where there is none, and `UsageError` where there are several.
     """
-    matches = store.records(SettlementMatch, "river/settlements:find", beginning=beginning)
+    matches = store.rows("river/settlements:find", beginning=beginning)
     if not matches:
         raise NotFound(
             f"There is no settlement {beginning!r}.",
@@ -160,7 +152,7 @@ def find_settlement(store: Store, beginning: str) -> int:
             code="settlement_ambiguous",
             hint="Give more of its id.",
         )
-    return matches[0].settlement_no
+    return int(matches[0]["settlement_no"])
 
 
 # Settle: move what is due into settlements, one per institution and currency.

@@ -158,13 +158,6 @@ def _may_be(alike: int, among: int, every: int) -> bool:
     return alike >= FEWEST_ALIKE and alike * (2 if every == 1 else 4) >= among
 
 
-class LikeFiles(Record):
-    """The last files of an institution with rows of one kind, and the fewest rows of one."""
-
-    files: int
-    fewest_rows: int | None
-
-
 def record_calls(store: Store, calls: Table, **parameters: Any) -> None:
     """Write the records of the calls that were staged, whose numbers begin at `import_no`."""
     written = store.execute("river/stored_imports:record_calls", calls, **parameters)
