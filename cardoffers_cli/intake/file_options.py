@@ -82,12 +82,20 @@ def layout_for(
     """Return the profile that was named, or else the one that an institution keeps, and say so.
 
     None is looked for where it is said that the file `is_other`: in our own layout, or another.
+    What is `to_write` is read by the profile of the store itself, never by that of a snapshot.
     """
-    from cardoffers_cli.intake.layouts import kept_layout
-
     if layout is not None or is_other:
         return layout
-    profile = kept_layout(context.job, institution, to_write=to_write)
+    from cardoffers_cli.intake.layouts import kept_layout
+
+    if to_write:
+        with context.job.store(read_only=True) as store:
+            profile = kept_layout(store, institution)
+    else:
+        from cardoffers_cli.kernel.store.reading import reading
+
+        with reading(context.job) as source:
+            profile = kept_layout(source.store, institution)
     if profile is not None:
         context.note(
             f"Read by the profile that {institution} keeps; --no-profile reads our own layout."

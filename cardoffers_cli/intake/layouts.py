@@ -13,7 +13,6 @@ from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.sources import open_source
 from cardoffers_cli.intake.transactions import TransactionFile, open_transactions
 from cardoffers_cli.kernel.store.institutions import find_institution
-from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.records import Record
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.intake.chunks import FileReading
     from cardoffers_cli.intake.layout_model import Profile
     from cardoffers_cli.intake.sources import Source
-    from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
 
@@ -107,19 +105,8 @@ def keep_profile(
     return old
 
 
-def kept_layout(job: Job, institution: str, *, to_write: bool = False) -> Profile | None:
-    """Return the profile that an institution keeps, if it keeps one.
-
-    What is `to_write` is read by the profile of the store itself, never by that of a snapshot.
-    """
-    if to_write:
-        with job.store(read_only=True) as store:
-            return _layout_in(store, institution)
-    with reading(job) as source:
-        return _layout_in(source.store, institution)
-
-
-def _layout_in(store: Store, institution: str) -> Profile | None:
+def kept_layout(store: Store, institution: str) -> Profile | None:
+    """Return the profile that an institution keeps, if it keeps one."""
     owner = find_institution(store, institution)
     profile = find_profile(store, owner.id)
     return parse_profile(profile.toml, f"The profile of {owner.slug}") if profile else None
