@@ -13,7 +13,6 @@ from cardoffers_cli.events.deliver import DELAYS_S
 from cardoffers_cli.events.receiver import Behaviour, Received, Receiver
 from cardoffers_cli.events.sending import resend, send
 from cardoffers_cli.events.subscriptions import past_events, retry, rotate_secret, set_webhook
-from cardoffers_cli.institutions import inbox
 from cardoffers_cli.kernel.store.clock import Clock, Watch
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.lock import sender_lock
@@ -51,7 +50,9 @@ def failing(fail: int = 0, status: int = 500) -> Receiver:
 def alerts(made: Job, institution: str = "alder") -> list[str]:
     with made.store(read_only=True) as store:
         owner = find_institution(store, institution)
-        return [message["kind"] for message in inbox.messages(store, owner.id)]
+        messages = "institutions/inbox:messages"
+        rows = store.rows(messages, institution_id=owner.id, unread_only=False)
+        return [row["kind"] for row in rows]
 
 
 def attempt_all(made: Job) -> list[dict[str, Any]]:

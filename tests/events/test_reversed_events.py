@@ -12,7 +12,6 @@ from cardoffers_cli.answers.timelines import tell_timeline
 from cardoffers_cli.events.receiver import Behaviour, Receiver
 from cardoffers_cli.events.sending import resend
 from cardoffers_cli.events.subscriptions import retry, set_webhook, show_event
-from cardoffers_cli.institutions import inbox
 from cardoffers_cli.kernel.store.card_numbers import Mask, mask
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
@@ -342,7 +341,10 @@ def test_it_fails_and_is_given_up_and_tried_again_apart_from_the_first(tmp_path:
         assert 1 == retry(made, subjects=[redemption(made)]).made_due
         assert [1] == sent(made, "delivered")
     with made.store(read_only=True) as store:
-        texts = [each.text for each in inbox.messages(store, find_institution(store, "alder").id)]
+        owner = find_institution(store, "alder").id
+        messages = "institutions/inbox:messages"
+        rows = store.rows(messages, institution_id=owner, unread_only=False)
+        texts = [row["text"] for row in rows]
     assert ["The event of the reversal", "The event of redemption"] == [
         " ".join(text.split()[: 5 if "reversal" in text else 4]) for text in texts
     ]

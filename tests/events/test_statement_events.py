@@ -15,7 +15,6 @@ from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.events.receiver import Behaviour, Receiver
 from cardoffers_cli.events.sending import resend
 from cardoffers_cli.events.subscriptions import retry, set_webhook, show_event
-from cardoffers_cli.institutions import inbox
 from cardoffers_cli.kernel.cli.help_topics import page_text
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.store.institutions import find_institution
@@ -228,7 +227,10 @@ def test_they_fail_are_given_up_and_sent_again_by_the_number(made: Job) -> None:
             made = at(made, made.now + timedelta(days=1))
         with made.store(read_only=True) as store:
             owner = find_institution(store, "alder").id
-            (text,) = [each.text for each in inbox.messages(store, owner)]
+            (message,) = store.rows(
+                "institutions/inbox:messages", institution_id=owner, unread_only=False
+            )
+            text = message["text"]
         assert f"The event of statement {number} was not delivered: attempt 9" in text
         assert f"cardoffers webhook retry {number}" in text
         assert 1 == retry(made, subjects=[number.lower()]).made_due

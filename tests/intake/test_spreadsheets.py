@@ -29,8 +29,8 @@ from books import (
     zipped,
 )
 from cardoffers_cli.intake.chunks import FileReading
+from cardoffers_cli.intake.paging import read_sheet
 from cardoffers_cli.intake.sources import Limits, Source, open_source
-from cardoffers_cli.intake.spreadsheets import read_sheet
 from cardoffers_cli.intake.transactions import open_transactions
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from sizes import slow
