@@ -11,12 +11,10 @@ Where offers changed, the report says how many purchases that wait for a match t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from cardoffers_cli.archive.duck import DuckEngine
-from cardoffers_cli.catalogue import engagement as catalogue_engagement
-from cardoffers_cli.catalogue import links as catalogue_links
 from cardoffers_cli.catalogue import questions as catalogue
 from cardoffers_cli.catalogue import taking as catalogue_taking
 from cardoffers_cli.catalogue.files import KINDS, catalogue_files
@@ -31,7 +29,7 @@ from cardoffers_cli.river.counts import keep_counts
 from cardoffers_cli.river.resolve import find_all_waiting, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from uuid import UUID
 
@@ -46,10 +44,7 @@ _ROWS_AT_ONCE = 1_000_000
 
 COUNTS = ("received", "new", "changed", "same", "rejected")
 
-_STREAMED: Mapping[str, Any] = {
-    "links": catalogue_links,
-    "engagement": catalogue_engagement,
-}
+_STREAMED = {"links": catalogue_taking.take_links, "engagement": catalogue_taking.take_engagement}
 """Kinds that come by the million, and hold the tokens of cardholders."""
 
 _SELDOM = ("net_days", "credit_days", "tax_id", "tax_note")
@@ -268,7 +263,7 @@ def take(
     """
     if streamed := _STREAMED.get(kind):
         batches = _batches(pages, _ROWS_AT_ONCE)
-        return sum(streamed.take(store, batch, findings, run.run_no) for batch in batches), 0
+        return sum(streamed(store, batch, findings, run.run_no) for batch in batches), 0
     return catalogue_taking.take(
         store, kind, pages, findings, changes, run_no=run.run_no, now=run.as_of, new_id=uuid4
     )

@@ -1,8 +1,7 @@
 """What every catalogue file shares while it is taken in: its findings and its audit.
 
-`taking.py` takes the files that are staged whole, `links.py` and `engagement.py` those that come by
-the million. `findings` and `changes` are the tables that `begin` and `begin_file` made. All that is
-staged is temporary; nothing opens a transaction.
+`findings` and `changes` are the tables that `begin` and `begin_file` made. All that is staged is
+temporary; nothing opens a transaction.
 """
 
 from __future__ import annotations

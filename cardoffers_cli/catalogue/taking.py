@@ -1,4 +1,7 @@
-"""Take a catalogue file whose rows are staged whole, so that a key that comes twice is seen in it.
+"""Take the rows of catalogue files.
+
+Most are staged whole, so that a key that comes twice is seen in a file; links and engagement, whose
+files are long, are taken a batch at a time.
 
 A file is staged, its rows are checked, those found wrong are deleted, what the store says of the
 others is laid beside them, and what differs is written, with every change of a column. Statements
@@ -19,7 +22,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.store.interning import intern_identifiers
+from cardoffers_cli.kernel.store.interning import (
+    intern_cardholders,
+    intern_identifiers,
+    intern_payers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -115,3 +122,34 @@ class _StagedFile:
         name = step if step in _OF_ANY_KIND else f"{self._kind}_{step}"
         address = f"catalogue/taking:{name}"
         return address, self._store.declared_by(address, self.tables)
+
+
+def take_links(store: Store, rows: pl.DataFrame, findings: Table, run_no: int) -> int:
+    """Write the links (enrolments) of well-formed rows, one for each; return how many are new.
+
+    A link is never changed once made: the first one is kept, whatever a later row says.
+    """
+    store.load("catalogue/links:check", rows, findings)
+    payers = store.make("catalogue/links:stage_payers", frame=rows)
+    intern_payers(store, payers)
+    store.load("catalogue/links:number", rows)
+    new = store.execute("catalogue/links:insert", run_no=run_no)
+    store.execute("catalogue/links:warn", findings)
+    store.drop(payers)
+    store.execute("catalogue/links:drop_numbered")
+    return new
+
+
+def take_engagement(store: Store, rows: pl.DataFrame, findings: Table, run_no: int) -> int:
+    """Write the events (widget views, impressions) of well-formed rows; return how many are new.
+
+    Nothing but its content tells an event from another, so the same row again is the same event,
+    also where a feed read has recorded it. Moments to come are taken as they are: a funnel counts
+    them when its window has reached them.
+    """
+    store.load("catalogue/engagement:check", rows, findings)
+    cardholders = store.make("catalogue/engagement:stage_cardholders", frame=rows)
+    intern_cardholders(store, cardholders)
+    new = store.load("catalogue/engagement:insert", rows, run_no=run_no)
+    store.drop(cardholders)
+    return new
