@@ -123,7 +123,7 @@ def test_memory_has_an_end(store: Store) -> None:
         # approvals is a column there, with the name of a table: one too many does no harm
         (
             "kernel/store/institutions:find",
-            {"institutions", "currencies", "approvals"},
+            {"institutions", "currencies", "approvals", "watched_institutions"},
             set(),
             set(),
         ),
