@@ -109,7 +109,7 @@ def _import(
                 result = import_file(
                     *(source, institution, context.job, chosen),
                     outputs=outputs,
-                    look=_look,
+                    look=_compare,
                     progress=bar.update,
                 )
         except FileUnusable as error:
@@ -127,8 +127,8 @@ def _import(
     show_files(context, documents, reports, Text(lines))
 
 
-def _look(*of: Any) -> list[str]:
-    from cardoffers_cli.watch.scan import look_at_imports
+def _compare(*of: Any) -> list[str]:
+    from cardoffers_cli.watch.scan import look_at_imports  # only files of who is watched need it
 
     return look_at_imports(*of)
 

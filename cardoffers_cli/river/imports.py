@@ -293,10 +293,10 @@ def take_in(
         doubtful = partial(doubtful_references, store, part)
         masked = masked_references(job.path, owner.id, doubtful)
         take_masked(store, part, masked, owner.id)
-        first_no = next_number(store, _NEXT_CARDHOLDER)
+        first_no = next_number(store, _NEXT_CARDHOLDER) if owner.is_watched else None
         numbered.append(number(store, part, owner.id))
-        count = next_number(store, _NEXT_CARDHOLDER) - first_no
-        new_cardholders.append(count if owner.is_watched else None)
+        new = None if first_no is None else next_number(store, _NEXT_CARDHOLDER) - first_no
+        new_cardholders.append(new)
     knows = Knowledge(institution_id=owner.id, target=target)
     judged = judge(store, file, staged, knows, numbered)
     if not options.is_own:
