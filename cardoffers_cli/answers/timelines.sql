@@ -522,16 +522,17 @@ told as (
         invoice_periods.closed_at, invoice_periods.run_no, 10, 'invoiced',
         case when invoices.amends is null then 'invoice ' else 'credit note ' end
         || invoices.number,
-        invoice_periods.actor, invoice_lines.merchant_funded_amount, invoice_lines.currency
+        invoice_periods.actor, document_lines.merchant_funded_amount, document_lines.currency
     from earned
-    inner join invoice_lines
-        on invoice_lines.redemption_no = earned.redemption_no
-        and invoice_lines.institution_id = $institution_id
+    inner join document_lines
+        on document_lines.document = 'invoice'
+        and document_lines.redemption_no = earned.redemption_no
+        and document_lines.institution_id = $institution_id
     inner join invoices
-        on invoices.period_no = invoice_lines.period_no
-        and invoices.merchant_id = invoice_lines.merchant_id
-        and invoices.currency = invoice_lines.currency
-        and invoices.amended_period_no is not distinct from invoice_lines.amended_period_no
+        on invoices.period_no = document_lines.closing_no
+        and invoices.merchant_id = document_lines.merchant_id
+        and invoices.currency = document_lines.currency
+        and invoices.amended_period_no is not distinct from document_lines.amended_period_no
     inner join invoice_periods on invoice_periods.period_no = invoices.period_no
     union all
     select

@@ -71,7 +71,7 @@ def story(steps: Sequence[DemoStep], folder: Path | None) -> Iterator[Block]:
 def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     """Yield each chapter: its name, its steps, and who shows what came of them."""
     from cardoffers_cli.catalogue.importing import FileImport
-    from cardoffers_cli.documents.closing import StatementResult
+    from cardoffers_cli.documents.kinds import StatementResult
     from cardoffers_cli.reports.questions import Redemption, UnknownMerchant
 
     named: dict[str, list[DemoStep]] = {}

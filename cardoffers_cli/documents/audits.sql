@@ -3,13 +3,14 @@
 -- period that are on none. Grain: one row per invoice, credit note, or lines without one.
 with summed as (
     select
-        invoice_lines.period_no, invoice_lines.merchant_id, invoice_lines.currency,
-        invoice_lines.amended_period_no, count(*) as line_count,
-        sum(invoice_lines.merchant_funded_amount) as amount
-    from invoice_lines
+        document_lines.closing_no as period_no, document_lines.merchant_id, document_lines.currency,
+        document_lines.amended_period_no, count(*) as line_count,
+        sum(document_lines.merchant_funded_amount) as amount
+    from document_lines
+    where document_lines.document = 'invoice'
     group by
-        invoice_lines.period_no, invoice_lines.merchant_id, invoice_lines.currency,
-        invoice_lines.amended_period_no
+        document_lines.closing_no, document_lines.merchant_id, document_lines.currency,
+        document_lines.amended_period_no
 )
 select
     invoices.number, summed.merchant_id, invoices.amount, summed.amount as lines_amount,

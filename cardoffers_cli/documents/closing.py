@@ -1,25 +1,26 @@
-"""Close a period of an institution: what was settled before its end, and is on no statement yet.
+"""Close a period: what was settled before its end, and is on no document of that kind yet.
 
-The number is taken in the transaction that closes: what fails leaves no gap. A period that was
-closed is answered as it was closed, whatever happened since.
+Statements are closed for one institution at a time, invoices for all merchants at once, over all
+institutions. Numbers are taken in the transaction that closes: what fails leaves no gap. A period
+that was closed is answered as it was closed, whatever happened since.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.credits.questions import open_findings
-from cardoffers_cli.documents import questions as statements
-from cardoffers_cli.documents.page import TAXES, SealedForm
-from cardoffers_cli.documents.questions import (
-    Statement,
-    StatementLine,
-    find_statement,
-    list_statements,
+from cardoffers_cli.documents.kinds import (
+    INVOICE,
+    STATEMENT,
+    InvoiceResult,
+    StatedAmounts,
+    StatementResult,
 )
-from cardoffers_cli.kernel.sheets.sheets import columns_of
+from cardoffers_cli.documents.questions import csv_lines, find_document, list_documents
 from cardoffers_cli.kernel.store.approval_requests import ON, approvable, require_approval
 from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions
 from cardoffers_cli.kernel.store.reading import reading
@@ -28,17 +29,17 @@ from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.moments import format_brief
 from cardoffers_cli.kernel.words.money import money_text, quantize
 from cardoffers_cli.kernel.words.periods import Period
-from cardoffers_cli.kernel.words.records import Record, if_any, shown
+from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.kernel.words.sentences import listed
 from cardoffers_cli.river.publish import publish
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
+    from datetime import date, datetime
     from uuid import UUID
 
     from cardoffers_cli.credits.questions import OpenFindings
-    from cardoffers_cli.documents.questions import StatedSettlement
+    from cardoffers_cli.documents.kinds import Statement
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.runs import Run
@@ -46,67 +47,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.words.records import Amount
 
 KIND = "statement_close"
-STATEMENT = SealedForm(
-    columns=columns_of(StatementLine),
-    head=(
-        *("number", "institution_id", "from", "to", "previous_number", "previous_sha256"),
-        *("entries", "adjustments"),
-    ),
-    passing=TAXES,
-    before=("carried_in",),
-    behind=("carried_out", "payable"),
-)
-
-
-class StatedAmounts(Record):
-    """What a period comes to, `from` included and `to` excluded.
-
-    `entries`, `adjustments` and `pending` are amounts, beside their counts; what is pending is for
-    information. `carried_in` and `carried_out` are zero or less, `payable` is zero or more. One
-    that is not closed has no number, and `overdue_count` entries that wait for a run of settle.
-    """
-
-    number: str | None
-    institution_id: UUID
-    institution: str
-    currency: str
-    from_: datetime = shown(gives_way=2)
-    to: datetime = shown(gives_way=3)
-    carried_in: Amount = shown(gives_way=6)
-    entries: Amount = shown("settled", gives_way=5)
-    adjustments: Amount = shown("taken back", gives_way=5)
-    carried_out: Amount = shown(gives_way=6)
-    payable: Amount
-    entry_count: int = shown("entries", gives_way=4)
-    adjustment_count: int = shown("reversed", gives_way=6)
-    pending_count: int
-    pending: Amount
-    previous_number: str | None
-    overdue_count: int | None = if_any()
-
-
-class StatementResult(
-    StatedAmounts,
-    sheet="number institution from to entry_count entries adjustment_count adjustments carried_in"
-    " carried_out payable currency closed_at sha256",
-):
-    """A statement, in the shape of `statement close --format json`; tax fields as they were.
-
-    One that is shown has the settlements that it took, and where anything is to be paid the
-    `payout_state` of the bank's side (rules.md#bank-verdicts).
-    """
-
-    number: str
-    sha256: str = shown(gives_way=9)
-    previous_sha256: str | None
-    closed_at: datetime = shown(gives_way=7)
-    actor: str
-    tax_id: str | None = if_any()
-    tax_note: str | None = if_any()
-    dry_run: bool | None = if_any()
-    payout_state: str | None = if_any()
-    bank_code: str | None = if_any()
-    settlements: Sequence[StatedSettlement] | None = if_any()
+INVOICES, CREDIT_NOTES = "INV", "CN"
+"""The series of numbers of what merchants get; that of an institution's statements is its slug."""
 
 
 class CloseResult(Record, sheet="institution period state number payable currency message"):
@@ -128,28 +70,62 @@ class CloseResult(Record, sheet="institution period state number payable currenc
     dry_run: bool
 
 
-class Closed(Protocol):
-    """A period that was closed, of one institution or of all merchants."""
+class InvoicePeriod(Record):
+    """A month for which all merchants were invoiced."""
 
-    @property
-    def from_at(self) -> datetime:
-        """When it begins."""
-
-    @property
-    def to_at(self) -> datetime:
-        """When the next one begins."""
+    period_no: int
+    from_: datetime
+    to: datetime
+    closed_at: datetime
+    actor: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class PeriodRefusal:
-    """What a refusal says: whose period it is, and the commands that close and preview it.
+class InvoicedPeriod(Record):
+    """A period that was invoiced: how many of both, and what they come to by currency."""
 
-    In both commands the period is put: `{}`, or what of it the command takes.
-    """
+    from_: datetime
+    to: datetime
+    invoices: int
+    credit_notes: int
+    amount: Mapping[str, Decimal]
+    documents: Sequence[InvoiceResult]
+    closed_at: datetime
+    actor: str
+    dry_run: bool | None = if_any()
 
-    of_whom: str
-    close: str
-    preview: str
+
+class InvoiceDraft(Record):
+    """What becomes an invoice, or a credit note where it `amends` one."""
+
+    merchant_id: UUID
+    merchant_name: str
+    currency: str
+    amended_period_no: int | None
+    amends: str | None
+    line_count: int
+    amount: Amount
+    net_days: int
+    tax_id: str | None
+    tax_note: str | None
+
+
+class LineSums(Record):
+    """How many entries and adjustments there are, and what they come to."""
+
+    entry_count: int
+    adjustment_count: int
+    entries: Amount
+    adjustments: Amount
+    currency: str
+
+
+class PendingTotals(Record):
+    """Entries on hold: how many, what they pay, and how many of them settle should have taken."""
+
+    pending_count: int
+    pending: Amount
+    overdue_count: int
+    currency: str
 
 
 def close_statement(
@@ -163,7 +139,8 @@ def close_statement(
     wanted = Period.of(period, job.now)
     with approvable(job, dry_run=dry_run) as store:
         owner = find_institution(store, institution)
-        return told_of(close_in(store, job, owner, wanted, dry_run=dry_run), dry_run=dry_run)
+        statement = close_in(store, job, owner, wanted, dry_run=dry_run)
+    return replace(StatementResult.cut(statement), dry_run=dry_run)
 
 
 def close_all(job: Job, period: str, *, dry_run: bool = False) -> list[CloseResult]:
@@ -181,25 +158,20 @@ def close_in(
 
     Raises as `close_statement`.
     """
-    before = list_statements(store, institution_id=owner.id, limit=_ALL)
-    closed = next((earlier for earlier in before if earlier.from_at == period.from_at), None)
+    before = list_documents(store, STATEMENT, party_id=owner.id)
+    closed = next((earlier for earlier in before if earlier.from_ == period.from_at), None)
     if closed is not None:
         return closed
     last = before[0] if before else None
-    refuse_unless_next(store, job, period, last, _said_of(owner))
+    _refuse_unless_next(store, job, period, last, owner)
     with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
         _refuse_open_findings(store, run, owner, period, dry_run=dry_run)
         statement = _close(store, owner, period, last)
-        store.execute(
-            "documents/questions:write",
-            **statement,
-            closed_at=job.now,
-            run_no=run.run_no,
-            actor=job.actor,
-        )
+        by = {"closed_at": job.now, "run_no": run.run_no, "actor": job.actor}
+        store.execute("documents/questions:write_statement", **statement, **by)
         publish(store, "closed_statements", run_no=run.run_no)
         run.counts["number"] = statement["number"]
-    return find_statement(store, statement["number"])
+    return find_document(store, STATEMENT, statement["number"])
 
 
 def preview(job: Job, institution: str, period: str) -> StatedAmounts:
@@ -208,74 +180,163 @@ def preview(job: Job, institution: str, period: str) -> StatedAmounts:
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution)
-        before = list_statements(store, institution_id=owner.id, limit=_ALL)
+        before = list_documents(store, STATEMENT, party_id=owner.id)
         for row in before:
-            if row.from_at == wanted.from_at:
-                return StatedAmounts.part(_amounts_of(row), overdue_count=0)
+            if row.from_ == wanted.from_at:
+                return StatedAmounts.part(row.__dict__, overdue_count=0)
         last = before[0] if before else None
-        if last is not None and wanted.from_at < last.from_at:
-            raise out_of_order(wanted, last, _said_of(owner))
-        of = {"institution_id": owner.id, "to_at": wanted.to_at}
-        to_come = store.rows("documents/questions:to_come", **of)[0]
-        sums = statements.LineSums.of({**to_come, "currency": owner.currency})
-        pending = statements.on_hold(store, owner.id, owner.currency, to_at=wanted.to_at)
+        if last is not None and wanted.from_at < last.from_:
+            raise _out_of_order(wanted, last, owner)
+        sums = statement_sums(store, owner.id, owner.currency, to_at=wanted.to_at)
+        pending = _on_hold(store, owner, wanted)
     amounts = _amounts(owner, last, sums)
     return StatedAmounts.part(
         {**amounts, **pending, "from_": wanted.from_at, "to": wanted.to_at}, number=None
     )
 
 
-def told_of(statement: Statement, *, dry_run: bool | None = None) -> StatementResult:
-    """Return a statement in the shape that it is told in."""
-    return StatementResult.part(_amounts_of(statement), dry_run=dry_run)
+def close_invoices(job: Job, period: str, *, dry_run: bool = False) -> InvoicedPeriod:
+    """Invoice all merchants for a period in one transaction; as it was, if it was closed before.
+
+    Raises `UsageError` period_invalid, and `Refused` period_not_ended or period_out_of_order.
+    """
+    wanted = Period.of(period, job.now)
+    with job.store() as store, store.transaction(keep=not dry_run):
+        before = store.records(InvoicePeriod, "documents/questions:periods")
+        if not any(row.from_ == wanted.from_at for row in before):
+            _refuse_unless_next(store, job, wanted, before[0] if before else None)
+            with run_record(store, kind="invoice_close", now=job.now, actor=job.actor) as run:
+                period_no = _invoice(store, wanted, job.now.date())
+                span = {"from_at": wanted.from_at, "to_at": wanted.to_at}
+                by = {"closed_at": job.now, "run_no": run.run_no, "actor": job.actor}
+                store.execute("documents/questions:write_period", period_no=period_no, **span, **by)
+                run.counts["period"] = str(wanted)
+        periods = store.records(InvoicePeriod, "documents/questions:periods")
+        closed = next(row for row in periods if row.from_ == wanted.from_at)
+        documents = list_documents(store, INVOICE, closing_no=closed.period_no)
+    amounts: dict[str, Decimal] = {}
+    for invoice in sorted(documents, key=lambda invoice: invoice.currency):
+        amounts[invoice.currency] = amounts.get(invoice.currency, Decimal(0)) + invoice.amount
+    return InvoicedPeriod.part(
+        closed.__dict__,
+        invoices=sum(invoice.series == INVOICES for invoice in documents),
+        credit_notes=sum(invoice.series == CREDIT_NOTES for invoice in documents),
+        amount=amounts,
+        documents=[InvoiceResult.cut(invoice) for invoice in reversed(documents)],
+        dry_run=dry_run,
+    )
 
 
-_ALL = 1_000_000
-"""More statements than an institution ever has."""
-
-
-def _amounts_of(statement: Statement) -> Mapping[str, Any]:
-    return {**statement, "from_": statement.from_at, "to": statement.to_at}
+def statement_sums(
+    store: Store,
+    institution_id: UUID,
+    currency: str,
+    *,
+    statement_no: int | None = None,
+    to_at: datetime | None = None,
+) -> LineSums:
+    """Return what a statement comes to or, without one, what was settled before and is on none."""
+    of = {"institution_id": institution_id, "statement_no": statement_no, "to_at": to_at}
+    sums = store.rows("documents/questions:statement_sums", **of)[0]
+    return LineSums.of({**sums, "currency": currency})
 
 
 def _close(
     store: Store, owner: Institution, period: Period, last: Statement | None
 ) -> Mapping[str, Any]:
-    """Take what is to be on a statement, and return the columns of it that are of the ledger."""
-    statement_no, sums = statements.take_settlements(
-        store, owner.id, owner.currency, to_at=period.to_at
-    )
-    pending = statements.on_hold(store, owner.id, owner.currency, to_at=period.to_at)
-    series, year = owner.slug.upper(), period.from_at.year
-    # from 1 without a gap
-    place = int(store.value("documents/questions:next_place", series=series, year=year))
-    statement = {
+    """Take what is to be on a statement; return the columns of it that are of the ledger."""
+    statement_no = _next_no(store, "statement_no")
+    of = {"institution_id": owner.id, "statement_no": statement_no}
+    store.execute("documents/questions:take_for_statement", **of, to_at=period.to_at)
+    sums = statement_sums(store, owner.id, owner.currency, statement_no=statement_no)
+    pending = _on_hold(store, owner, period)
+    statement: Mapping[str, Any] = {
         **_amounts(owner, last, sums),
-        "number": f"{series}-{year}-{place:06}",
-        "previous_sha256": last.sha256 if last else None,
+        **_numbered(owner.slug.upper(), period, last),
+        **of,
+        "pending_count": pending.pending_count,
+        "pending": pending.pending,
         "tax_id": owner.tax_id,
         "tax_note": owner.tax_note,
     }
-    lines = statements.csv_lines(store, owner.id, statement_no)
+    lines = (some for _, of_one in csv_lines(store, STATEMENT, statement) for some in of_one)
     return {
-        **{name: value for name, value in statement.items() if name != "institution"},
-        "statement_no": statement_no,
-        "series": series,
-        "year": year,
-        "place": place,
+        **_without(statement, "institution", "from", "to"),
         "from_at": period.from_at,
         "to_at": period.to_at,
-        "pending_count": pending.pending_count,
-        "pending": pending.pending,
-        "sha256": STATEMENT.digest(
-            {**statement, "from": period.from_at, "to": period.to_at}, lines
-        ),
+        "sha256": STATEMENT.digest(statement, lines),
     }
 
 
-def _amounts(
-    owner: Institution, last: Statement | None, sums: statements.LineSums
-) -> Mapping[str, Any]:
+def _invoice(store: Store, period: Period, issued_on: date) -> int:
+    """Take what is to be invoiced, and write it under the next numbers; return the period's.
+
+    The lines are read once, in the order of the numbers, so that it takes no memory by their
+    number.
+    """
+    period_no = _next_no(store, "period_no")
+    store.execute("documents/questions:take_for_invoices", period_no=period_no, to_at=period.to_at)
+    last: dict[str, Mapping[str, Any] | None] = {
+        series: store.row("documents/questions:newest_invoice", series=series)
+        for series in (INVOICES, CREDIT_NOTES)
+    }
+    drafts = store.records(InvoiceDraft, "documents/questions:drafts", period_no=period_no)
+    lines = csv_lines(store, INVOICE, {"period_no": period_no}, of_all=True)
+    written = []
+    for draft, (_, of_draft) in zip(drafts, lines, strict=True):
+        series = CREDIT_NOTES if draft.amends else INVOICES
+        due_on = issued_on + timedelta(days=draft.net_days)
+        numbered = _numbered(series, period, last[series])
+        invoice: dict[str, Any] = {**draft, **numbered, "issued_on": issued_on, "due_on": due_on}
+        invoice["sha256"] = INVOICE.digest(invoice, of_draft)
+        last[series] = invoice
+        written.append(_without(invoice, "from", "to"))
+    for invoice_no, columns in enumerate(written, start=_next_no(store, "invoice_no")):
+        store.execute(
+            "documents/questions:write_invoice",
+            **columns,
+            invoice_no=invoice_no,
+            period_no=period_no,
+        )
+    return period_no
+
+
+def _next_no(store: Store, name: str) -> int:
+    numbers = store.row("documents/questions:next_numbers") or {}
+    return int(numbers[name])
+
+
+def _numbered(series: str, period: Period, last: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return what a document is called, of which period, and which one is before it.
+
+    Places count from 1 without a gap, and anew each year.
+    """
+    year = period.from_at.year
+    place = last["place"] + 1 if last and last["year"] == year else 1
+    return {
+        "number": f"{series}-{year}-{place:06}",
+        "series": series,
+        "year": year,
+        "place": place,
+        "from": period.from_at,
+        "to": period.to_at,
+        "previous_number": last["number"] if last else None,
+        "previous_sha256": last["sha256"] if last else None,
+    }
+
+
+def _without(document: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    return {name: value for name, value in document.items() if name not in names}
+
+
+def _on_hold(store: Store, owner: Institution, period: Period) -> PendingTotals:
+    """Return the entries of before the end of a period that are on hold."""
+    of = {"institution_id": owner.id, "to_at": period.to_at}
+    totals = store.rows("documents/questions:pending", **of)[0]
+    return PendingTotals.of({**totals, "currency": owner.currency})
+
+
+def _amounts(owner: Institution, last: Statement | None, sums: LineSums) -> Mapping[str, Any]:
     """Return what a period comes to: what is below zero is carried into the next one."""
     nothing = quantize(Decimal(0), owner.currency)
     carried_in = last.carried_out if last else nothing
@@ -291,43 +352,46 @@ def _amounts(
     }
 
 
-def refuse_unless_next(
-    store: Store, job: Job, period: Period, last: Closed | None, refusal: PeriodRefusal
+def _refuse_unless_next(
+    store: Store,
+    job: Job,
+    period: Period,
+    last: Statement | InvoicePeriod | None,
+    owner: Institution | None = None,
 ) -> None:
     """Raise `Refused` for a period that has not ended, or is not the next one to close."""
-    if last is not None and period.from_at != last.to_at:
-        raise out_of_order(period, last, refusal)
+    if last is not None and period.from_at != last.to:
+        raise _out_of_order(period, last, owner)
     if min(job.now, latest_clock(store, job.now)) < period.to_at:
+        days = f"--from {period.from_at:%Y-%m-%d} --to {period.to_at:%Y-%m-%d}"
+        preview = f"statement preview -i {owner.slug} --period {period}" if owner else None
         raise Refused(
             f"{period.title} has not ended: it can be closed from {format_brief(period.to_at)} UTC"
             " on.",
             code="period_not_ended",
-            hint=f"`{refusal.preview.format(period)}` shows what it comes to so far.",
+            hint=f"`cardoffers {preview or f'report merchants {days}'}` shows what it comes to so"
+            " far.",
         )
 
 
-def out_of_order(period: Period, last: Closed, refusal: PeriodRefusal) -> Refused:
+def _out_of_order(
+    period: Period, last: Statement | InvoicePeriod, owner: Institution | None
+) -> Refused:
     """Return the refusal of a period that is not the next one to close."""
-    following = Period(last.to_at)
-    if period.from_at > last.to_at:
-        message = f"{following.title} {refusal.of_whom} is not closed yet, and comes first."
+    following = Period(last.to)
+    of_whom = owner.slug if owner else "invoices"
+    if period.from_at > last.to:
+        message = f"{following.title} of {of_whom} is not closed yet, and comes first."
     else:
         message = (
-            f"{period.title} {refusal.of_whom} is before the last one that was closed, "
-            f"{Period(last.from_at).title}. What was settled late comes onto the next one."
+            f"{period.title} of {of_whom} is before the last one that was closed, "
+            f"{Period(last.from_).title}. What was settled late comes onto the next one."
         )
+    close = f"statement close -i {owner.slug}" if owner else "invoice close"
     return Refused(
         message,
         code="period_out_of_order",
-        hint=f"`{refusal.close.format(following)}` closes the next.",
-    )
-
-
-def _said_of(owner: Institution) -> PeriodRefusal:
-    return PeriodRefusal(
-        of_whom=f"of {owner.slug}",
-        close=f"cardoffers statement close -i {owner.slug} --period {{}}",
-        preview=f"cardoffers statement preview -i {owner.slug} --period {{}}",
+        hint=f"`cardoffers {close} --period {following}` closes the next.",
     )
 
 
@@ -378,11 +442,11 @@ def _closed_one(job: Job, owner: Institution, period: Period, *, dry_run: bool) 
     none = dict.fromkeys(("number", "payable", "sha256", "code", "message", "hint"))
     try:
         with approvable(job, dry_run=dry_run) as store:
-            newest = list_statements(store, institution_id=owner.id, limit=1)
+            newest = list_documents(store, STATEMENT, party_id=owner.id, limit=1)
             statement = close_in(store, job, owner, period, dry_run=dry_run)
     except Refused as error:
         why = {"code": error.code, "message": error.message, "hint": error.hint}
         return CloseResult(**{**base, **none, **why}, state="refused")
-    is_old = bool(newest) and newest[0].to_at >= statement.to_at
+    is_old = bool(newest) and newest[0].to >= statement.to
     more = {name: statement[name] for name in ("number", "payable", "sha256")}
     return CloseResult(**{**base, **none, **more}, state="closed_before" if is_old else "closed")

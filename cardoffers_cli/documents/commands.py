@@ -1,7 +1,6 @@
-"""`cardoffers statement`: what institutions are owed for a month, closed, shown and verified."""
+"""`cardoffers statement` and `invoice`: what is owed and asked for a month, closed and verified."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,86 +14,33 @@ from cardoffers_cli.kernel.cli.show import Sheet, Text, columns_of
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.moments import format_brief
 from cardoffers_cli.kernel.words.money import money_text
-from cardoffers_cli.kernel.words.sentences import counted
+from cardoffers_cli.kernel.words.sentences import amounts_text, counted
 
 if TYPE_CHECKING:
-    from cardoffers_cli.documents.exporting import OpenDocument
-    from cardoffers_cli.documents.verifying import VerifiedDocument
-
-
-# What the commands of statements and of invoices share: the period, and the files they write.
-
+    from cardoffers_cli.documents.kinds import DocumentKind
 
 Period = Annotated[str, option("A month, such as 2026-10, or last-month.", metavar="PERIOD")]
-
+Merchant = Annotated[
+    str | None,
+    option("Only of this one: its name, or its id.", "--merchant", metavar="MERCHANT"),
+]
+FIRST = {
+    "statement": ("number", "institution", "payable"),
+    "invoice": ("number", "merchant_name", "amount"),
+}
 _SEALED = {Format.csv, Format.json, Format.html, Format.xlsx}
-"""The forms of which a statement, or an invoice, makes the same bytes every time."""
-
-
-def show_verified(context: CommandContext, rows: "Sequence[VerifiedDocument]", whose: str) -> None:
-    """Show what was verified; the exit code is that of findings where anything is wrong."""
-    from cardoffers_cli.documents.verifying import VerifiedDocument
-
-    columns = columns_of(VerifiedDocument, f"number {whose} period ok differences sha256")
-    wrong = [row.number for row in rows if not row.ok]
-    why = f"Wrong: {', '.join(wrong)}." if wrong else ""
-    exit_code = WITH_FINDINGS if wrong else 0
-    context.show(rows, Sheet("verified", columns, rows), exit_code=exit_code, why=why)
-
-
-def write_files(
-    ctx: typer.Context,
-    number: str,
-    opened: "Callable[[Any, str], AbstractContextManager[OpenDocument]]",
-) -> None:
-    """Write the files of a number into the folder -o with its digest, or one into a file."""
-    from cardoffers_cli.documents import exporting
-
-    folder = _folder(ctx)
-    context = CommandContext.of(ctx)
-    chosen = context.options.format
-    if folder is not None:
-        forms = exporting.FORMS if chosen is None else (_form(chosen),)
-        name = number.strip().upper()
-        context.writes({f"-o ({form})": folder / f"{name}.{form}" for form in forms})
-        with opened(context.job, number) as open_document:
-            written = exporting.export(open_document, folder, forms, mode=context.settings.mode)
-        context.note(f"Wrote {', '.join(output.file for output in written)} in {folder}")
-        return
-    form = context.format if chosen or context.output or context.is_terminal else Format.csv
-    with opened(context.job, number) as open_document:
-        if form in _SEALED:
-            with context.writing() as out:
-                open_document.write(form, out)
-        else:
-            document = {**open_document.told, "lines": open_document.lines()}
-            context.show(document, Sheet.of(open_document.line, "lines", open_document.lines()))
-
-
-def _form(chosen: Format) -> str:
-    if chosen not in _SEALED:
-        raise UsageError(
-            f"Nothing is written into a folder as {chosen} here.",
-            hint="Choose csv, json, html or xlsx, or name a file with -o.",
-        )
-    return chosen.value
-
-
-def _folder(ctx: typer.Context) -> Path | None:
-    """Take -o for a folder, where it is one."""
-    options = ctx.ensure_object(Options)
-    output = options.output
-    if output is None or not output.is_dir():
-        return None
-    options.output = None
-    return output
-
+"""The forms of which a document makes the same bytes every time."""
 
 app = group("Statements: what institutions are owed for a month, closed and numbered.")
+invoices = group("Invoices: what merchants are asked for a month, and credit notes on it.")
 
-Number = Annotated[str, argument("NUMBER", "The statement, such as LARKMERE-2026-000010.")]
 
-FIRST = ("number", "institution", "payable")
+def kind_of(noun: str) -> "DocumentKind[Any]":
+    """Return a kind of documents by its noun."""
+    from cardoffers_cli.documents.kinds import INVOICE, STATEMENT
+
+    kinds: Mapping[str, DocumentKind[Any]] = {"statement": STATEMENT, "invoice": INVOICE}
+    return kinds[noun]
 
 
 @app.command()
@@ -131,53 +77,107 @@ def close(
         context.show(rows, sheet, hints, exit_code=WITH_FINDINGS if refused else 0)
         return
     statement = closing.close_statement(context.job, institution, period, dry_run=dry_run)
-    context.show(statement, Sheet.of_fields("statement", statement), Text(list(_closed(statement))))
+    payable = money_text(statement.payable, statement.currency)
+    next_ = f"{payable} is payable. Next: `cardoffers statement export {statement.number} -o DIR`."
+    if dry_run:
+        next_ = f"{payable} would be payable. Nothing was written (--dry-run)."
+    context.show(statement, Sheet.of_fields("statement", statement), Text([next_]))
 
 
-@app.command("list")
-def list_(
-    ctx: typer.Context,
-    *,
-    institution: options.AnyInstitution = None,
-    limit: options.Limit = 100,
-    all_rows: options.All = False,
-    raw: options.Raw = False,
+@invoices.command("close")
+def close_invoices_(ctx: typer.Context, *, period: Period, dry_run: options.DryRun = False) -> None:
+    """Invoice all merchants for a month: what they fund of what was settled by its end."""
+    from cardoffers_cli.documents.closing import close_invoices
+    from cardoffers_cli.documents.kinds import InvoiceResult
+
+    context = CommandContext.of(ctx)
+    result = close_invoices(context.job, period, dry_run=dry_run)
+    sheet = Sheet.of(
+        InvoiceResult,
+        "invoices",
+        result.documents,
+        first=FIRST["invoice"],
+        totals_by=("currency",),
+    )
+    both = (
+        f"{counted(result.invoices, 'invoice')} and {counted(result.credit_notes, 'credit note')}"
+    )
+    amounts = amounts_text(result.amount)
+    next_ = f"{both} come to {amounts}. Next: `cardoffers invoice export NUMBER -o DIR`."
+    if dry_run:
+        next_ = f"{both} would come to {amounts}. Nothing was written (--dry-run)."
+    context.show(result, sheet, Text([next_]))
+
+
+def add_reading(
+    app: typer.Typer, noun: str, number: Any, party: Any, says: Mapping[str, str]
 ) -> None:
-    """List statements, the newest period first."""
-    from cardoffers_cli.documents.closing import StatementResult
-    from cardoffers_cli.documents.reading import statement_rows
+    """Add the commands that list, show and export documents of a kind, as they are `says` to do."""
 
-    context = CommandContext.of(ctx)
-    most = options.Extent(limit=limit, all_rows=all_rows).most
-    rows, total = statement_rows(context.job, institution, limit=most)
-    context.show(rows, Sheet.of(StatementResult, "statements", rows, first=FIRST), raw=raw)
-    if total > len(rows):
-        context.note(f"There are {counted(total, 'statement')}: --all for every one.")
+    def list_(
+        ctx: typer.Context,
+        *,
+        party: party = None,
+        limit: options.Limit = 100,
+        all_rows: options.All = False,
+        raw: options.Raw = False,
+    ) -> None:
+        from cardoffers_cli.documents.questions import document_rows
+
+        context, kind = CommandContext.of(ctx), kind_of(noun)
+        most = options.Extent(limit=limit, all_rows=all_rows).most
+        rows, total = document_rows(context.job, kind, party, limit=most)
+        by = ("currency",) if noun == "invoice" else ()
+        sheet = Sheet.of(kind.result, f"{noun}s", rows, first=FIRST[noun], totals_by=by)
+        context.show(rows, sheet, raw=raw)
+        if total > len(rows):
+            context.note(f"There are {counted(total, noun)}: --all for every one.")
+
+    def show(ctx: typer.Context, number: number) -> None:
+        from cardoffers_cli.documents.kinds import StatedSettlement
+        from cardoffers_cli.documents.questions import show_document
+
+        context = CommandContext.of(ctx)
+        document = show_document(context.job, kind_of(noun), number)
+        fields = {name: value for name, value in document.items() if name != "settlements"}
+        sheets = [Sheet.of_fields(noun, fields)]
+        if settlements := document.get("settlements"):
+            sheets.append(
+                Sheet.of(StatedSettlement, "settlements", settlements, title="Settlements")
+            )
+        context.show(document, *sheets)
+
+    def export(ctx: typer.Context, number: number) -> None:
+        _write_files(ctx, kind_of(noun), number)
+
+    for name, command in (("list", list_), ("show", show), ("export", export)):
+        app.command(name, help=says[name])(command)
 
 
-@app.command("show")
-def show_(ctx: typer.Context, number: Number) -> None:
-    """Show a statement, and the settlements that it took."""
-    from cardoffers_cli.documents.questions import StatedSettlement
-    from cardoffers_cli.documents.reading import show_statement
-
-    context = CommandContext.of(ctx)
-    statement = show_statement(context.job, number)
-    fields = {name: value for name, value in statement.items() if name != "settlements"}
-    sheets = [Sheet.of_fields("statement", fields)]
-    if statement.settlements:
-        sheets.append(
-            Sheet.of(StatedSettlement, "settlements", statement.settlements, title="Settlements")
-        )
-    context.show(statement, *sheets)
-
-
-@app.command()
-def export(ctx: typer.Context, number: Number) -> None:
-    """Write a statement with all its lines: into the folder -o with its digest, or as one file."""
-    from cardoffers_cli.documents.exporting import open_statement
-
-    write_files(ctx, number, open_statement)
+add_reading(
+    app,
+    "statement",
+    Annotated[str, argument("NUMBER", "The statement, such as LARKMERE-2026-000010.")],
+    options.AnyInstitution,
+    {
+        "list": "List statements, the newest period first.",
+        "show": "Show a statement, and the settlements that it took.",
+        "export": "Write a statement with all its lines: into the folder -o with its digest, or as"
+        " one file.",
+    },
+)
+add_reading(
+    invoices,
+    "invoice",
+    Annotated[str, argument("NUMBER", "The invoice or credit note, such as INV-2026-000001.")],
+    Merchant,
+    {
+        "list": "List invoices and credit notes, the newest first.",
+        "show": "Show an invoice or a credit note.",
+        "export": "Write an invoice with all its lines: into the folder -o with its digest, or as"
+        " one file.",
+    },
+)
 
 
 @app.command()
@@ -188,23 +188,77 @@ def verify(
     institution: options.AnyInstitution = None,
 ) -> None:
     """Hold statements against the ledger, and against the one before each: sums and digests."""
-    from cardoffers_cli.documents import verifying
-
     if number is not None and institution is not None:
         raise UsageError("A number and -i exclude each other.", hint="Leave -i out.")
+    _verify(ctx, "statement", number, institution)
+
+
+@invoices.command("verify")
+def verify_(
+    ctx: typer.Context,
+    number: Annotated[str | None, argument("[NUMBER]", "One of them [all of them].")] = None,
+) -> None:
+    """Hold invoices and credit notes against the ledger, and against the one before each."""
+    _verify(ctx, "invoice", number)
+
+
+def _verify(
+    ctx: typer.Context, noun: str, number: str | None, institution: str | None = None
+) -> None:
+    """Show what was verified; the exit code is that of findings where anything is wrong."""
+    from cardoffers_cli.documents.verifying import VerifiedDocument, verify
+
     context = CommandContext.of(ctx)
-    rows = verifying.verify(context.job, number, institution)
-    show_verified(context, rows, "institution")
+    rows = verify(context.job, kind_of(noun), number, institution)
+    whose = "merchant_name" if noun == "invoice" else "institution"
+    columns = columns_of(VerifiedDocument, f"number {whose} period ok differences sha256")
+    wrong = [row.number for row in rows if not row.ok]
+    why = f"Wrong: {', '.join(wrong)}." if wrong else ""
+    exit_code = WITH_FINDINGS if wrong else 0
+    context.show(rows, Sheet("verified", columns, rows), exit_code=exit_code, why=why)
 
 
-def _closed(statement: Mapping[str, Any]) -> Iterator[str]:
-    """Say what was closed, and what to do with it."""
-    payable = money_text(statement["payable"], statement["currency"])
-    if statement.get("dry_run"):
-        yield f"{payable} would be payable. Nothing was written (--dry-run)."
+def _write_files(ctx: typer.Context, kind: "DocumentKind[Any]", number: str) -> None:
+    """Write the files of a number into the folder -o with its digest, or one into a file."""
+    from cardoffers_cli.documents import exporting
+
+    folder = _folder(ctx)
+    context = CommandContext.of(ctx)
+    chosen = context.options.format
+    if folder is not None:
+        forms = exporting.FORMS if chosen is None else (_form(chosen),)
+        name = number.strip().upper()
+        context.writes({f"-o ({form})": folder / f"{name}.{form}" for form in forms})
+        with exporting.open_document(context.job, kind, number) as opened:
+            written = exporting.export(opened, folder, forms, mode=context.settings.mode)
+        context.note(f"Wrote {', '.join(output.file for output in written)} in {folder}")
         return
-    number = statement["number"]
-    yield f"{payable} is payable. Next: `cardoffers statement export {number} -o DIR`."
+    form = context.format if chosen or context.output or context.is_terminal else Format.csv
+    with exporting.open_document(context.job, kind, number) as opened:
+        if form in _SEALED:
+            with context.writing() as out:
+                opened.write(form, out)
+        else:
+            context.show(opened.told(), opened.sheet())
+
+
+def _form(chosen: Format) -> str:
+    if chosen not in _SEALED:
+        raise UsageError(
+            f"Nothing is written into a folder as {chosen} here.",
+            hint="Choose csv, json, html or xlsx, or name a file with -o.",
+        )
+    return chosen.value
+
+
+def _folder(ctx: typer.Context) -> Path | None:
+    """Take -o for a folder, where it is one."""
+    options = ctx.ensure_object(Options)
+    output = options.output
+    if output is None or not output.is_dir():
+        return None
+    options.output = None
+    return output
 
 
 def _previewed(statement: Mapping[str, Any]) -> Iterator[str]:

@@ -1,17 +1,14 @@
-"""The files of statements and invoices: the same one makes the same bytes every time."""
+"""The files of documents: the same one makes the same bytes every time."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
-from cardoffers_cli.documents import closing, invoices, invoicing
-from cardoffers_cli.documents import questions as statements
-from cardoffers_cli.documents.invoices import InvoiceLine
+from cardoffers_cli.documents.kinds import D, Statement
 from cardoffers_cli.documents.page import invoice_page, statement_page
-from cardoffers_cli.documents.questions import StatedSettlement, StatementLine
+from cardoffers_cli.documents.questions import csv_pieces, find_document, lines, settlements_of
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.sheets.pages import MOST_ROWS, write_page
 from cardoffers_cli.kernel.sheets.sheets import Sheet
@@ -24,8 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from cardoffers_cli.documents.invoices import Invoice
-    from cardoffers_cli.documents.questions import Statement
+    from cardoffers_cli.documents.kinds import DocumentKind
     from cardoffers_cli.kernel.sheets.pages import Page
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
@@ -35,144 +31,70 @@ FORMS = ("csv", "json", "html")
 
 
 class DocumentFile(Record):
-    """A file of a statement or invoice."""
+    """A file of a document."""
 
     number: str
     file: str
     form: str
 
 
-class OpenDocument(ABC):
-    """A statement or invoice with the store that its lines are read of, in its forms."""
+@dataclass(frozen=True, kw_only=True)
+class OpenDocument(Generic[D]):
+    """A document with the store that its lines are read of, in its forms."""
 
-    line: type[Record]
-    noun: str
+    store: Store
+    kind: DocumentKind[D]
+    document: D
 
-    @property
-    @abstractmethod
     def told(self) -> Mapping[str, Any]:
-        """What it says but for its lines."""
+        """Return all that it says, as JSON has it; its lines are read as they are taken."""
+        every = lines(self.store, self.kind, self.document)
+        return {**self.kind.told(self.document), "lines": every}
 
-    @abstractmethod
-    def lines(self) -> Iterator[Mapping[str, Any]]:
-        """Yield every line; the store runs nothing else meanwhile."""
-
-    @abstractmethod
-    def csv(self) -> Iterator[bytes]:
-        """Yield its CSV file piece by piece."""
-
-    @abstractmethod
-    def page(self) -> Page:
-        """Return its page, which has the first of many lines."""
+    def sheet(self) -> Sheet:
+        """Return its lines as a sheet."""
+        return Sheet.of(self.kind.line, "lines", lines(self.store, self.kind, self.document))
 
     def write(self, form: str, out: BinaryIO) -> None:
-        """Write it as `csv`, `json`, `html` or `xlsx`."""
+        """Write it as `csv`, `json`, `html` or `xlsx`; the store runs nothing else meanwhile."""
         if form == "csv":
-            out.writelines(self.csv())
+            out.writelines(csv_pieces(self.store, self.kind, self.document))
         elif form == "json":
-            document = {**self.told, "lines": self.lines()}
-            out.writelines(piece.encode() for piece in json_text.pieces(document, indent=2))
+            out.writelines(piece.encode() for piece in json_text.pieces(self.told(), indent=2))
             out.write(b"\n")
         elif form == "html":
-            write_page(self.page(), out)
+            write_page(self._page(), out)
         else:
-            lines = Sheet.of(self.line, "lines", self.lines())
-            write_xlsx([Sheet.of_fields(self.noun, self.told), lines], out)
+            head = Sheet.of_fields(self.kind.noun, self.kind.told(self.document))
+            write_xlsx([head, self.sheet()], out)
 
-
-@dataclass(frozen=True, kw_only=True)
-class OpenStatement(OpenDocument):
-    """A statement that is open."""
-
-    store: Store
-    statement: Statement
-    line = StatementLine
-    noun = "statement"
-
-    @property
-    def told(self) -> Mapping[str, Any]:  # noqa: D102
-        return closing.told_of(self.statement)
-
-    def lines(self) -> Iterator[Mapping[str, Any]]:  # noqa: D102
-        return statements.all_lines(self.store, self.statement)
-
-    def csv(self) -> Iterator[bytes]:  # noqa: D102
-        of = self.statement.institution_id, self.statement.statement_no
-        return closing.STATEMENT.pieces(self.told, statements.csv_lines(self.store, *of))
-
-    def page(self) -> Page:  # noqa: D102
-        settlements = self.store.records(
-            StatedSettlement,
-            "documents/questions:settlements",
-            institution_id=self.statement.institution_id,
-            statement_no=self.statement.statement_no,
-        )
-        lines = self.store.records(
-            StatementLine,
-            "documents/questions:lines",
-            institution_id=self.statement.institution_id,
-            statement_no=self.statement.statement_no,
-            limit=MOST_ROWS,
-        )
-        return statement_page(
-            self.told,
-            Sheet.of(StatedSettlement, "settlements", settlements),
-            Sheet.of(StatementLine, "lines", lines),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpenInvoice(OpenDocument):
-    """An invoice or credit note that is open."""
-
-    store: Store
-    invoice: Invoice
-    line = InvoiceLine
-    noun = "invoice"
-
-    @property
-    def told(self) -> Mapping[str, Any]:  # noqa: D102
-        return invoicing.told_of(self.invoice)
-
-    def lines(self) -> Iterator[Mapping[str, Any]]:  # noqa: D102
-        return invoices.all_lines(self.store, self.invoice)
-
-    def csv(self) -> Iterator[bytes]:  # noqa: D102
-        key = invoices.key_of(self.invoice)
-        pages = self.store.pages("documents/invoices:csv_lines", **key)
-        lines = ([row["line"] for row in page] for page in pages)
-        return invoicing.INVOICE.pieces(self.told, lines)
-
-    def page(self) -> Page:  # noqa: D102
-        key = invoices.key_of(self.invoice)
-        lines = self.store.records(InvoiceLine, "documents/invoices:lines", **key, limit=MOST_ROWS)
-        sheet = Sheet.of(InvoiceLine, "lines", lines)
-        return invoice_page(self.told, sheet, closed_at=self.invoice.closed_at)
+    def _page(self) -> Page:
+        """Return its page, which has the first of many lines."""
+        document, kind = self.document, self.kind
+        first = [*lines(self.store, kind, document, MOST_ROWS)]
+        sheet = Sheet.of(kind.line, "lines", first)
+        if isinstance(document, Statement):
+            return statement_page(document, sheet, settlements_of(self.store, document))
+        return invoice_page(document, sheet)
 
 
 @contextmanager
-def open_statement(job: Job, number: str) -> Iterator[OpenDocument]:
-    """Open the store for one statement, and nobody writes to it meanwhile; raise `NotFound`."""
+def open_document(job: Job, kind: DocumentKind[D], number: str) -> Iterator[OpenDocument[D]]:
+    """Open the store for one document, and nobody writes to it meanwhile; raise `NotFound`."""
     with job.store(read_only=True) as store:
-        yield OpenStatement(store=store, statement=statements.find_statement(store, number))
-
-
-@contextmanager
-def open_invoice(job: Job, number: str) -> Iterator[OpenDocument]:
-    """Open the store for one invoice, as `open_statement` does."""
-    with job.store(read_only=True) as store:
-        yield OpenInvoice(store=store, invoice=invoices.find_invoice(store, number))
+        document = find_document(store, kind, number)
+        yield OpenDocument(store=store, kind=kind, document=document)
 
 
 def export(
-    opened: OpenDocument, folder: Path, forms: Sequence[str], *, mode: int
+    opened: OpenDocument[D], folder: Path, forms: Sequence[str], *, mode: int
 ) -> list[DocumentFile]:
-    """Write the files of a statement or invoice into a folder, each whole or not at all.
+    """Write the files of a document into a folder, each whole or not at all.
 
     They are called after its number; beside its CSV file stands the digest, as sha256sum has it.
     """
     written = []
-    number = opened.told["number"]
+    number = opened.document.number
     for form in forms:
         with replacing(folder / f"{number}.{form}", mode=mode) as out:
             opened.write(form, out)
@@ -180,6 +102,6 @@ def export(
         if form == "csv":
             file = f"{number}.csv.sha256"
             with replacing(folder / file, mode=mode) as out:
-                out.write(f"{opened.told['sha256']}  {number}.csv\n".encode())
+                out.write(f"{opened.document.sha256}  {number}.csv\n".encode())
             written.append(DocumentFile(number=number, file=file, form="sha256"))
     return written

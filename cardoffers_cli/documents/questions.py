@@ -1,172 +1,147 @@
-"""Statements: what an institution is owed for a period, taken once and kept for ever.
-
-A statement is made of whole settlements, each of which is on one statement at most, so it is frozen
-with the list of their numbers: what is told of it again is read of the ledger
-(rules.md#statements).
-"""
+"""Documents as they were closed: listed, shown, and their lines read of the ledger."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.documents.kinds import STATEMENT, StatedSettlement, StatementResult
+from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import NotFound
-from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.payouts.questions import payout_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
+    from collections.abc import Iterator, Mapping
     from uuid import UUID
 
+    from cardoffers_cli.documents.kinds import D, Document, DocumentKind
+    from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
-    from cardoffers_cli.kernel.words.records import Amount
+    from cardoffers_cli.kernel.words.records import Record
+
+_ALL = 100_000_000
 
 
-class Statement(Record):
-    """A statement as it was closed; `statements` is how many there are of those asked for.
-
-    `entries` and `adjustments` are amounts, what they pay the institution and take back;
-    `carried_in` and `carried_out` are zero or less, `payable` is zero or more.
-    """
-
-    statement_no: int
-    number: str
-    institution_id: UUID
-    institution: str
-    series: str
-    year: int
-    place: int
-    from_at: datetime
-    to_at: datetime
-    currency: str
-    entry_count: int
-    adjustment_count: int
-    carried_in: Amount
-    entries: Amount
-    adjustments: Amount
-    carried_out: Amount
-    payable: Amount
-    pending_count: int
-    pending: Amount
-    sha256: str
-    previous_number: str | None
-    previous_sha256: str | None
-    closed_at: datetime
-    actor: str
-    tax_id: str | None
-    tax_note: str | None
-    statements: int
-
-
-class StatementLine(Record, first="created_at kind institution_payout_amount"):
-    """A line of a statement: an entry that was settled, or the adjustment of one."""
-
-    kind: str
-    created_at: datetime
-    redemption_id: UUID = shown(gives_way=1)
-    offer_id: str = shown(gives_way=2)
-    merchant_id: UUID = shown(gives_way=4)
-    settlement_id: UUID = shown(gives_way=5)
-    settled_at: datetime = shown(gives_way=3)
-    currency: str
-    merchant_funded_amount: Amount = shown("funded", gives_way=3)
-    commission_amount: Amount = shown("commission", gives_way=4)
-    institution_payout_amount: Amount = shown("payout")
-
-
-class StatedSettlement(Record, sheet="* currency settlement_id"):
-    """A settlement that a statement took; `entries` and `adjustments` are counts of its lines."""
-
-    settled_at: datetime
-    currency: str
-    entries: int = shown(gives_way=2)
-    adjustments: int = shown(gives_way=2)
-    institution_payout_amount: Amount = shown("payout")
-    settlement_id: UUID = shown(gives_way=3)
-
-
-def list_statements(
+def list_documents(
     store: Store,
+    kind: DocumentKind[D],
     *,
-    institution_id: UUID | None = None,
     number: str | None = None,
-    limit: int,
-) -> list[Statement]:
-    """Return statements, the newest period first."""
-    return store.records(
-        Statement,
-        "documents/questions:list",
-        institution_id=institution_id,
-        number=number,
-        limit=limit,
-    )
+    party_id: UUID | None = None,
+    closing_no: int | None = None,
+    limit: int = _ALL,
+) -> list[D]:
+    """Return documents of a kind, the newest first."""
+    filters = {"number": number, "party_id": party_id, "closing_no": closing_no}
+    return kind.read(store, **filters, limit=limit)
 
 
-def find_statement(store: Store, number: str) -> Statement:
-    """Return the statement of a number, in whatever case it is written; raise `NotFound`."""
-    statements = list_statements(store, number=number.strip().upper(), limit=1)
-    if not statements:
+def find_document(store: Store, kind: DocumentKind[D], number: str) -> D:
+    """Return the document of a number, in whatever case it is written; raise `NotFound`."""
+    documents = list_documents(store, kind, number=number.strip().upper(), limit=1)
+    if not documents:
         raise NotFound(
-            f"There is no statement {number!r}.",
-            code="statement_not_found",
-            hint="`cardoffers statement list` shows them all.",
+            f"There is no {kind.title} {number!r}.",
+            code=f"{kind.noun}_not_found",
+            hint=f"`cardoffers {kind.noun} list` shows them all.",
         )
-    return statements[0]
+    return documents[0]
 
 
-def all_lines(store: Store, statement: Statement) -> Iterator[StatementLine]:
-    """Yield every line of a statement, in its order; the store runs nothing else meanwhile."""
-    pages = store.pages(
-        "documents/questions:lines",
-        institution_id=statement.institution_id,
-        statement_no=statement.statement_no,
-        limit=None,
-    )
-    return (StatementLine.of(row) for page in pages for row in page)
+def document_rows(
+    job: Job, kind: DocumentKind[D], party: str | None, *, limit: int
+) -> tuple[list[Record], int]:
+    """Return documents, the newest first, and how many there are in all; raise `NotFound`.
 
-
-def csv_lines(store: Store, institution_id: UUID, statement_no: int) -> Iterator[list[str]]:
-    """Yield the lines of a statement as they stand in its CSV file, some at a time."""
-    pages = store.pages(
-        "documents/questions:csv_lines", institution_id=institution_id, statement_no=statement_no
-    )
-    return ([row["line"] for row in page] for page in pages)
-
-
-class LineSums(Record):
-    """How many entries and adjustments there are, and what they come to."""
-
-    entry_count: int
-    adjustment_count: int
-    entries: Amount
-    adjustments: Amount
-    currency: str
-
-
-class PendingTotals(Record):
-    """Entries on hold: how many, what they pay, and how many of them settle should have taken."""
-
-    pending_count: int
-    pending: Amount
-    overdue_count: int
-    currency: str
-
-
-def take_settlements(
-    store: Store, institution_id: UUID, currency: str, *, to_at: datetime
-) -> tuple[int, LineSums]:
-    """Put onto a new statement what was settled before `to_at` and is on none.
-
-    Returns its number among all, and what it comes to. `write_statement` is to follow.
+    `party` is an institution or, of invoices, the name that a merchant bears on them, or its id.
     """
-    statement_no = int(store.value("documents/questions:next_no"))
-    of = {"institution_id": institution_id, "statement_no": statement_no}
-    store.execute("documents/questions:take_settlements", **of, to_at=to_at)
-    sums = store.rows("documents/questions:taken", **of)[0]
-    return statement_no, LineSums.of({**sums, "currency": currency})
+    find = _institution_of if kind.noun == STATEMENT.noun else _merchant_of
+    with reading(job) as source:
+        party_id = find(source.store, party) if party else None
+        documents = list_documents(source.store, kind, party_id=party_id, limit=limit)
+    return [kind.told(each) for each in documents], documents[0].in_all if documents else 0
 
 
-def on_hold(store: Store, institution_id: UUID, currency: str, *, to_at: datetime) -> PendingTotals:
-    """Return the entries of before `to_at` that are on hold."""
-    of = {"institution_id": institution_id, "to_at": to_at}
-    totals = store.rows("documents/questions:pending", **of)[0]
-    return PendingTotals.of({**totals, "currency": currency})
+def show_document(job: Job, kind: DocumentKind[D], number: str) -> Record:
+    """Return one document, a statement with its settlements and payout; raise `NotFound`."""
+    with reading(job) as source:
+        document = find_document(source.store, kind, number)
+        told = kind.told(document)
+        if not isinstance(told, StatementResult):
+            return told
+        settlements = settlements_of(source.store, document)
+        owner = told.institution_id
+        paid = payout_states(source.store, job.now, institution_id=owner, number=number)
+    return replace(
+        told,
+        settlements=settlements,
+        payout_state=paid[0].state if paid else None,
+        bank_code=paid[0].bank_code if paid else None,
+    )
+
+
+def settlements_of(store: Store, statement: Mapping[str, Any]) -> list[StatedSettlement]:
+    """Return the settlements that a statement took, the first one first."""
+    return store.records(
+        StatedSettlement,
+        "documents/questions:settlements",
+        institution_id=statement["institution_id"],
+        statement_no=statement["statement_no"],
+    )
+
+
+def lines(
+    store: Store, kind: DocumentKind[D], document: Document, limit: int | None = None
+) -> Iterator[Record]:
+    """Yield the lines of a document, in their order for ever: the first ones, or all.
+
+    The store runs nothing else meanwhile, as below.
+    """
+    of = kind.lines_of(document)
+    pages = store.pages("documents/questions:lines", **of, limit=limit)
+    return (kind.line.part(row) for page in pages for row in page)
+
+
+def csv_lines(
+    store: Store, kind: DocumentKind[D], document: Mapping[str, Any], *, of_all: bool = False
+) -> Iterator[tuple[str, Iterator[list[str]]]]:
+    """Yield the lines of a document, or `of_all` of its closing, as they stand in CSV files.
+
+    They come some at a time, those of each document behind its `DocumentKind.key_of`.
+    """
+    pages = store.pages("documents/questions:csv_lines", **kind.lines_of(document, of_all=of_all))
+    pieces = (
+        (key, [row["line"] for row in rows])
+        for page in pages
+        for key, rows in groupby(page, key=itemgetter("key"))
+    )
+    for key, of_one in groupby(pieces, key=itemgetter(0)):
+        yield key, (some for _, some in of_one)
+
+
+def csv_pieces(store: Store, kind: DocumentKind[D], document: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield the CSV file of a document piece by piece."""
+    every = csv_lines(store, kind, document)
+    return kind.pieces(document, (some for _, of_one in every for some in of_one))
+
+
+def _institution_of(store: Store, named: str) -> UUID:
+    return find_institution(store, named).id
+
+
+def _merchant_of(store: Store, named: str) -> UUID:
+    """Return the merchant that was invoiced under a name, in letters of either case, or of an id.
+
+    Raises `NotFound`.
+    """
+    merchant_id: UUID | None = store.value("documents/questions:merchant_of", named=named.strip())
+    if merchant_id is None:
+        raise NotFound(
+            f"No merchant {named!r} was invoiced.",
+            code="merchant_not_found",
+            hint="`cardoffers invoice list --all` has their names.",
+        )
+    return merchant_id

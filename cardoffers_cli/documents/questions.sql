@@ -1,4 +1,11 @@
--- name: take_settlements
+-- name: next_numbers
+-- The numbers of the next statement, invoice and period of invoices of all. Grain: one row.
+select
+    (select coalesce(max(statements.statement_no), 0) + 1 from statements) as statement_no,
+    (select coalesce(max(invoices.invoice_no), 0) + 1 from invoices) as invoice_no,
+    (select coalesce(max(invoice_periods.period_no), 0) + 1 from invoice_periods) as period_no;
+
+-- name: take_for_statement
 -- Writes statement_settlements: the settlements of an institution made before $to_at that no statement
 -- took (rules.md#statements); taken again they are there, so none is written twice.
 -- Grain: one row per settlement.
@@ -8,32 +15,22 @@ from unstated_settlements
 where institution_id = $institution_id
     and settled_at < $to_at;
 
--- name: next_no
--- The number of the next statement of all.
-select coalesce(max(statements.statement_no), 0) + 1 as statement_no
-from statements;
+-- name: take_for_invoices
+-- Writes invoiced_settlements: settlements made before $to_at that no period took; taken again they are
+-- there, so none is written twice. Grain: one row per settlement.
+insert into invoiced_settlements (settlement_no, institution_id, period_no)
+select settlements.settlement_no, settlements.institution_id, $period_no
+from settlements
+where settlements.settled_at < $to_at
+    and not exists (
+        select 1
+        from invoiced_settlements
+        where invoiced_settlements.settlement_no = settlements.settlement_no
+    );
 
--- name: next_place
--- The place of the next statement in a series and year, from 1 without a gap.
-select coalesce(max(statements.place), 0) + 1 as place
-from statements
-where statements.series = $series
-    and statements.year = $year;
-
--- name: taken
--- What the lines of a statement come to. Grain: one row.
-select
-    count(*) filter (where kind = 'entry') as entry_count,
-    count(*) filter (where kind = 'adjustment') as adjustment_count,
-    coalesce(sum(institution_payout_amount) filter (where kind = 'entry'), 0) as entries,
-    coalesce(sum(institution_payout_amount) filter (where kind = 'adjustment'), 0) as adjustments
-from statement_lines
-where institution_id = $institution_id
-    and statement_no = $statement_no;
-
--- name: to_come
--- What the settlements of an institution made before $to_at that no statement took come to.
--- Grain: one row.
+-- name: statement_sums
+-- What the lines of a statement come to or, where $statement_no is null, those of settlements of an
+-- institution made before $to_at that no statement took. Grain: one row.
 select
     count(*) filter (where amounts.kind = 'entry') as entry_count,
     count(*) filter (where amounts.kind = 'adjustment') as adjustment_count,
@@ -42,11 +39,15 @@ select
     coalesce(sum(amounts.institution_payout_amount) filter (where amounts.kind = 'adjustment'), 0)
         as adjustments
 from settled_amounts as amounts
-inner join unstated_settlements
-    on unstated_settlements.settlement_no = amounts.settlement_no
-    and unstated_settlements.institution_id = amounts.institution_id
-where unstated_settlements.institution_id = $institution_id
-    and unstated_settlements.settled_at < $to_at;
+inner join settlements
+    on settlements.settlement_no = amounts.settlement_no
+    and settlements.institution_id = amounts.institution_id
+left join statement_settlements
+    on statement_settlements.settlement_no = settlements.settlement_no
+    and statement_settlements.institution_id = settlements.institution_id
+where amounts.institution_id = $institution_id
+    and statement_settlements.statement_no is not distinct from $statement_no
+    and ($statement_no is not null or settlements.settled_at < $to_at);
 
 -- name: pending
 -- Entries of an institution that are on hold, and how many of them were due before $to_at and wait
@@ -60,7 +61,43 @@ where ledger_entries.institution_id = $institution_id
     and ledger_entries.status = 'pending'
     and ledger_entries.created_at < $to_at;
 
--- name: write
+-- name: drafts
+-- What a period is to be invoiced as, or was: invoices first, then credit notes, in the order of their
+-- numbers. `amends` is the number of the invoice that a credit note amends. Grain: one row per
+-- invoice or credit note.
+with summed as (
+    select
+        merchant_id, currency, amended_period_no, count(*) as line_count,
+        sum(merchant_funded_amount) as amount
+    from document_lines
+    where document = 'invoice'
+        and closing_no = $period_no
+    group by merchant_id, currency, amended_period_no
+)
+select
+    summed.merchant_id, merchants.name as merchant_name, summed.currency,
+    summed.amended_period_no, amended.number as amends, summed.line_count, summed.amount,
+    coalesce(merchants.net_days, 30) as net_days, merchants.tax_id, merchants.tax_note
+from summed
+inner join merchants on merchants.merchant_id = summed.merchant_id
+left join invoices as amended
+    on amended.period_no = summed.amended_period_no
+    and amended.merchant_id = summed.merchant_id
+    and amended.currency = summed.currency
+    and amended.amended_period_no is null
+order by
+    summed.amended_period_no is not null, summed.merchant_id, summed.currency,
+    summed.amended_period_no;
+
+-- name: newest_invoice
+-- The newest of a series, or none: numbers go on behind it. Grain: one row, or none.
+select number, sha256, year, place
+from invoices
+where series = $series
+order by year desc, place desc
+limit 1;
+
+-- name: write_statement
 -- Writes statements, one row: a period that was closed.
 insert into statements (
     statement_no, institution_id, number, series, year, place, from_at, to_at, currency,
@@ -75,25 +112,66 @@ values (
     $actor, $tax_id, $tax_note
 );
 
--- name: list
--- Statements, the newest period first; nulls in the parameters filter nothing. `statements` is how
--- many there are in all. Grain: one row per statement.
+-- name: write_invoice
+-- Writes invoices, one row.
+insert into invoices (
+    invoice_no, number, series, year, place, period_no, merchant_id, merchant_name, currency,
+    amended_period_no, amends, line_count, amount, net_days, issued_on, due_on, sha256,
+    previous_number, previous_sha256, tax_id, tax_note
+)
+values (
+    $invoice_no, $number, $series, $year, $place, $period_no, $merchant_id, $merchant_name,
+    $currency, $amended_period_no, $amends, $line_count, $amount, $net_days, $issued_on, $due_on,
+    $sha256, $previous_number, $previous_sha256, $tax_id, $tax_note
+);
+
+-- name: write_period
+-- Writes invoice_periods, one row.
+insert into invoice_periods (period_no, from_at, to_at, closed_at, run_no, actor)
+values ($period_no, $from_at, $to_at, $closed_at, $run_no, $actor);
+
+-- name: periods
+-- The periods that were invoiced, the newest first. Grain: one row per period.
+select period_no, from_at as from_, to_at as "to", closed_at, actor
+from invoice_periods
+order by from_at desc;
+
+-- name: statements
+-- Statements, the newest period first; nulls in the parameters filter nothing. `in_all` is how many
+-- there are of them. Grain: one row per statement.
 select
-    statements.statement_no, statements.number, statements.institution_id,
-    institutions.slug as institution, statements.series, statements.year, statements.place,
-    statements.from_at, statements.to_at, statements.currency, statements.entry_count,
-    statements.adjustment_count, statements.carried_in, statements.entries,
-    statements.adjustments, statements.carried_out, statements.payable, statements.pending_count,
-    statements.pending, statements.sha256, statements.previous_number,
-    statements.previous_sha256, statements.closed_at, statements.actor, statements.tax_id,
-    statements.tax_note,
-    count(*) over () as statements
+    statements.* exclude (from_at, to_at, run_no), statements.from_at as from_,
+    statements.to_at as "to", institutions.slug as institution, count(*) over () as in_all
 from statements
 inner join institutions on institutions.institution_id = statements.institution_id
-where ($institution_id is null or statements.institution_id = $institution_id)
+where ($party_id is null or statements.institution_id = $party_id)
     and ($number is null or statements.number = $number)
+    and ($closing_no is null or statements.statement_no = $closing_no)
 order by statements.from_at desc, statements.number
 limit $limit;
+
+-- name: invoices
+-- Invoices and credit notes, the newest first; nulls in the parameters filter nothing. `in_all` is how
+-- many there are of them. Grain: one row per invoice or credit note.
+select
+    invoices.*, invoice_periods.from_at as from_, invoice_periods.to_at as "to",
+    invoice_periods.closed_at, invoice_periods.actor, count(*) over () as in_all
+from invoices
+inner join invoice_periods on invoice_periods.period_no = invoices.period_no
+where ($number is null or invoices.number = $number)
+    and ($party_id is null or invoices.merchant_id = $party_id)
+    and ($closing_no is null or invoices.period_no = $closing_no)
+order by invoices.invoice_no desc
+limit $limit;
+
+-- name: merchant_of
+-- The merchant that was invoiced under a name, or of an id. Grain: one row, or none.
+select merchant_id
+from invoices
+where lower(merchant_name) = lower($named)
+    or cast(merchant_id as varchar) = lower($named)
+order by invoice_no desc
+limit 1;
 
 -- name: settlements
 -- The settlements that a statement took, the first one first. Grain: one row per settlement.
@@ -109,28 +187,38 @@ where statement_settlements.institution_id = $institution_id
 order by settlements.settled_at, settlements.settlement_no;
 
 -- name: lines
--- The lines of a statement, in their order for ever: the first $limit, or all where that is null.
+-- The lines of a document, in their order for ever: the first $limit, or all where that is null.
 -- Grain: one row per entry or adjustment.
 select
     kind, created_at, redemption_id, offer_id, merchant_id, settlement_id, settled_at, currency,
     merchant_funded_amount, commission_amount, institution_payout_amount
-from statement_lines
-where institution_id = $institution_id
-    and statement_no = $statement_no
+from document_lines
+where document = $document
+    and closing_no = $closing_no
+    and ($key is null or key = $key)
 order by created_at, redemption_id, kind desc
 limit $limit;
 
 -- name: csv_lines
--- The same lines as they stand in the CSV file of the statement. Its digest is kept, so this is never
--- changed. Grain: one row per entry or adjustment.
-select concat_ws(
-    ',', kind, moment_text(created_at), cast(redemption_id as varchar), csv_text(offer_id),
-    cast(merchant_id as varchar), cast(settlement_id as varchar), moment_text(settled_at),
-    currency, amount_text(merchant_funded_amount, minor_unit),
-    amount_text(commission_amount, minor_unit),
-    amount_text(institution_payout_amount, minor_unit), ''
-) as line
-from statement_lines
-where institution_id = $institution_id
-    and statement_no = $statement_no
-order by created_at, redemption_id, kind desc;
+-- The same lines as they stand in the CSV file, or without a $key those of all documents of a closing,
+-- in the order of drafts. Their digests are kept, so this is never changed; concat_ws leaves out the
+-- columns that only the other kind has. Grain: one row per entry or adjustment.
+select
+    key,
+    concat_ws(
+        ',', kind, moment_text(created_at), cast(redemption_id as varchar), csv_text(offer_id),
+        case when document = 'statement' then merchant_id || ',' || settlement_id end,
+        moment_text(settled_at), currency,
+        case when document = 'statement' then amount_text(merchant_funded_amount, minor_unit) end,
+        amount_text(commission_amount, minor_unit),
+        amount_text(institution_payout_amount, minor_unit),
+        case when document = 'invoice' then amount_text(merchant_funded_amount, minor_unit) end, ''
+    ) as line
+from document_lines
+where document = $document
+    and closing_no = $closing_no
+    and ($key is null or key = $key)
+order by
+    amended_period_no is not null, case when document = 'invoice' then merchant_id end,
+    case when document = 'invoice' then currency end, amended_period_no, created_at, redemption_id,
+    kind desc;

@@ -1,33 +1,26 @@
-"""Verify statements and invoices: what each says again of the ledger, and of the one before it."""
+"""Verify documents: what each says again of the ledger, and of the one before it."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.documents import closing, invoices, invoicing
-from cardoffers_cli.documents.invoices import InvoiceDraft
-from cardoffers_cli.documents.questions import (
-    LineSums,
-    Statement,
-    csv_lines,
-    find_statement,
-    list_statements,
-)
+from cardoffers_cli.documents.closing import InvoiceDraft, LineSums, statement_sums
+from cardoffers_cli.documents.kinds import Statement
+from cardoffers_cli.documents.questions import csv_lines, find_document, list_documents
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.money import money_text
 from cardoffers_cli.kernel.words.periods import Period
 from cardoffers_cli.kernel.words.records import Record, if_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from cardoffers_cli.documents.invoices import Invoice
+    from cardoffers_cli.documents.kinds import D, Document, DocumentKind, Invoice
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
-
-_ALL = 1_000_000
 
 
 class VerifiedDocument(Record):
@@ -47,54 +40,79 @@ class VerifiedDocument(Record):
 
 
 def verify(
-    job: Job, number: str | None = None, institution: str | None = None
+    job: Job, kind: DocumentKind[D], number: str | None = None, institution: str | None = None
 ) -> list[VerifiedDocument]:
-    """Verify one statement, those of an institution, or all; raise `NotFound`."""
+    """Verify one document, those of an institution, or all, in their order; raise `NotFound`.
+
+    The lines of a closing are read once for all documents that are of it.
+    """
+    results = []
     with job.store(read_only=True) as store:
-        wanted = find_statement(store, number) if number else None
-        owner = find_institution(store, institution).id if institution else None
-        of = wanted.institution_id if wanted else owner
-        statements = list_statements(store, institution_id=of, limit=_ALL)
-        statements.sort(key=lambda statement: (statement.institution, statement.from_at))
-        pairs = [
-            (before, statement)
-            for _, of_one in groupby(statements, key=lambda statement: statement.institution)
-            for before, statement in _pairs([*of_one])
-            if wanted is None or statement.number == wanted.number
-        ]
-        return [_verified(store, statement, before) for before, statement in pairs]
+        wanted = find_document(store, kind, number).number if number else None
+        owner = find_institution(store, institution).slug if institution else None
+        before: dict[str, Document] = {}
+        every = sorted(list_documents(store, kind), key=itemgetter(*kind.order))
+        for _, of_closing in groupby(every, key=itemgetter(kind.closing)):
+            documents: list[Any] = [*of_closing]
+            asked = [
+                each.number
+                for each in documents
+                if wanted in {None, each.number} and (owner is None or each.institution == owner)
+            ]
+            digests = _digests(store, kind, documents) if asked else {}
+            sums = _sums(store, kind, documents) if asked else {}
+            for each in documents:
+                if each.number in asked:
+                    last, key = before.get(each[kind.chain]), kind.key_of(each)
+                    results.append(_verified(each, last, sums.get(key), digests[key]))
+                before[each[kind.chain]] = each
+    return results
 
 
-def _pairs(statements: Sequence[Statement]) -> Iterator[tuple[Statement | None, Statement]]:
-    """Yield each statement with the one before it."""
-    return zip([None, *statements[:-1]], statements, strict=True)
+def _digests(
+    store: Store, kind: DocumentKind[D], documents: Sequence[Mapping[str, Any]]
+) -> Mapping[str, str]:
+    """Return the digests that the documents of a closing would have now."""
+    by_key = {kind.key_of(each): each for each in documents}
+    digests = {key: kind.digest(each, ()) for key, each in by_key.items()}
+    for key, lines in csv_lines(store, kind, documents[0], of_all=True):
+        if key in by_key:
+            digests[key] = kind.digest(by_key[key], lines)
+    return digests
 
 
-def _verified(store: Store, statement: Statement, before: Statement | None) -> VerifiedDocument:
-    lines = csv_lines(store, statement.institution_id, statement.statement_no)
-    sha256 = closing.STATEMENT.digest(
-        {**statement, "from": statement.from_at, "to": statement.to_at}, lines
-    )
+def _sums(
+    store: Store, kind: DocumentKind[D], documents: Sequence[Document]
+) -> Mapping[str, LineSums | InvoiceDraft]:
+    """Return what the lines of the documents of a closing come to now."""
+    first = documents[0]
+    if isinstance(first, Statement):
+        sums = statement_sums(
+            store, first.institution_id, first.currency, statement_no=first.statement_no
+        )
+        return {kind.key_of(first): sums}
+    drafts = store.records(InvoiceDraft, "documents/questions:drafts", period_no=first.period_no)
+    return {kind.key_of({**first, **draft}): draft for draft in drafts}
+
+
+def _verified(document: Any, before: Any, sums: Any, sha256: str) -> VerifiedDocument:
+    differing = _of_statement if isinstance(document, Statement) else _of_invoice
     differences = [
-        *_of_sums(store, statement),
-        *_of_chain(statement, before),
-        *(["its file would have another digest"] if sha256 != statement.sha256 else []),
+        *differing(document, before, sums),
+        *(["its file would have another digest"] if sha256 != document.sha256 else []),
+        *_of_chain(document, before),
     ]
-    return VerifiedDocument(
-        number=statement.number,
-        institution=statement.institution,
-        period=str(Period(statement.from_at)),
+    return VerifiedDocument.part(
+        document,
+        period=str(Period(document.from_)),
         ok=not differences,
         differences=differences,
         sha256=sha256,
     )
 
 
-def _of_sums(store: Store, statement: Statement) -> Iterator[str]:
-    """Yield what differs between the statement and its lines in the ledger."""
-    of = {"institution_id": statement.institution_id, "statement_no": statement.statement_no}
-    taken = store.rows("documents/questions:taken", **of)[0]
-    sums = LineSums.of({**taken, "currency": statement.currency})
+def _of_statement(statement: Statement, before: Statement | None, sums: LineSums) -> Iterator[str]:
+    """Yield what differs between a statement, its lines in the ledger, and the one before it."""
     for name in ("entry_count", "adjustment_count"):
         if sums[name] != statement[name]:
             yield f"{name} is {statement[name]}, and {sums[name]} in the ledger"
@@ -108,96 +126,33 @@ def _of_sums(store: Store, statement: Statement) -> Iterator[str]:
         min(balance, Decimal()),
     ):
         yield "what is payable and carried out is not the sum of the rest"
-
-
-def _of_chain(statement: Statement, before: Statement | None) -> Iterator[str]:
-    """Yield what differs between the statement and the one before it."""
     carried = before.carried_out if before else Decimal(0)
     if statement.carried_in != carried:
         yield f"carried_in is {statement.carried_in}, and {carried} was carried out before it"
-    if statement.previous_number != (before.number if before else None):
-        yield "it names another statement as the one before it"
-    if statement.previous_sha256 != (before.sha256 if before else None):
-        yield "the digest of the one before it is another by now"
-    if before is not None and statement.from_at != before.to_at:
+    if before is not None and statement.from_ != before.to:
         yield "its period does not begin where the one before it ends"
-    is_first = before is None or before.year != statement.year
-    if statement.place != (1 if is_first or before is None else before.place + 1):
-        yield "its number does not follow the one before it"
 
 
-# Invoices
-
-
-def verify_invoices(job: Job, number: str | None = None) -> list[VerifiedDocument]:
-    """Verify one invoice or credit note, or all, in the order of the numbers; raise `NotFound`.
-
-    The lines of a period are read once for all that is of it.
-    """
-    with job.store(read_only=True) as store:
-        wanted = invoices.find_invoice(store, number) if number else None
-        every = sorted(invoices.list_invoices(store), key=lambda invoice: invoice.invoice_no)
-        before: dict[str, Invoice] = {}
-        results = []
-        for period_no, of_period in groupby(every, key=lambda invoice: invoice.period_no):
-            is_asked = wanted is None or wanted.period_no == period_no
-            now = _now(store, [*of_period]) if is_asked else {}
-            for invoice in (row for row in every if row.period_no == period_no):
-                if wanted is None or wanted.number == invoice.number:
-                    results.append(_verified_invoice(invoice, before.get(invoice.series), now))
-                before[invoice.series] = invoice
-    return results
-
-
-Now = dict[tuple[Any, ...], tuple[int, Decimal, str]]
-"""The lines, the amount and the digest that invoices have by now, by merchant and the like."""
-
-
-def _now(store: Store, of_period: Sequence[Invoice]) -> Now:
-    """Compute the invoices of a period again, from the ledger."""
-    by_key = {_told_by(row): row for row in of_period}
-    drafts = store.records(
-        InvoiceDraft, "documents/invoices:drafts", period_no=of_period[0].period_no
-    )
-    lines = invoices.csv_lines(store, of_period[0].period_no)
-    now: Now = {}
-    for draft, (key, of_draft) in zip(drafts, lines, strict=True):
-        invoice = by_key.get(key)
-        document = {**invoice, "from": invoice.from_at, "to": invoice.to_at} if invoice else None
-        sha256 = invoicing.INVOICE.digest(document, of_draft) if document else ""
-        now[key] = draft.line_count, draft.amount, sha256
-    return now
-
-
-def _told_by(invoice: Invoice) -> tuple[Any, ...]:
-    return invoice.merchant_id, invoice.currency, invoice.amended_period_no
-
-
-def _verified_invoice(invoice: Invoice, before: Invoice | None, now: Now) -> VerifiedDocument:
-    line_count, amount, sha256 = now.get(_told_by(invoice), (0, Decimal(0), None))
-    differences = []
+def _of_invoice(invoice: Invoice, _: Invoice | None, draft: InvoiceDraft | None) -> Iterator[str]:
+    """Yield what differs between an invoice and its lines in the ledger."""
+    line_count, amount = (draft.line_count, draft.amount) if draft else (0, Decimal(0))
     if (line_count, amount) != (invoice.line_count, invoice.amount):
         stated, is_there = (
             money_text(value, invoice.currency) for value in (invoice.amount, amount)
         )
-        differences.append(
+        yield (
             f"it has {invoice.line_count} lines of {stated}, and {line_count} of {is_there} in the "
             "ledger"
         )
-    if sha256 != invoice.sha256:
-        differences.append("its file would have another digest")
-    if invoice.previous_number != (before.number if before else None):
-        differences.append("it names another number as the one before it")
-    if invoice.previous_sha256 != (before.sha256 if before else None):
-        differences.append("the digest of the one before it is another by now")
-    is_first = before is None or before.year != invoice.year
-    if invoice.place != (1 if is_first or before is None else before.place + 1):
-        differences.append("its number does not follow the one before it")
-    return VerifiedDocument(
-        number=invoice.number,
-        merchant_name=invoice.merchant_name,
-        period=str(Period(invoice.from_at)),
-        ok=not differences,
-        differences=differences,
-        sha256=sha256,
-    )
+
+
+def _of_chain(document: Document, before: Document | None) -> Iterator[str]:
+    """Yield what differs between a document and the one before it."""
+    if document.previous_number != (before.number if before else None):
+        other = "statement" if isinstance(document, Statement) else "number"
+        yield f"it names another {other} as the one before it"
+    if document.previous_sha256 != (before.sha256 if before else None):
+        yield "the digest of the one before it is another by now"
+    is_first = before is None or before.year != document.year
+    if document.place != (1 if is_first or before is None else before.place + 1):
+        yield "its number does not follow the one before it"

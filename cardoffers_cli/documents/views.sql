@@ -51,24 +51,28 @@ where not exists (
     where statement_settlements.settlement_no = settlements.settlement_no
 );
 
--- name: statement_lines
--- The lines of statements. Grain: one row per entry or adjustment that is on one.
-create or replace view statement_lines as
-select statement_settlements.statement_no, settled_lines.*
+-- name: document_lines
+-- The lines of statements, and of invoices and credit notes (rules.md#invoices), with the closing that
+-- they are of, a statement or a period of invoices, and in that the `key` of theirs. An adjustment of an entry that was invoiced in an
+-- earlier period is of a credit note on that (`amended_period_no`); one of the same period stands on
+-- the invoice itself. Grain: one row per entry or adjustment that is on a document of a kind.
+create or replace view document_lines as
+select
+    'statement' as document, statement_settlements.statement_no as closing_no,
+    cast(settled_lines.institution_id as varchar) as key,
+    cast(null as bigint) as amended_period_no, settled_lines.*
 from settled_lines
 inner join statement_settlements
     on statement_settlements.settlement_no = settled_lines.settlement_no
-    and statement_settlements.institution_id = settled_lines.institution_id;
-
--- name: invoice_lines
--- The lines of invoices and credit notes (rules.md#invoices). An adjustment of an entry that was
--- invoiced in an earlier period is of a credit note on that (`amended_period_no`); one of the same
--- period stands on the invoice itself. Grain: one row per entry or adjustment that is on one.
-create or replace view invoice_lines as
+    and statement_settlements.institution_id = settled_lines.institution_id
+union all
 select
-    invoiced_settlements.period_no,
-    nullif(of_entry.period_no, invoiced_settlements.period_no) as amended_period_no,
-    settled_lines.*
+    'invoice', invoiced_settlements.period_no,
+    concat_ws(
+        ' ', settled_lines.merchant_id, settled_lines.currency,
+        nullif(of_entry.period_no, invoiced_settlements.period_no)
+    ),
+    nullif(of_entry.period_no, invoiced_settlements.period_no), settled_lines.*
 from settled_lines
 inner join invoiced_settlements
     on invoiced_settlements.settlement_no = settled_lines.settlement_no

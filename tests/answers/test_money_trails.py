@@ -17,8 +17,7 @@ from cardoffers_cli.answers.search import PurchaseFilter
 from cardoffers_cli.answers.timelines import tell_timeline
 from cardoffers_cli.answers.why import plain_answers, why, why_each
 from cardoffers_cli.credits.work import reconcile
-from cardoffers_cli.documents.closing import close_statement
-from cardoffers_cli.documents.invoicing import close_invoices
+from cardoffers_cli.documents.closing import close_invoices, close_statement
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.store.clock import Clock

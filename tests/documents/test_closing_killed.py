@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from banks import BERLIN, NUMBER, pain002
-from cardoffers_cli.documents.verifying import verify, verify_invoices
+from cardoffers_cli.documents.kinds import INVOICE, STATEMENT
+from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.store.clock import Clock
@@ -36,7 +37,7 @@ BEGIN = """
 from datetime import datetime
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.payouts.exporting import export_payout
-from cardoffers_cli.documents import closing, invoicing
+from cardoffers_cli.documents import closing
 from paying import RUN_BY
 from work import job
 Clock.real = lambda _: datetime(2026, 12, 31)
@@ -51,7 +52,7 @@ def work(folder):
 INVOICES = f"""{BEGIN}
 def work(folder):
     for month in (6, 7, 8):
-        invoicing.close_invoices(of(folder), f"2026-0{{month}}")
+        closing.close_invoices(of(folder), f"2026-0{{month}}")
 """
 PAYOUTS = f"""{BEGIN}
 def work(folder):
@@ -97,8 +98,8 @@ def to_pay_again(folder: Path) -> Job:
 
 
 DOCUMENTS = {
-    "statement close": (earned, STATEMENTS, "statements", "number", verify),
-    "invoice close": (earned, INVOICES, "invoices", "number", verify_invoices),
+    "statement close": (earned, STATEMENTS, "statements", "number", STATEMENT),
+    "invoice close": (earned, INVOICES, "invoices", "number", INVOICE),
     "payout export": (to_pay, PAYOUTS, "payouts", "payment_id", None),
     "payout export --again": (to_pay_again, PAYOUTS_AGAIN, "payouts", "payment_id", None),
 }
@@ -112,7 +113,7 @@ def test_killed_at_any_moment_it_is_whole_and_done_again_the_same(
 ) -> None:
     """rules.md#statements, rules.md#payouts: 200 kills of each at full size, one each time."""
     monkeypatch.setattr(Clock, "real", Clock.real)  # the work sets it, and it is to be set back
-    begin, work, table, number, verifying = DOCUMENTS[command]
+    begin, work, table, number, kind = DOCUMENTS[command]
     template = tmp_path / "template"
     template.mkdir()
     begin(template)
@@ -127,7 +128,7 @@ def test_killed_at_any_moment_it_is_whole_and_done_again_the_same(
             assert dict.fromkeys(of_table, 0) == {
                 name: offending(store, name)[0] for name in of_table
             }
-        assert verifying is None or all(each.ok for each in verifying(made))
+        assert kind is None or all(each.ok for each in verify(made, kind))
         return found(made, query)
 
     whole, left = killed_at_any_moment(template, tmp_path / "killed", work, KILLS, len(command))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.documents import closing, exporting, invoicing
+from cardoffers_cli.documents import closing, exporting
+from cardoffers_cli.documents.kinds import INVOICE, STATEMENT
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due
@@ -70,7 +71,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
     made = replace(earned(tmp_path), now=day("12-31"))
     for month in ("2026-06", "2026-07"):
         closing.close_statement(made, "alder", month)
-        invoicing.close_invoices(made, month)
+        closing.close_invoices(made, month)
     return made
 
 
@@ -142,7 +143,7 @@ def test_the_numbers_of_a_statement_are_those_of_its_files(
     made: Job, tmp_path: Path, name: str
 ) -> None:
     """rules.md#statements"""
-    with exporting.open_statement(made, name) as opened:
+    with exporting.open_document(made, STATEMENT, name) as opened:
         document, rows, page = written(opened, tmp_path, name)
     names = (FUNDED, COMMISSION, PAYOUT)
     lines = [row for row in rows if row["redemption_id"]]
@@ -162,7 +163,7 @@ def test_the_numbers_of_an_invoice_are_those_of_its_files(made: Job, tmp_path: P
     numbers = [each for (each,) in found(made, "select number from invoices order by 1")]
     assert 5 == len(numbers), "two of each month, and a credit note"
     for name in numbers:
-        with exporting.open_invoice(made, name) as opened:
+        with exporting.open_document(made, INVOICE, name) as opened:
             document, rows, page = written(opened, tmp_path, name)
         lines = [row for row in rows if row["redemption_id"]]
         expected = amounts(document["lines"], (FUNDED,))

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.answers.timelines import tell_timeline
-from cardoffers_cli.documents import exporting, invoicing
-from cardoffers_cli.documents.closing import close_statement
-from cardoffers_cli.documents.reading import invoice_rows, show_invoice
-from cardoffers_cli.documents.verifying import verify_invoices
+from cardoffers_cli.documents import exporting
+from cardoffers_cli.documents.closing import InvoicedPeriod, close_invoices, close_statement
+from cardoffers_cli.documents.kinds import INVOICE
+from cardoffers_cli.documents.questions import document_rows, show_document
+from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import NotFound, Refused
 from cardoffers_cli.river.redemptions import reverse
@@ -89,11 +90,11 @@ def take_back(made: Job, on: str, *numbers: int) -> None:
         reverse(str(uid(f"redemption {number}")), "returned", replace(made, now=day(on)))
 
 
-def close(made: Job, period: str, on: str = "12-31") -> invoicing.InvoicedPeriod:
-    return invoicing.close_invoices(replace(made, now=day(on)), period)
+def close(made: Job, period: str, on: str = "12-31") -> InvoicedPeriod:
+    return close_invoices(replace(made, now=day(on)), period)
 
 
-def told(period: invoicing.InvoicedPeriod) -> list[str]:
+def told(period: InvoicedPeriod) -> list[str]:
     names = ("number", "merchant_name", "line_count", "amount", "amends", "previous_number")
     return [" ".join(str(each[name]) for name in names) for each in period.documents]
 
@@ -121,7 +122,7 @@ def test_what_is_reversed_later_is_a_credit_note_on_its_invoice(made: Job) -> No
     assert [(2, 0, "5.00"), (1, 1, "2.00"), (0, 2, "-4.00")] == [
         (each.invoices, each.credit_notes, str(each.amount["GBP"])) for each in months
     ]
-    assert all(each.ok for each in verify_invoices(made))
+    assert all(each.ok for each in verify(made, INVOICE))
     with made.store(read_only=True) as store:
         assert [0] * len(AUDITS) == [offending(store, name)[0] for name in AUDITS]
         ledger = (
@@ -144,7 +145,7 @@ def test_a_timeline_says_where_a_redemption_stands(made: Job) -> None:
         last = " 'GBP' as currency, created_at as transacted_at, created_at as received_at"
         select(store, f"{bought}{rest}{last} from redemptions where redemption_no = 1")
     events = tell_timeline(str(uid("redemption 1")), "alder", made).events
-    invoice = next(each for each in verify_invoices(made) if each.merchant_name == "bakery").number
+    invoice = next(each for each in verify(made, INVOICE) if each.merchant_name == "bakery").number
     assert {
         ("stated", "statement ALDER-2026-000001", "1.00"),
         ("stated", "statement ALDER-2026-000002", "-1.00"),
@@ -173,7 +174,7 @@ def test_closing_again_changes_nothing_and_answers_the_same(made: Job) -> None:
 
 
 def test_a_dry_run_writes_nothing(made: Job) -> None:
-    dry = invoicing.close_invoices(replace(made, now=day("12-31")), "2026-06", dry_run=True)
+    dry = close_invoices(replace(made, now=day("12-31")), "2026-06", dry_run=True)
     assert [(0,)] == found(made, "select count(*) from invoices")
     assert told(dry) == told(close(made, "2026-06"))
 
@@ -202,8 +203,8 @@ def test_the_files_of_an_invoice_say_the_same(made: Job, tmp_path: Path) -> None
     close(made, "2026-06")
     with made.store() as store:
         select(store, "update merchants set name = 'Another', net_days = 1")
-    (number,) = [each.number for each in invoice_rows(made, "Bakery", limit=9)[0]]
-    with exporting.open_invoice(made, number) as opened:
+    (number,) = [each.number for each in document_rows(made, INVOICE, "Bakery", limit=9)[0]]
+    with exporting.open_document(made, INVOICE, number) as opened:
         exporting.export(opened, tmp_path, exporting.FORMS, mode=0o600)
     document = json.loads((tmp_path / f"{number}.json").read_text(), parse_float=Decimal)
     rows = [*csv.DictReader(io.StringIO((tmp_path / f"{number}.csv").read_text()))]
@@ -220,7 +221,7 @@ def test_the_files_of_an_invoice_say_the_same(made: Job, tmp_path: Path) -> None
     page = (tmp_path / f"{number}.html").read_text().replace("\u00a0", " ")
     assert "GBP 2.00 is due from bakery for June 2026, by 4 lines." in page
     assert document["sha256"] in (tmp_path / f"{number}.csv.sha256").read_text()
-    assert all(each.ok for each in verify_invoices(made, number))
+    assert all(each.ok for each in verify(made, INVOICE, number))
 
 
 @pytest.mark.parametrize(
@@ -241,15 +242,15 @@ def test_what_was_changed_is_found(made: Job, says: str, harm: str) -> None:
     close(made, "2026-07")
     with made.store() as store:
         select(store, harm)
-    differences = [text for each in verify_invoices(made) for text in each.differences]
+    differences = [text for each in verify(made, INVOICE) for text in each.differences]
     assert any(says in text for text in differences), differences
 
 
 def test_what_is_not_there_is_not_found(made: Job) -> None:
     for ask in (
-        lambda: show_invoice(made, "INV-2026-000001"),
-        lambda: invoice_rows(made, "baker", limit=1),
-        lambda: verify_invoices(made, "CN-2026-000001"),
+        lambda: show_document(made, INVOICE, "INV-2026-000001"),
+        lambda: document_rows(made, INVOICE, "baker", limit=1),
+        lambda: verify(made, INVOICE, "CN-2026-000001"),
     ):
         with pytest.raises(NotFound):
             ask()

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser import NAMES, QUIET, WRONG_FIGURES, rendered
-from cardoffers_cli.documents.invoices import InvoiceLine
+from cardoffers_cli.documents.kinds import InvoiceLine, StatementLine
 from cardoffers_cli.documents.page import invoice_page, statement_page
-from cardoffers_cli.documents.questions import StatedSettlement, StatementLine
 from cardoffers_cli.kernel.sheets.pages import write_page
 from cardoffers_cli.kernel.sheets.sheets import Sheet
 from sizes import at_the_gate
@@ -73,11 +72,7 @@ def a_statement() -> Page:
         "closed_at": TO,
         "actor": "tester",
     }
-    return statement_page(
-        statement,
-        Sheet.of(StatedSettlement, "settlements", []),
-        Sheet.of(StatementLine, "lines", lines()),
-    )
+    return statement_page(statement, Sheet.of(StatementLine, "lines", lines()), [])
 
 
 def an_invoice() -> Page:
@@ -93,8 +88,9 @@ def an_invoice() -> Page:
         "issued_on": TO.date(),
         "net_days": 30,
         "due_on": TO.date(),
+        "closed_at": TO,
     }
-    return invoice_page(invoice, Sheet.of(InvoiceLine, "lines", lines()), closed_at=TO)
+    return invoice_page(invoice, Sheet.of(InvoiceLine, "lines", lines()))
 
 
 def a_credit_note() -> Page:
@@ -102,9 +98,9 @@ def a_credit_note() -> Page:
     head = {**PERIOD, **BEFORE, "number": "CN-2026-000001", "amends": "INV-2026-000001"}
     more = {"merchant_id": uid("bakery"), "merchant_name": "Bakery", "line_count": 1234}
     owed = {"amount": Decimal("-123456.75"), "net_days": 30}
-    days = {"issued_on": TO.date(), "due_on": TO.date()}
+    days = {"issued_on": TO.date(), "due_on": TO.date(), "closed_at": TO}
     sheet = Sheet.of(InvoiceLine, "lines", lines())
-    return invoice_page({**head, **more, **owed, **days}, sheet, closed_at=TO)
+    return invoice_page({**head, **more, **owed, **days}, sheet)
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ import pytest
 
 from browser import browser, shown
 from cardoffers_cli.documents import closing, exporting
-from cardoffers_cli.documents.questions import StatementLine
-from cardoffers_cli.documents.reading import show_statement, statement_rows
+from cardoffers_cli.documents.kinds import STATEMENT, StatementLine
+from cardoffers_cli.documents.questions import document_rows, show_document
 from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.kernel.sheets.exports import csv_lines
 from cardoffers_cli.kernel.sheets.sheets import Sheet
@@ -108,7 +108,7 @@ def test_months_carry_what_is_below_zero(made: Job) -> None:
     assert [(None, None), (june.number, june.sha256), (july.number, july.sha256)] == [
         (each.previous_number, each.previous_sha256) for each in (june, july, august)
     ]
-    assert [True] * 3 == [each.ok for each in verify(made)]
+    assert [True] * 3 == [each.ok for each in verify(made, STATEMENT)]
 
 
 def test_closing_again_changes_nothing_and_answers_the_same(made: Job) -> None:
@@ -191,7 +191,7 @@ def test_numbers_begin_anew_with_a_year(made: Job, monkeypatch: pytest.MonkeyPat
     assert "2026-000001 2026-000002 2027-000001 2027-000002".split() == [
         number.removeprefix("ALDER-") for number in numbers
     ]
-    assert all(each.ok for each in verify(made))
+    assert all(each.ok for each in verify(made, STATEMENT))
 
 
 def test_what_was_settled_late_comes_onto_the_next(made: Job) -> None:
@@ -240,15 +240,15 @@ def test_all_are_closed_each_for_itself(made: Job) -> None:
 def test_statements_are_listed_and_found_by_number(made: Job) -> None:
     numbers = [close(made, month).number for month in ("2026-06", "2026-07")]
     close(made, "2026-06", institution="brook")
-    rows, in_all = statement_rows(made, "alder", limit=1)
+    rows, in_all = document_rows(made, STATEMENT, "alder", limit=1)
     assert ([numbers[1]], 2) == ([each.number for each in rows], in_all)
-    shown_one = show_statement(made, numbers[0].lower())
+    shown_one = show_document(made, STATEMENT, numbers[0].lower())
     assert [(3, 0, "8.00")] == [
         (each.entries, each.adjustments, str(each.institution_payout_amount))
         for each in shown_one.settlements
     ]
     with pytest.raises(NotFound):
-        show_statement(made, "ALDER-2026-000009")
+        show_document(made, STATEMENT, "ALDER-2026-000009")
 
 
 FINDINGS = """
@@ -303,7 +303,7 @@ COUNTS = "select (select count(*) from statements), (select count(*) from statem
 
 def exported(made: Job, folder: Path, number: str, *forms: str) -> dict[str, bytes]:
     folder.mkdir(exist_ok=True)
-    with exporting.open_statement(made, number) as opened:
+    with exporting.open_document(made, STATEMENT, number) as opened:
         exporting.export(opened, folder, forms or exporting.FORMS, mode=0o600)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
@@ -373,7 +373,7 @@ def test_a_statement_outlives_its_tokens(made: Job) -> None:
         select(store, "update cardholders set cardholder_token = 'gone' || cardholder_no")
         select(store, "update instruments set instrument_token = 'gone' || instrument_no")
         select(store, "update merchants set name = 'Another'")
-    assert [(closed.number, True)] == [(each.number, each.ok) for each in verify(made)]
+    assert [(closed.number, True)] == [(each.number, each.ok) for each in verify(made, STATEMENT)]
 
 
 @at_the_gate
@@ -424,10 +424,12 @@ def test_what_was_changed_is_found(made: Job, says: str, harm: str) -> None:
     close(made, "2026-07")
     with made.store() as store:
         select(store, harm)
-    told = [text for each in verify(made, institution="alder") for text in each.differences]
+    told = [
+        text for each in verify(made, STATEMENT, institution="alder") for text in each.differences
+    ]
     assert any(says in text for text in told), told
     with pytest.raises(NotFound):
-        verify(made, "ALDER-2026-000009")
+        verify(made, STATEMENT, "ALDER-2026-000009")
 
 
 # Simulated months, held against plain code

@@ -11,9 +11,10 @@ import pytest
 
 from cardoffers_cli.catalogue.importing import import_catalogue
 from cardoffers_cli.catalogue.rows import add_merchant, set_merchant
-from cardoffers_cli.documents import exporting, invoicing
-from cardoffers_cli.documents.closing import close_statement
-from cardoffers_cli.documents.verifying import verify, verify_invoices
+from cardoffers_cli.documents import exporting
+from cardoffers_cli.documents.closing import close_invoices, close_statement
+from cardoffers_cli.documents.kinds import INVOICE, STATEMENT
+from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.institutions.work import set_institution, show_institution
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -120,12 +121,9 @@ def test_settings_of_an_institution_are_kept_too(made: Job) -> None:
 def written(made: Job, folder: Path) -> dict[str, str]:
     """Close the month, and return every file of both documents by its form."""
     number = close_statement(made, "alder", "2026-06").number
-    (invoice,) = invoicing.close_invoices(made, "2026-06").documents
-    for opening, named in (
-        (exporting.open_statement, number),
-        (exporting.open_invoice, invoice.number),
-    ):
-        with opening(made, named) as opened:
+    (invoice,) = close_invoices(made, "2026-06").documents
+    for kind, named in ((STATEMENT, number), (INVOICE, invoice.number)):
+        with exporting.open_document(made, kind, named) as opened:
             exporting.export(opened, folder, exporting.FORMS, mode=0o600)
     return {
         f"{form} of {noun}": (folder / f"{named}.{form}").read_text()
@@ -147,7 +145,7 @@ def test_tax_fields_stand_unchanged_on_what_is_closed(made: Job, tmp_path: Path)
         assert TAX == {name: told[name] for name in TAX}
         assert '"\'=Reverse charge, ""Art. 196"""' in files[f"csv of {noun}"]
         assert "GB 123 4567 89" in files[f"html of {noun}"]
-    assert all(each["ok"] for each in (*verify(made), *verify_invoices(made)))
+    assert all(each["ok"] for each in (*verify(made, STATEMENT), *verify(made, INVOICE)))
 
 
 def test_who_has_none_has_the_bytes_of_before(made: Job, tmp_path: Path) -> None:

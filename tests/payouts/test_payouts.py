@@ -25,7 +25,8 @@ from banks import (
     returned,
 )
 from cardoffers_cli.credits.work import reconcile
-from cardoffers_cli.documents.reading import show_statement
+from cardoffers_cli.documents.kinds import STATEMENT
+from cardoffers_cli.documents.questions import show_document
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.words.errors import ConfigurationError, FileUnusable, NotFound, Refused
@@ -437,11 +438,11 @@ def _of_bank(made: Job, institution: str | None) -> list[tuple[str, int, str]]:
 
 
 def test_a_statement_shows_what_is_paid_of_it(made: Job) -> None:
-    shown = show_statement(made, NUMBER)
+    shown = show_document(made, STATEMENT, NUMBER)
     assert ("unpaid", None) == (shown.payout_state, shown.bank_code)
     exported(made)
     taken(made, camt(PAID, BACK))
-    shown = show_statement(made, NUMBER)
+    shown = show_document(made, STATEMENT, NUMBER)
     assert ("returned", "AC04") == (shown.payout_state, shown.bank_code)
 
 

@@ -18,6 +18,7 @@ from cardoffers_cli.approvals import work as approvals
 from cardoffers_cli.archive.export import compact
 from cardoffers_cli.archive.export import export as move_out
 from cardoffers_cli.documents.closing import close_statement
+from cardoffers_cli.documents.kinds import STATEMENT
 from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.institutions.work import set_institution, show_institution
@@ -204,7 +205,7 @@ def test_a_closed_statement_is_verified_as_before(alder: Job) -> None:
     before = found(alder, "select number, payable, sha256 from statements")
     erase(later)
     assert before == found(alder, "select number, payable, sha256 from statements")
-    assert [True] == [each.ok for each in verify(later)]
+    assert [True] == [each.ok for each in verify(later, STATEMENT)]
     assert doctor(later, strict=True).ok
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from cardoffers_cli.catalogue import importing as catalogue
 from cardoffers_cli.credits.work import reconcile
-from cardoffers_cli.documents.closing import close_all
-from cardoffers_cli.documents.invoicing import close_invoices
+from cardoffers_cli.documents.closing import close_all, close_invoices
 from cardoffers_cli.events import deliver
 from cardoffers_cli.events.deliver import Claim, FinishedAttempt
 from cardoffers_cli.events.sending import alert

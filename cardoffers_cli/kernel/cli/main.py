@@ -134,7 +134,7 @@ COMMANDS = (
     Entry(
         "Closing a month",
         "invoice",
-        "documents.invoice_commands:app",
+        "documents.commands:invoices",
         "What merchants are asked for a month.",
     ),
     Entry(

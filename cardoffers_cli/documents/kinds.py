@@ -1,0 +1,306 @@
+"""Statements and invoices as two kinds of one document: numbered, closed, and kept for ever.
+
+A statement is what an institution is owed for a period, made of whole settlements, each of which is
+on one statement at most. A period of invoices takes whole settlements of all institutions, each
+once; of every merchant and currency in them it has one invoice, and one credit note for each
+earlier invoice of which something was reversed. Lines are read of the ledger, which keeps them
+(rules.md#statements, rules.md#invoices).
+
+The CSV file of a document has bytes that never change, and their digest is kept. It is one table,
+so that any program reads it: rows of its head, its lines, and rows of its end, each with its
+`kind`. Amounts stand in the last column of amounts where they add up, and everything else in
+`value`: carried_in + entry lines + adjustment lines = carried_out + payable of a statement, and the
+lines of an invoice make its amount.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from cardoffers_cli.kernel.sheets.exports import csv_cell
+from cardoffers_cli.kernel.sheets.sheets import columns_of, guarded_text
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import date, datetime
+    from uuid import UUID
+
+    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.words.records import Amount
+
+# Statements
+
+
+class StatedAmounts(Record):
+    """What a period comes to, `from` included and `to` excluded.
+
+    `entries`, `adjustments` and `pending` are amounts, beside their counts; what is pending is for
+    information. `carried_in` and `carried_out` are zero or less, `payable` is zero or more. One
+    that is not closed has no number, and `overdue_count` entries that wait for a run of settle.
+    """
+
+    number: str | None
+    institution_id: UUID
+    institution: str
+    currency: str
+    from_: datetime = shown(gives_way=2)
+    to: datetime = shown(gives_way=3)
+    carried_in: Amount = shown(gives_way=6)
+    entries: Amount = shown("settled", gives_way=5)
+    adjustments: Amount = shown("taken back", gives_way=5)
+    carried_out: Amount = shown(gives_way=6)
+    payable: Amount
+    entry_count: int = shown("entries", gives_way=4)
+    adjustment_count: int = shown("reversed", gives_way=6)
+    pending_count: int
+    pending: Amount
+    previous_number: str | None
+    overdue_count: int | None = if_any()
+
+
+class StatementResult(
+    StatedAmounts,
+    sheet="number institution from to entry_count entries adjustment_count adjustments carried_in"
+    " carried_out payable currency closed_at sha256",
+):
+    """A statement, in the shape of `statement close --format json`; tax fields as they were.
+
+    One that is shown has the settlements that it took, and where anything is to be paid the
+    `payout_state` of the bank's side (rules.md#bank-verdicts).
+    """
+
+    number: str
+    sha256: str = shown(gives_way=9)
+    previous_sha256: str | None
+    closed_at: datetime = shown(gives_way=7)
+    actor: str
+    tax_id: str | None = if_any()
+    tax_note: str | None = if_any()
+    dry_run: bool | None = if_any()
+    payout_state: str | None = if_any()
+    bank_code: str | None = if_any()
+    settlements: Sequence[StatedSettlement] | None = if_any()
+
+
+class Statement(StatementResult):
+    """A statement as it was closed; `in_all` is how many there are of those asked for."""
+
+    statement_no: int
+    series: str
+    year: int
+    place: int
+    in_all: int
+
+
+class StatementLine(Record, first="created_at kind institution_payout_amount"):
+    """A line of a statement: an entry that was settled, or the adjustment of one."""
+
+    kind: str
+    created_at: datetime
+    redemption_id: UUID = shown(gives_way=1)
+    offer_id: str = shown(gives_way=2)
+    merchant_id: UUID = shown(gives_way=4)
+    settlement_id: UUID = shown(gives_way=5)
+    settled_at: datetime = shown(gives_way=3)
+    currency: str
+    merchant_funded_amount: Amount = shown("funded", gives_way=3)
+    commission_amount: Amount = shown("commission", gives_way=4)
+    institution_payout_amount: Amount = shown("payout")
+
+
+class StatedSettlement(Record, sheet="* currency settlement_id"):
+    """A settlement that a statement took; `entries` and `adjustments` are counts of its lines."""
+
+    settled_at: datetime
+    currency: str
+    entries: int = shown(gives_way=2)
+    adjustments: int = shown(gives_way=2)
+    institution_payout_amount: Amount = shown("payout")
+    settlement_id: UUID = shown(gives_way=3)
+
+
+# Invoices and credit notes
+
+
+class InvoiceResult(
+    Record,
+    sheet="number merchant_name from to amount currency issued_on due_on amends line_count"
+    " merchant_id sha256",
+):
+    """An invoice, or a credit note where it `amends` one, in the shape of `invoice list`."""
+
+    number: str
+    merchant_id: UUID = shown(gives_way=5)
+    merchant_name: str = shown("merchant")
+    currency: str
+    from_: datetime = shown(gives_way=3)
+    to: datetime = shown(gives_way=3)
+    amends: str | None
+    line_count: int = shown("lines", gives_way=4)
+    amount: Amount
+    issued_on: date = shown("issued", gives_way=2)
+    net_days: int
+    due_on: date = shown("due", gives_way=1)
+    sha256: str = shown(gives_way=6)
+    previous_number: str | None
+    previous_sha256: str | None
+    tax_id: str | None = if_any()
+    tax_note: str | None = if_any()
+
+
+class Invoice(InvoiceResult):
+    """An invoice or a credit note as it was closed; `in_all` is how many were asked for."""
+
+    invoice_no: int
+    series: str
+    year: int
+    place: int
+    period_no: int
+    amended_period_no: int | None
+    closed_at: datetime
+    actor: str
+    in_all: int
+
+
+class InvoiceLine(Record, first="created_at kind merchant_funded_amount"):
+    """A line of an invoice or credit note."""
+
+    kind: str
+    created_at: datetime
+    redemption_id: UUID = shown(gives_way=1)
+    offer_id: str = shown(gives_way=2)
+    settled_at: datetime = shown(gives_way=3)
+    currency: str
+    commission_amount: Amount = shown("commission", gives_way=4)
+    institution_payout_amount: Amount = shown("payout", gives_way=3)
+    merchant_funded_amount: Amount = shown("funded")
+
+
+# Both
+
+Document = Statement | Invoice
+D = TypeVar("D", bound=Document)
+TAXES = ("tax_id", "tax_note")
+"""What is said of tax: it comes from the catalogue, and nothing is computed of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentKind(Generic[D]):
+    """What tells one kind from the other: its words, its key, and what stands in its file.
+
+    Lines are found by the field `closing`, and in that by those of `key`. Documents follow each
+    other in `order`, each one that has the same `chain`. A file has its `head`, amounts `before`
+    its lines and `behind` them, by the names that JSON has.
+    """
+
+    noun: str
+    title: str
+    result: type[StatementResult | InvoiceResult]
+    line: type[StatementLine | InvoiceLine]
+    read: Callable[..., list[D]]
+    closing: str
+    key: tuple[str, ...]
+    order: tuple[str, ...]
+    chain: str
+    head: tuple[str, ...]
+    before: tuple[str, ...]
+    behind: tuple[str, ...]
+
+    def told(self, document: D) -> Record:
+        """Return a document in the shape that it is told in."""
+        return self.result.cut(document)
+
+    def lines_of(self, document: Mapping[str, Any], *, of_all: bool = False) -> Mapping[str, Any]:
+        """Return what the lines of a document are found by, or those `of_all` of its closing."""
+        key = None if of_all else self.key_of(document)
+        return {"document": self.noun, "closing_no": document[self.closing], "key": key}
+
+    def key_of(self, document: Mapping[str, Any]) -> str:
+        """Return what tells the lines of a document from others of its closing."""
+        values = (document[name] for name in self.key)
+        return " ".join(str(value) for value in values if value is not None)
+
+    def pieces(
+        self, document: Mapping[str, Any], lines: Iterable[Sequence[str]]
+    ) -> Iterator[bytes]:
+        """Yield the CSV file piece by piece; `lines` are those of its lines, some at a time.
+
+        Tax fields stand in the head where there are any: so what has none has the bytes that it
+        always had.
+        """
+        header = ",".join([*(column.name for column in columns_of(self.line)), "value"])
+        names = (*self.head, *(name for name in TAXES if document.get(name)))
+        head = (self._row(name, document, value=guarded_text(document[name])) for name in names)
+        yield _joined([header, *head, *(self._amount(name, document) for name in self.before)])
+        for some in lines:
+            yield _joined(some)
+        yield _joined([self._amount(name, document) for name in self.behind])
+
+    def digest(self, document: Mapping[str, Any], lines: Iterable[Sequence[str]]) -> str:
+        """Return the SHA-256 of the CSV file, in hex."""
+        digest = hashlib.sha256()
+        for piece in self.pieces(document, lines):
+            digest.update(piece)
+        return digest.hexdigest()
+
+    def _amount(self, name: str, document: Mapping[str, Any]) -> str:
+        return self._row(name, document, amount=guarded_text(document[name]))
+
+    def _row(
+        self, kind: str, document: Mapping[str, Any], *, amount: str = "", value: str = ""
+    ) -> str:
+        """Write a row that is no line: its kind, the currency, and an amount or a value."""
+        names = [column.name for column in columns_of(self.line)]
+        cells = {"kind": kind, "currency": document["currency"], names[-1]: amount}
+        return ",".join(map(csv_cell, [*(cells.get(name, "") for name in names), value]))
+
+
+def _joined(lines: Sequence[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _statements(store: Store, **filters: Any) -> list[Statement]:
+    return store.records(Statement, "documents/questions:statements", **filters)
+
+
+def _invoices(store: Store, **filters: Any) -> list[Invoice]:
+    return store.records(Invoice, "documents/questions:invoices", **filters)
+
+
+STATEMENT = DocumentKind(
+    noun="statement",
+    title="statement",
+    result=StatementResult,
+    line=StatementLine,
+    read=_statements,
+    closing="statement_no",
+    key=("institution_id",),
+    order=("institution", "from"),
+    chain="institution",
+    head=(
+        *("number", "institution_id", "from", "to", "previous_number", "previous_sha256"),
+        *("entries", "adjustments"),
+    ),
+    before=("carried_in",),
+    behind=("carried_out", "payable"),
+)
+INVOICE = DocumentKind(
+    noun="invoice",
+    title="invoice or credit note",
+    result=InvoiceResult,
+    line=InvoiceLine,
+    read=_invoices,
+    closing="period_no",
+    key=("merchant_id", "currency", "amended_period_no"),
+    order=("invoice_no",),
+    chain="series",
+    head=(
+        *("number", "merchant_id", "merchant_name", "from", "to", "issued_on", "net_days"),
+        *("due_on", "amends", "previous_number", "previous_sha256"),
+    ),
+    before=(),
+    behind=("amount",),
+)
