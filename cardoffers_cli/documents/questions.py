@@ -74,7 +74,7 @@ def show_document(job: Job, kind: DocumentKind[D], number: str) -> Record:
             return told
         settlements = settlements_of(source.store, document)
         owner = told.institution_id
-        paid = payout_states(source.store, job.now, institution_id=owner, number=number)
+        paid = payout_states(source.store, job.now, institution_id=owner, number=told.number)
     return replace(
         told,
         settlements=settlements,

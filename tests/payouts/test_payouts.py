@@ -438,7 +438,7 @@ def _of_bank(made: Job, institution: str | None) -> list[tuple[str, int, str]]:
 
 
 def test_a_statement_shows_what_is_paid_of_it(made: Job) -> None:
-    shown = show_document(made, STATEMENT, NUMBER)
+    shown = show_document(made, STATEMENT, NUMBER.lower())
     assert ("unpaid", None) == (shown.payout_state, shown.bank_code)
     exported(made)
     taken(made, camt(PAID, BACK))
