@@ -19,6 +19,7 @@ the same hash; where a collision would mix up cardholders, the store checks that
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ from cardoffers_cli.intake import rules
 from cardoffers_cli.intake.conditions import predicate
 from cardoffers_cli.intake.fields import FREE_TEXTS as READ_TEXTS
 from cardoffers_cli.intake.fields import IDENTIFIERS, REFERENCES
-from cardoffers_cli.intake.numbers import FEW_TEXTS, moments, numbers_of
+from cardoffers_cli.intake.numbers import moments, numbers_of
 from cardoffers_cli.intake.rulebook import FEW_ROWS, rulebook
 from cardoffers_cli.kernel.words.card_forms import NumberEvidence, NumberForm
 from cardoffers_cli.kernel.words.cards import BARE, JOINED
@@ -274,9 +275,6 @@ def _valid(rows: pl.DataFrame, kind: RowKind) -> pl.DataFrame:
 _HELD = (*REFERENCES, *IDENTIFIERS, *READ_TEXTS)
 """The fields in which a number may break no rule."""
 
-_REPEATED = (*IDENTIFIERS, *READ_TEXTS)
-"""The fields whose texts are few and stand in many rows."""
-
 
 def note_numbers(
     evidence: NumberEvidence, kind: RowKind, rows: pl.DataFrame, suspicious: pl.DataFrame
@@ -290,20 +288,17 @@ def note_numbers(
         among = rows if name in _HELD else suspicious
         if name not in among.columns or among.is_empty():
             continue
-        is_long = among.height > FEW_TEXTS
-        if is_long and name in _REPEATED and numbers_of(among[name].unique(), name).is_empty():
-            continue
         frame = numbers_of(among[name], name)
         if name in TOKENS:
             frame = frame.filter(pl.col("form") == JOINED)
         if frame.is_empty():
             continue
-        for (length, form), numbers in frame.group_by("length", "form", maintain_order=True):
-            number_form = NumberForm(name, length, form)
-            if evidence.is_full(number_form):
-                continue
-            new = numbers.unique("place", keep="first", maintain_order=True)
-            evidence.count(number_form, new.select("place", "is_right").iter_rows())
+        new = frame.unique(("length", "form", "place"), keep="first", maintain_order=True)
+        counted: defaultdict[NumberForm, list[tuple[int, bool]]] = defaultdict(list)
+        for _, length, form, place, is_right in new.iter_rows():
+            counted[NumberForm(name, length, form)].append((place, is_right))
+        for number_form, numbers in counted.items():
+            evidence.count(number_form, numbers)
         right = frame.filter("is_right")
         doubts.append(
             right.select(

@@ -65,8 +65,15 @@ def numbers_of(texts: pl.Series, field: str) -> pl.DataFrame:
     """Return the numbers in a column of texts, which are of a field, as `NUMBERS`."""
     if len(texts) <= FEW_TEXTS and not any(map(_CARD_LIKE.search, texts.drop_nulls())):
         return _NONE
-    fits = texts.str.len_bytes() >= (LENGTHS.start if field in TOKENS else LEAST_IN_TEXT)
-    rows = fits.arg_true()
+    text = pl.col(texts.name)
+    length = text.str.len_bytes()
+    fits = length >= (LENGTHS.start if field in TOKENS else LEAST_IN_TEXT)
+    if field not in (*TOKENS, *REFERENCES):  # where most are merchants' own numbers
+        value = text.cast(pl.UInt64, strict=False)
+        is_americans = (value // 10 ** (ACCEPTOR_LENGTH - 2)).is_in([*map(int, AMERICAN_EXPRESS)])
+        is_merchants = (length == ACCOUNT_LENGTH) | (length == ACCEPTOR_LENGTH) & ~is_americans
+        fits &= ~((text >= "0") & value.is_not_null() & is_merchants)  # ">=": without a sign
+    rows = texts.to_frame().select(fits.arg_true()).to_series()
     if not len(rows):
         return _NONE
     some = texts if len(rows) == len(texts) else texts.gather(rows)
@@ -75,16 +82,17 @@ def numbers_of(texts: pl.Series, field: str) -> pl.DataFrame:
         return _NONE
     like = texts.gather(rows)
     is_bare = like.str.contains(BARE)
-    parts = [_bare(rows.filter(is_bare), like.filter(is_bare), field)]
-    others = zip(rows.filter(~is_bare), like.filter(~is_bare), strict=True)
+    parts = [_bare(rows.filter(is_bare), like.filter(is_bare))] if is_bare.any() else []
+    others = like.filter(~is_bare)
+    numbers = {text: numbers_in(text, field) for text in others.unique()}
     matches = [
         (row, len(number.text), number.form, int(number.digits) % PLACES, number.is_right)
-        for row, text in others
-        for number in numbers_in(text, field)
+        for row, text in zip(rows.filter(~is_bare), others, strict=True)
+        for number in numbers[text]
     ]
     if matches:
         parts.append(pl.DataFrame(matches, schema=NUMBERS, orient="row"))
-    return pl.concat(parts)
+    return pl.concat(parts) if parts else _NONE
 
 
 def _are_right(texts: pl.Series, numbers: pl.DataFrame) -> pl.Series:
@@ -92,16 +100,9 @@ def _are_right(texts: pl.Series, numbers: pl.DataFrame) -> pl.Series:
     return pl.repeat(False, len(texts), dtype=pl.Boolean, eager=True).scatter(right, True)
 
 
-def _bare(rows: pl.Series, numbers: pl.Series, field: str) -> pl.DataFrame:
+def _bare(rows: pl.Series, numbers: pl.Series) -> pl.DataFrame:
     """Return those that are issued of numbers that are digits alone."""
     length = numbers.str.len_bytes()
-    if field not in (*TOKENS, *REFERENCES):
-        prefix = numbers.str.head(len(AMERICAN_EXPRESS[0]))
-        is_acceptor = (length == ACCEPTOR_LENGTH) & ~prefix.is_in(AMERICAN_EXPRESS)
-        others = (~(is_acceptor | (length == ACCOUNT_LENGTH))).arg_true()
-        rows, numbers, length = (series.gather(others) for series in (rows, numbers, length))
-    if not len(rows):  # as of identifiers it mostly is
-        return _NONE
     head = numbers.str.head(PREFIX_LENGTH).cast(pl.UInt16)
     is_issued = pl.repeat(False, len(numbers), dtype=pl.Boolean, eager=True)
     for first, last, lengths in ISSUED:

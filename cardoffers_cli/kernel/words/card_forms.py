@@ -123,10 +123,6 @@ class NumberEvidence:
         before = self._here.get(form, (0, 0))
         self._here[form] = before[0] + issued, before[1] + right
 
-    def is_full(self, form: NumberForm) -> bool:
-        """Say whether the file has had so many numbers of a form that no other one counts."""
-        return self._here.get(form, (0, 0))[0] == PLACES
-
     def met_here(self) -> dict[NumberForm, Tally]:
         """Return what is known now of the forms of which the file had numbers."""
         return {form: self.tallies[form] for form in map(_kept, self._here)}
