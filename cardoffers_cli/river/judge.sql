@@ -335,11 +335,9 @@ from frame;
 -- their text. The first one stands in `first_line` of an earlier import or, where that is null, of
 -- this file. Grain: one row per such row.
 create temp table staged_duplicates as
-with repeated as (
-    select staged.reference
+with sorted as (
+    select staged.reference, lag(staged.reference) over (order by staged.reference) as before
     from staged
-    group by staged.reference
-    having count(*) > 1
 ),
 ranked as (
     select
@@ -350,7 +348,11 @@ ranked as (
         first_value(staged.content) over refs as first_content,
         first_value(staged.line) over refs as first_line
     from staged
-    inner join repeated on repeated.reference = staged.reference
+    where staged.reference in (
+            select sorted.reference
+            from sorted
+            where sorted.reference = sorted.before
+        )
     window refs as (partition by staged.transaction_ref order by staged.line)
 ),
 final as (
@@ -407,11 +409,9 @@ where 1 = 0;
 -- all but their ref (rules.md#look-alikes), by fingerprint. An odd fingerprint is of a bare date, by
 -- which rows are easily alike (`is_by_date`). Grain: one row per such row.
 create temp table alike as
-with repeated as (
-    select staged.look
+with sorted as (
+    select staged.look, lag(staged.look) over (order by staged.look) as before
     from staged
-    group by staged.look
-    having count(*) > 1
 ),
 ranked as (
     select
@@ -421,12 +421,12 @@ ranked as (
         row_number() over looks as turn,
         first_value(staged.line) over looks as first_line
     from staged
-    inner join repeated on repeated.look = staged.look
-    where not exists (
-        select 1
-        from staged_duplicates
-        where staged_duplicates.line = staged.line
-    )
+    where staged.look in (select sorted.look from sorted where sorted.look = sorted.before)
+        and not exists (
+            select 1
+            from staged_duplicates
+            where staged_duplicates.line = staged.line
+        )
     window looks as (partition by staged.look order by staged.line)
 )
 select
