@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, field, fields
+from functools import cache
 from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -62,9 +63,7 @@ class Settings:
         60, ge=0, description="seconds to wait for a busy store, a whole number from 0"
     )
     request_wait_s: int = _setting(
-        10,
-        ge=1,
-        description="seconds that a request waits for a busy store, a whole number from 1",
+        10, ge=1, description="seconds that a request waits for a busy store, a whole number from 1"
     )
     reporting_calls_per_minute: int = _setting(
         60, ge=1, description="reporting calls that a key has in a minute, a whole number from 1"
@@ -84,11 +83,7 @@ class Settings:
         ge=1,
         description="wrong keys of an address that are answered at once, a whole number from 1",
     )
-    memory_limit: str = _setting(
-        "1GiB",
-        pattern=_SIZE,
-        description="a size such as 512MiB or 2GiB",
-    )
+    memory_limit: str = _setting("1GiB", pattern=_SIZE, description="a size such as 512MiB or 2GiB")
     threads: int = _setting(0, ge=0, description="a whole number; 0 means all cores")
     file_mode: str = _setting(
         "0600",
@@ -125,9 +120,7 @@ class Settings:
         "from 1",
     )
     retention_processed_days: int | None = _setting(
-        None,
-        ge=1,
-        description="days that imported files are kept, from 1; unset: for ever",
+        None, ge=1, description="days that imported files are kept, from 1; unset: for ever"
     )
     retention_failed_days: int | None = _setting(
         None,
@@ -261,7 +254,23 @@ def read_settings(
 
 def _checked(values: Mapping[str, Any], place_of: Callable[[str], str]) -> Settings:
     """Hold values against the types and rules of their settings."""
-    from pydantic import AfterValidator, ByteSize, ConfigDict, Field, ValidationError, create_model
+    from pydantic import ValidationError
+
+    try:
+        checked = _model().model_validate(values)
+    except ValidationError as error:
+        # What nobody knows comes first: it is often what is missing, in another spelling.
+        first = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
+        where = [str(part) for part in first["loc"]]
+        place = place_of(where[0])
+        is_place = where[0] == "pickup" and where[1:]
+        raise (_wrong_place(where, place) if is_place else _wrong(where[0], place)) from None
+    return Settings(**{name: getattr(checked, name) for name in values})
+
+
+@cache
+def _model() -> Any:
+    from pydantic import AfterValidator, ByteSize, ConfigDict, Field, create_model
 
     from cardoffers_cli.kernel.words.pickups import PickupPlace
 
@@ -272,17 +281,7 @@ def _checked(values: Mapping[str, Any], place_of: Callable[[str], str]) -> Setti
         name: (kinds[name], Field(None, **setting.metadata["rules"]))
         for name, setting in _SETTINGS.items()
     }
-    model = create_model("Given", __config__=ConfigDict(extra="forbid"), **rules)
-    try:
-        checked = model.model_validate(values)
-    except ValidationError as error:
-        # What nobody knows comes first: it is often what is missing, in another spelling.
-        first = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
-        where = [str(part) for part in first["loc"]]
-        place = place_of(where[0])
-        is_place = where[0] == "pickup" and where[1:]
-        raise (_wrong_place(where, place) if is_place else _wrong(where[0], place)) from None
-    return Settings(**{name: getattr(checked, name) for name in values})
+    return create_model("Given", __config__=ConfigDict(extra="forbid"), **rules)
 
 
 def _check_networks(text: str) -> str:
