@@ -112,15 +112,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         tests[item.nodeid.partition("[")[0]].append(item)
-    left_out = [
-        item
-        for test in tests.values()
-        for position, item in enumerate(test)
-        if (item.get_closest_marker("slow") and not is_named)
-        or not is_tried(
-            position, len(test), one_in=_one_in(item), most=None if is_named else _most(item)
-        )
-    ]
+    left_out = []
+    for test in tests.values():
+        mark, most = test[0].get_closest_marker("one_in"), None if is_named else _most(test[0])
+        left_out += [
+            item
+            for position, item in enumerate(test)
+            if (item.get_closest_marker("slow") and not is_named)
+            or not is_tried(position, len(test), one_in=mark.args[0] if mark else 1, most=most)
+        ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
@@ -138,11 +138,6 @@ def _most(item: pytest.Item) -> int | None:
         return None
     rooms = (each.as_posix() for each in (folder, *folder.parents))
     return next((ROWS_EACH_TIME[each] for each in rooms if each in ROWS_EACH_TIME), ELSE_EACH_TIME)
-
-
-def _one_in(item: pytest.Item) -> int:
-    mark = item.get_closest_marker("one_in")
-    return int(mark.args[0]) if mark else 1
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -253,9 +253,10 @@ def imports_at_start(source: Module) -> Iterator[str]:
             waiting.extend(ast.iter_child_nodes(node))
 
 
-def uses(source: Module) -> Iterator[tuple[ast.AST, str]]:
-    """Yield every name and attribute the code mentions, spelled out through its imports."""
-    known = {}
+@cache
+def uses(source: Module) -> list[tuple[ast.AST, str]]:
+    """Return every name and attribute the code mentions, spelled out through its imports."""
+    known, found = {}, []
     for node in ast.walk(source.tree):
         for local, dotted in imported(source, node):
             submodule = isinstance(node, ast.Import) and dotted.startswith(f"{local}.")
@@ -263,7 +264,8 @@ def uses(source: Module) -> Iterator[tuple[ast.AST, str]]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Name | ast.Attribute):
             first, _, rest = ast.unparse(node).partition(".")
-            yield node, ".".join(filter(None, [known.get(first, first), rest]))
+            found.append((node, ".".join(filter(None, [known.get(first, first), rest]))))
+    return found
 
 
 def own_path(dotted: str) -> str | None:
@@ -528,7 +530,8 @@ def streams(source: Module) -> Iterator[tuple[ast.AST, str]]:
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Call):
             continue
-        options = {option.arg: ast.unparse(option.value) for option in node.keywords}
+        named = (each for each in node.keywords if each.arg in {"file", "err", "stderr"})
+        options = {option.arg: ast.unparse(option.value) for option in named}
         match called.get(id(node.func)):
             case "print" | "rich.console.Console" if "file" in options:
                 pass  # the stream is named there, and found above

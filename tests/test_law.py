@@ -14,6 +14,7 @@ from cardoffers_cli.kernel.cli.main import app
 from law import CHECKOUT, PAGES, absent, anchors, cited, complaints, prose, rules, slug
 from test_repository import read, repository
 
+commands = cache(lambda: reference(get_command(app)))
 OURS = {"test_law.py", "law.py"}
 """What has citations that lead nowhere on purpose."""
 
@@ -55,7 +56,7 @@ def test_every_word_of_the_glossary_has_what_carries_it() -> None:
 
 def is_there(carrier: str) -> bool:
     if carrier.startswith("cardoffers "):
-        return f"\n### {carrier}\n" in reference(get_command(app))
+        return f"\n### {carrier}\n" in commands()
     if "/" in carrier:
         return (CHECKOUT / "cardoffers_cli" / carrier).is_file()
     product = (text for name, text in texts().items() if name.parts[0] == "cardoffers_cli")
