@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
     from pathlib import Path
 
+pytestmark = slow
+
 LARGE = {"rows": 200_000, "links": 6_000}
 SMALL = LARGE if FULL else {"rows": tries(2_000, 8_000), "links": 400}
 SEEDS = range(50 if FULL else tries(1, 2))
@@ -73,7 +75,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield found
 
 
-@slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_night_killed_at_any_moment_ends_as_if_undisturbed(
     made: World, tmp_path: Path, seed: int
@@ -98,7 +99,6 @@ def test_a_night_without_room_ends_as_if_undisturbed(
             driver.starve_until_ended(made.copy(disk / "night"))
 
 
-@slow
 @pytest.mark.parametrize(
     ("how", "exit_code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)],
@@ -130,7 +130,6 @@ def runs_the_night(folder: Path, night: BaseProcess) -> bool:
     return named or night.exitcode is not None
 
 
-@slow
 def test_of_eight_nights_at_once_exactly_one_runs(made: World, tmp_path: Path) -> None:
     folder = made.copy(tmp_path)
     all_of_them = [started(folder) for _ in range(8)]
@@ -213,7 +212,6 @@ ONCE = {
 }
 
 
-@slow
 @pytest.mark.parametrize("step", STEP_NAMES if FULL else ["match", "key_notices", "reports"])
 @pytest.mark.parametrize(
     ("first", "second", "nights"),
@@ -245,7 +243,6 @@ def test_nothing_is_done_twice_or_left_out_when_the_clock_moves(
     assert keys == found(folder, "select count(distinct key_id) from key_notices")
 
 
-@slow
 def test_a_night_that_has_ended_says_so_and_does_nothing(folder: Path) -> None:
     first = run(folder)
     runs = found(folder, "select max(run_no) from runs")
@@ -277,7 +274,6 @@ def test_two_undisturbed_nights_write_the_same_bytes(little: Path, tmp_path: Pat
     assert content(made[0]) == content(made[1])
 
 
-@slow
 def test_what_a_killed_process_left_is_swept_away(folder: Path) -> None:
     store = at(folder).path
     left = draft_path(store, "snapshot")
@@ -288,7 +284,6 @@ def test_what_a_killed_process_left_is_swept_away(folder: Path) -> None:
     assert "audit_failed" not in {each["code"] for each in result["findings"]}
 
 
-@slow
 def test_a_crash_between_commit_and_move_loses_nothing(folder: Path) -> None:
     with pytest.raises(Stopped):
         run(folder, stop_at="match")
@@ -309,7 +304,6 @@ def test_a_crash_between_commit_and_move_loses_nothing(folder: Path) -> None:
     assert purchases == found(folder, "select count(*), sum(amount) from purchases")
 
 
-@slow
 def test_a_clock_behind_the_last_night_is_refused_unless_it_is_meant(folder: Path) -> None:
     run(folder)
     earlier = NIGHT - timedelta(days=1)
@@ -319,7 +313,6 @@ def test_a_clock_behind_the_last_night_is_refused_unless_it_is_meant(folder: Pat
     assert "finished" == run(folder, earlier, is_clock_chosen=True)["status"]
 
 
-@slow
 def test_a_night_is_resumed_by_its_run(folder: Path) -> None:
     with pytest.raises(Stopped):
         run(folder, stop_at="reports")
@@ -329,7 +322,6 @@ def test_a_night_is_resumed_by_its_run(folder: Path) -> None:
     assert NIGHT == result["as_of"]
 
 
-@slow
 def test_a_busy_night_names_its_holder(folder: Path) -> None:
     class Second(NightObserver):
         def begins(self, step: str, position: int, of: int) -> None:  # noqa: ARG002
@@ -345,7 +337,6 @@ def test_a_busy_night_names_its_holder(folder: Path) -> None:
     assert os.getpid() == refusal.details["holder"]["pid"]
 
 
-@slow
 def test_webhooks_stop_when_their_time_is_over(little: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(little, tmp_path / "slow")
     with Receiver(clock=real_now, behaviour=Behaviour(delay_s=1)) as slow:

@@ -22,7 +22,7 @@ from cardoffers_cli.kernel.cli.context import FINDINGS, WITH_FINDINGS
 from cardoffers_cli.kernel.sheets.sheets import cell_text
 from commands import command, every_command
 from everything import AS_OF, RUN_ON, Line, Place, everything, lines
-from sizes import at_the_gate, one_in, slow
+from sizes import one_in, slow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,8 +41,6 @@ LONG = 36
 PROSE = {"api GET /openapi.json", "help formats", "browse -i larkmere {ref} --text"}
 """Lines that print a text as it is, and no data."""
 SAMPLE = ("status", "offer feed", "why", "timeline", "report redemptions --by", "report funnel")
-LONG_ONES = {"demo"}
-"""Lines that take seconds each time they are run; `test_demo.py` tries it each time."""
 LOOKS = {"NO_COLOR": {"NO_COLOR": "1"}, "dumb": {"TERM": "dumb"}, "--no-color": {}}
 
 
@@ -52,11 +50,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def every(chosen: list[Line]) -> Any:
-    marked = [
-        pytest.param(line, id=line.words, marks=at_the_gate if line.words in LONG_ONES else ())
-        for line in chosen
-    ]
-    return pytest.mark.parametrize("line", marked)
+    return pytest.mark.parametrize("line", chosen, ids=[line.words for line in chosen])
 
 
 def words(text: str) -> set[str]:
