@@ -1,22 +1,11 @@
 -- name: invoices_add_up
 -- Invoices and credit notes that are not the sum of their lines in the ledger, and lines of a closed
 -- period that are on none. Grain: one row per invoice, credit note, or lines without one.
-with summed as (
-    select
-        document_lines.closing_no as period_no, document_lines.merchant_id, document_lines.currency,
-        document_lines.amended_period_no, count(*) as line_count,
-        sum(document_lines.merchant_funded_amount) as amount
-    from document_lines
-    where document_lines.document = 'invoice'
-    group by
-        document_lines.closing_no, document_lines.merchant_id, document_lines.currency,
-        document_lines.amended_period_no
-)
 select
     invoices.number, summed.merchant_id, invoices.amount, summed.amount as lines_amount,
     invoices.line_count, summed.line_count as lines_found
 from invoices
-full join summed
+full join invoice_sums as summed
     on summed.period_no = invoices.period_no
     and summed.merchant_id = invoices.merchant_id
     and summed.currency = invoices.currency
@@ -196,57 +185,27 @@ order by ordered.statement_no;
 -- Grain: one row per institution and currency.
 with amounts as (
     select
-        ledger_entries.institution_id, ledger_entries.currency, 'ledger' as place,
-        sum(ledger_entries.institution_payout_amount) as amount
+        institution_id, currency, institution_payout_amount as ledger_amount, 0 as stated_amount,
+        case when status = 'pending' then institution_payout_amount else 0 end as open_amount
     from ledger_entries
-    where ledger_entries.status = 'pending'
-        or ledger_entries.settlement_no is not null
-    group by ledger_entries.institution_id, ledger_entries.currency
+    where status = 'pending'
+        or settlement_no is not null
     union all
     select
-        adjustments.institution_id, adjustments.currency, 'ledger',
-        sum(adjustments.institution_payout_amount)
+        institution_id, currency, institution_payout_amount, 0,
+        case when settlement_no is null then institution_payout_amount else 0 end
     from adjustments
-    group by adjustments.institution_id, adjustments.currency
     union all
-    select
-        statements.institution_id, statements.currency, 'stated',
-        sum(statements.entries + statements.adjustments)
+    select institution_id, currency, 0, entries + adjustments, 0
     from statements
-    group by statements.institution_id, statements.currency
     union all
-    select
-        unstated_settlements.institution_id, unstated_settlements.currency, 'open',
-        sum(unstated_settlements.institution_payout_amount)
+    select institution_id, currency, 0, 0, institution_payout_amount
     from unstated_settlements
-    group by unstated_settlements.institution_id, unstated_settlements.currency
-    union all
-    select
-        ledger_entries.institution_id, ledger_entries.currency, 'open',
-        sum(ledger_entries.institution_payout_amount)
-    from ledger_entries
-    where ledger_entries.status = 'pending'
-    group by ledger_entries.institution_id, ledger_entries.currency
-    union all
-    select
-        adjustments.institution_id, adjustments.currency, 'open',
-        sum(adjustments.institution_payout_amount)
-    from adjustments
-    where adjustments.settlement_no is null
-    group by adjustments.institution_id, adjustments.currency
-),
-final as (
-    select
-        amounts.institution_id, amounts.currency,
-        sum(case when amounts.place = 'ledger' then amounts.amount else 0 end) as ledger_amount,
-        sum(case when amounts.place = 'stated' then amounts.amount else 0 end) as stated_amount,
-        sum(case when amounts.place = 'open' then amounts.amount else 0 end) as open_amount
-    from amounts
-    group by amounts.institution_id, amounts.currency
 )
 select
-    final.institution_id, final.currency, final.ledger_amount, final.stated_amount,
-    final.open_amount
-from final
-where final.ledger_amount <> final.stated_amount + final.open_amount
-order by final.institution_id, final.currency;
+    institution_id, currency, sum(ledger_amount) as ledger_amount,
+    sum(stated_amount) as stated_amount, sum(open_amount) as open_amount
+from amounts
+group by institution_id, currency
+having sum(ledger_amount) <> sum(stated_amount) + sum(open_amount)
+order by institution_id, currency;

@@ -65,26 +65,18 @@ where ledger_entries.institution_id = $institution_id
 -- What a period is to be invoiced as, or was: invoices first, then credit notes, in the order of their
 -- numbers. `amends` is the number of the invoice that a credit note amends. Grain: one row per
 -- invoice or credit note.
-with summed as (
-    select
-        merchant_id, currency, amended_period_no, count(*) as line_count,
-        sum(merchant_funded_amount) as amount
-    from document_lines
-    where document = 'invoice'
-        and closing_no = $period_no
-    group by merchant_id, currency, amended_period_no
-)
 select
     summed.merchant_id, merchants.name as merchant_name, summed.currency,
     summed.amended_period_no, amended.number as amends, summed.line_count, summed.amount,
     coalesce(merchants.net_days, 30) as net_days, merchants.tax_id, merchants.tax_note
-from summed
+from invoice_sums as summed
 inner join merchants on merchants.merchant_id = summed.merchant_id
 left join invoices as amended
     on amended.period_no = summed.amended_period_no
     and amended.merchant_id = summed.merchant_id
     and amended.currency = summed.currency
     and amended.amended_period_no is null
+where summed.period_no = $period_no
 order by
     summed.amended_period_no is not null, summed.merchant_id, summed.currency,
     summed.amended_period_no;

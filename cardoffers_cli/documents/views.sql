@@ -81,6 +81,16 @@ inner join invoiced_settlements as of_entry
     on of_entry.settlement_no = settled_lines.entry_settlement_no
     and of_entry.institution_id = settled_lines.institution_id;
 
+-- name: invoice_sums
+-- What the lines of invoices and credit notes come to. Grain: one row per invoice or credit note.
+create or replace view invoice_sums as
+select
+    closing_no as period_no, merchant_id, currency, amended_period_no, count(*) as line_count,
+    sum(merchant_funded_amount) as amount
+from document_lines
+where document = 'invoice'
+group by closing_no, merchant_id, currency, amended_period_no;
+
 -- name: csv_guarded
 -- A text that a spreadsheet does not read as a formula (rules.md#exports).
 create or replace macro csv_guarded(content) as case
