@@ -52,9 +52,9 @@ select events.approval_id, events.event
 from events
 where not exists (
     select 1
-    from security_log
-    where security_log.institution_id = events.institution_id
-        and security_log.event = events.event
-        and security_log.details like '%' || cast(events.approval_id as varchar) || '%'
+    from acts
+    where acts.institution_id = events.institution_id
+        and acts.kind = events.event
+        and acts.details like '%' || cast(events.approval_id as varchar) || '%'
 )
 order by events.approval_id, events.event;

@@ -20,14 +20,13 @@ import string
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from cardoffers_cli.events import questions as webhooks
 from cardoffers_cli.institutions.changes import record_changes
 from cardoffers_cli.institutions.work import change_institution
 from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.identifiers import subject_id as whole_subject_id
-from cardoffers_cli.kernel.store import security_log, signing_secrets
+from cardoffers_cli.kernel.store import acts, signing_secrets
 from cardoffers_cli.kernel.store.institutions import Institution, find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.store.runs import finish_run, start_run
@@ -245,12 +244,10 @@ def _wanted(events: Sequence[str]) -> str:
 def _log(
     store: Store, job: Job, owner: Institution, event: str, details: Mapping[str, Any]
 ) -> None:
-    security_log.append(
+    acts.append(
         store,
         event,
-        event_id=uuid4(),
-        now=job.now,
-        actor=job.actor,
+        job,
         institution_id=owner.id,
         details=details,
     )

@@ -7,10 +7,9 @@ changed nothing, and has no line here.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from cardoffers_cli.catalogue.questions import FieldChange
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,13 +79,11 @@ def record_changes(
         of = {"institution_id": institution.id}
         store.execute("institutions/changes:record", **of, **run.by, **field)
     if fields and event:
-        security_log.append(
+        acts.append(
             store,
             event,
-            event_id=uuid4(),
+            run.by,
             institution_id=institution.id,
             details={field.field: [field.old_value, field.new_value] for field in fields},
-            now=run.as_of,
-            actor=run.actor,
         )
     return fields

@@ -67,7 +67,7 @@ def list_(
     limit: Limit = 100,
 ) -> None:
     """List who made, used in vain and ended keys, the newest first."""
-    from cardoffers_cli.kernel.store.security_log import SecurityEntry
+    from cardoffers_cli.kernel.store.acts import SecurityEntry
     from cardoffers_cli.keys.security import list_security
 
     context = CommandContext.of(ctx)

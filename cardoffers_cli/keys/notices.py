@@ -8,10 +8,9 @@ the latest, as the others would say the same.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from cardoffers_cli.institutions import inbox
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.records import Record, shown
 
@@ -88,12 +87,10 @@ def _give(store: Store, notice: DueNotice, job: Job) -> KeyNotice:
         text=text,
         now=job.now,
     )
-    security_log.append(
+    acts.append(
         store,
         "key_notice",
-        event_id=uuid4(),
-        now=job.now,
-        actor=job.actor,
+        job,
         institution_id=notice.institution_id,
         key_id=key_id,
         details={"notice": which, "ends_at": ends_at},

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.usage_journal import UsageJournal
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -44,12 +44,11 @@ def collect(store: Store, usage: UsageJournal) -> Entries:
     """
     entries = usage.entries()
     for failure in entries.failures:
-        security_log.append(
+        acts.append(
             store,
             REFUSED,
+            acts.ChangeAuthor(run_no=None, now=failure.happened_at, actor=_CALLER),
             event_id=failure.event_id,
-            now=failure.happened_at,
-            actor=_CALLER,
             institution_id=failure.institution_id,
             key_id=failure.key_id,
             details={
@@ -79,12 +78,12 @@ def list_security(
     from_at: datetime | None = None,
     to_at: datetime | None = None,
     limit: int = 100,
-) -> list[security_log.SecurityEntry]:
+) -> list[acts.SecurityEntry]:
     """Return the latest events of the security log, the newest first."""
     with job.store() as store:
         owner = find_institution(store, institution) if institution else None
         catch_up(store, job)
-        return security_log.entries(
+        return acts.entries(
             store,
             institution_id=owner.id if owner else None,
             event=event,
@@ -94,7 +93,7 @@ def list_security(
         )
 
 
-class SecurityLogFault(security_log.ChainFault):
+class SecurityLogFault(acts.ChainFault):
     """A fault of the chain, in words too."""
 
     message: str
@@ -118,17 +117,17 @@ def verify_security(job: Job, head: str | None = None) -> ChainCheck:
     earlier = _parsed(head) if head else None
     with job.store() as store:
         catch_up(store, job)
-        faults = [(row.entry_no, row.fault) for row in security_log.faults(store)]
+        faults = [(row.entry_no, row.fault) for row in acts.faults(store)]
         if earlier:
             number, kept_hash = earlier
             hash_now: str | None = "0" * 64
             if number:
-                hash_now = store.value("kernel/store/security_log:hash_of", entry_no=number)
+                hash_now = store.value("kernel/store/acts:hash_of", act_no=number)
             if hash_now is None:
                 faults.append((number, "log_cut_off"))
             elif hash_now != kept_hash:
                 faults.append((number, "head_differs"))
-        present = security_log.head(store)
+        present = acts.head(store)
     return ChainCheck(
         ok=not faults,
         entries=int(present.partition(":")[0]),

@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 
 from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.identifiers import whole_id
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions
 from cardoffers_cli.kernel.store.snapshot import withdraw
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
@@ -281,12 +281,10 @@ def _issue(store: Store, issued_key: _NewKey, grant: Grant, job: Job) -> None:
 
 
 def _log(store: Store, job: Job, event: str, key: ApiKey, details: Mapping[str, Any]) -> None:
-    security_log.append(
+    acts.append(
         store,
         event,
-        event_id=uuid4(),
-        now=job.now,
-        actor=job.actor,
+        job,
         institution_id=key.institution_id,
         key_id=key.key_id,
         details=details,

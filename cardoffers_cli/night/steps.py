@@ -21,7 +21,7 @@ from cardoffers_cli.credits.rules import meaning_of
 from cardoffers_cli.credits.work import reconcile_in
 from cardoffers_cli.events.deliver import HELD_BECAUSE, HELD_NEXT
 from cardoffers_cli.events.sending import send
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.clock import Clock, Watch, real_now
 from cardoffers_cli.kernel.store.signing_secrets import UNUSABLE
 from cardoffers_cli.kernel.words.errors import Refused, StoreBusy, StoreDamaged
@@ -391,7 +391,7 @@ def _audit(work: NightContext) -> StepResult:
 
     with work.job.store() as store:
         catch_up(store, work.job)
-        head = security_log.head(store)
+        head = acts.head(store)
         up_to_run_no = night_audits.up_to(store, run_no=night.run_no, now=night.as_of)
         after_run_no = night_audits.audited_to(store, night_no=night.night_no, now=night.as_of)
         if after_run_no is None or archive_of(store) or is_mostly_new(store, after_run_no):

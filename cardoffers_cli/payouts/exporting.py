@@ -12,11 +12,10 @@ from __future__ import annotations
 from datetime import date, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from cardoffers_cli.institutions.accounts import find_account
 from cardoffers_cli.kernel.sheets.exports import OWNER_ONLY, replacing
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.approval_requests import approvable, asked_before, require_approval
 from cardoffers_cli.kernel.store.institutions import institution_of
 from cardoffers_cli.kernel.store.runs import run_record
@@ -331,14 +330,12 @@ def _make(
 
 def _log(store: Store, job: Job, owner: Institution, event: str, data: Mapping[str, Any]) -> None:
     """Append what became of a payment of a statement to the security log."""
-    security_log.append(
+    acts.append(
         store,
         event,
-        event_id=uuid4(),
+        job,
         institution_id=owner.id,
         details=data,
-        now=job.now,
-        actor=job.actor,
     )
 
 

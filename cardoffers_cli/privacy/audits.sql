@@ -11,5 +11,5 @@ where (
     and cardholders.cardholder_token is distinct from
         'erased-' || replace(cast(erasures.erasure_id as varchar), '-', '')
 )
-    or erasures.erasure_id not in (select security_log.event_id from security_log)
+    or erasures.erasure_id not in (select acts.event_id from acts)
 order by erasures.erasure_id;

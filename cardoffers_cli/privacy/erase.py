@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
-from cardoffers_cli.kernel.store import security_log, snapshot
+from cardoffers_cli.kernel.store import acts, snapshot
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
 from cardoffers_cli.kernel.store.erasures import (
     KEY_BYTES,
@@ -184,13 +183,11 @@ def reapply(
 def _log_answer(store: Store, job: Job, file: Path | None, since: datetime) -> None:
     """Keep in the security log by what the list is known to be whole."""
     with store.transaction():
-        security_log.append(
+        acts.append(
             store,
             "erasures_known",
-            event_id=uuid4(),
+            job,
             details={"since": format_moment(since), "list": str(file) if file else None},
-            now=job.now,
-            actor=job.actor,
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.erasures import pads_of
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.records import Record
@@ -133,9 +133,10 @@ def erase_again(store: Store, job: Job, listed: ErasureList) -> int:
 
 def log_erasure(store: Store, erasure: ListedErasure, job: Job, *, is_again: bool = False) -> None:
     """Append an erasure to the security log, by the keyed hash of its token, once."""
-    security_log.append(
+    acts.append(
         store,
         "cardholder_erased",
+        job,
         event_id=erasure.erasure_id,
         institution_id=erasure.institution_id,
         details={
@@ -143,6 +144,4 @@ def log_erasure(store: Store, erasure: ListedErasure, job: Job, *, is_again: boo
             "reason": erasure.reason,
             "again": is_again,
         },
-        now=job.now,
-        actor=job.actor,
     )

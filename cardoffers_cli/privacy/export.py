@@ -97,7 +97,7 @@ NOT_EXPORTED = {
     "rejects": "errors of rows that nothing was kept of, not even whose they were",
     "merchant_answers": "what staff answered of merchants, of nobody",
     "finding_acceptances": "what staff wrote of findings, which are exported as verdicts",
-    "security_log": "what staff did; of erasures it has keyed hashes alone",
+    "acts": "what staff did; of erasures it has keyed hashes alone",
     "erasures": "keyed hashes of who is no longer a cardholder",
 }
 """Why nothing of a table is exported."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from cardoffers_cli.institutions.changes import record_changes
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -105,14 +104,12 @@ def hold_cardholder(
                     **run.by,
                 )
                 run.counts["changed"] = 1
-            security_log.append(
+            acts.append(
                 store,
                 "legal_hold_changed",
-                event_id=uuid4(),
+                job,
                 institution_id=owner.id,
                 details={"cardholder_no": number, "is_on": not release, "reason": reason.strip()},
-                now=job.now,
-                actor=job.actor,
             )
     return HoldResult(
         institution=owner.slug,

@@ -18,7 +18,7 @@ from cardoffers_cli.intake.copies import MASK
 from cardoffers_cli.intake.layouts import open_layout
 from cardoffers_cli.intake.sources import aside
 from cardoffers_cli.intake.transactions import FileReading
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.card_numbers import keep_numbers, masked_references, numbers_of
 from cardoffers_cli.kernel.store.institutions import Institution, find_institution
 from cardoffers_cli.kernel.store.interning import next_number
@@ -113,14 +113,12 @@ def check_owner(
         return
     evidence, other = match
     if is_own:
-        security_log.append(
+        acts.append(
             store,
             "file_of_other_institution_taken",
-            event_id=uuid4(),
+            job,
             institution_id=owner.id,
             details={"file": file.name, "evidence": evidence, **other},
-            now=job.now,
-            actor=job.actor,
         )
         return
     name = "FILE" if file.name == "-" else quote(file.name)

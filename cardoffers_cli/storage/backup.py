@@ -22,11 +22,11 @@ from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.kernel.disk.folders import check_room, digest_of
 from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.store import (
+    acts,
     backup_places,
     copying,
     erasures,
     journal,
-    security_log,
     signing_secrets,
 )
 from cardoffers_cli.kernel.store.layout import (
@@ -286,7 +286,7 @@ def _head(store: Store) -> Mapping[str, Any]:
     return {
         "run_no": newest.run_no if newest else 0,
         "run_id": str(newest.run_id) if newest else None,
-        "security_head": security_log.head(store),
+        "security_head": acts.head(store),
     }
 
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.kernel.store import (
+    acts,
     backup_places,
     journal,
-    security_log,
     signing_secrets,
     usage_journal,
 )
@@ -340,7 +340,7 @@ _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     TAKEN_FILES: _taken_files,
 }
 _INSIDE: dict[str, Callable[[Store], Found]] = {
-    "security_log_is_whole": lambda store: _listed(security_log.faults(store)),
+    "security_log_is_whole": lambda store: _listed(acts.faults(store)),
     "history_is_whole": _parts,
     "no_card_numbers": _card_numbers,
 }

@@ -135,7 +135,7 @@ def test_what_needs_none_goes_through(
 
 
 def test_without_an_approval_the_request_is_kept_and_nothing_else(made: Job) -> None:
-    before = kept(made, "approvals", "runs", "security_log")
+    before = kept(made, "approvals", "runs", "acts")
     with pytest.raises(ApprovalNeeded) as caught:
         work(made)
     ((request,),) = found(made, "select cast(approval_id as varchar) from approvals")
@@ -151,7 +151,7 @@ def test_without_an_approval_the_request_is_kept_and_nothing_else(made: Job) -> 
         f"Until 2026-06-08 12:00 UTC somebody else than tester types"
         f" `cardoffers approve give {request}`; then type the same command again."
     ) == caught.value.hint
-    assert before == kept(made, "approvals", "runs", "security_log")
+    assert before == kept(made, "approvals", "runs", "acts")
     assert [("approval_request",)] == found(made, "select kind from runs")
     assert [("approval_requested", "tester")] == events(made)
 
@@ -306,10 +306,10 @@ WEAKER: list[dict[str, Any]] = [
 def test_nobody_turns_it_off_or_loosens_it_alone(made: Job, values: dict[str, Any]) -> None:
     dry = set_institution(made, "alder", {}, settings=values, dry_run=True)
     assert (NEEDED, len(values)) == (dry.approval, len(dry.changes))
-    before = kept(made, "approvals", "runs", "security_log")
+    before = kept(made, "approvals", "runs", "acts")
     with pytest.raises(ApprovalNeeded, match="Changing the settings of approvals needs"):
         set_(made, "alder", **values)
-    assert before == kept(made, "approvals", "runs", "security_log")
+    assert before == kept(made, "approvals", "runs", "acts")
     answer(made)
     assert len(values) == len(set_(made, "alder", **values))
     assert ["approval_requested", "approval_used", "approval_policy_changed"] == [
@@ -488,11 +488,9 @@ BREAKS = {
     "insert into approvals select * replace (uuid() as approval_id) from approvals": (
         "approvals_are_of_two_persons"
     ),
-    "delete from security_log where event = 'approval_requested'": (
-        "approvals_are_in_the_security_log"
-    ),
-    "delete from security_log where event = 'approval_given'": "approvals_are_in_the_security_log",
-    "delete from security_log where event = 'approval_used'": "approvals_are_in_the_security_log",
+    "delete from acts where kind = 'approval_requested'": ("approvals_are_in_the_security_log"),
+    "delete from acts where kind = 'approval_given'": "approvals_are_in_the_security_log",
+    "delete from acts where kind = 'approval_used'": "approvals_are_in_the_security_log",
 }
 
 

@@ -133,7 +133,7 @@ MORE_ROWS = {
     "credit import": {"imports", "duplicates", "rejects"},
     "bank import": {"bank_files"},
     "api": {"imports", "duplicates"},
-    "webhook": {"attempts", "security_log"},
+    "webhook": {"attempts", "acts"},
     "nightly": {"attempts"},
     "run resume": {"attempts"},
 }

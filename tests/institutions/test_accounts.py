@@ -48,7 +48,7 @@ def test_an_account_is_a_setting_that_is_shown_masked(
     assert changes == [(each.field, each.old_value, each.new_value) for each in result.changes]
     audited = found(made, "select field, old_value, new_value from audit_log order by audit_no")
     assert changes == audited[2:]
-    logged = found(made, "select count(*) from security_log where event = 'account_changed'")
+    logged = found(made, "select count(*) from acts where kind = 'account_changed'")
     assert [(1 + bool(changes),)] == logged
     shown = show_institution(made, "alder")
     assert all(full not in str(dict(shown)) for full in (BERLIN, LONDON))

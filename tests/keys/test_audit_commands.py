@@ -96,7 +96,7 @@ def test_a_log_that_is_whole_prints_its_head(audit: Any) -> None:
 
 def test_a_log_that_is_not_whole_is_a_finding_that_names_the_entry(audit: Any, job: Job) -> None:
     with job.store() as store:
-        store.connection.execute("update security_log set actor = 'nobody' where entry_no = 2")
+        store.connection.execute("update acts set actor = 'nobody' where act_no = 2")
     verified = audit("verify")
     fault = {
         "entry_no": 2,
@@ -115,7 +115,7 @@ def test_a_log_that_is_not_whole_is_a_finding_that_names_the_entry(audit: Any, j
 def test_a_head_that_does_not_fit_is_a_finding(audit: Any, job: Job) -> None:
     head = audit("verify").document["head"]
     with job.store() as store:
-        store.connection.execute("delete from security_log where entry_no = 3")
+        store.connection.execute("delete from acts where act_no = 3")
     assert 0 == audit("verify").exit_code
     cut = audit("verify", "--head", head)
     assert (3, [(3, "log_cut_off")]) == (

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.usage_journal import Entries, UsageJournal
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.keys import security
@@ -37,12 +37,13 @@ def job(tmp_path: Path) -> Job:
             ],
             start=1,
         ):
-            security_log.append(
+            acts.append(
                 store,
                 event,
+                acts.ChangeAuthor(
+                    run_no=number, now=NOON + timedelta(minutes=number), actor="tester"
+                ),
                 event_id=uid(f"event {number}"),
-                now=NOON + timedelta(minutes=number),
-                actor="tester",
                 institution_id=uid(institution),
                 key_id=uid(key) if key else None,
                 details={"number": number},
@@ -82,7 +83,9 @@ def test_an_entry_is_shown_with_all_that_is_known(job: Job) -> None:
         "institution": "alder",
         "key_id": uid("key"),
         "event": "key_revoked",
+        "subject": None,
         "actor": "tester",
+        "approver": None,
         "details": {"number": 3},
     } == shown
 
@@ -115,16 +118,20 @@ def test_an_empty_log_is_whole_and_has_a_head(tmp_path: Path) -> None:
 
 
 CHANGES = {
-    "entry_no": "7",
+    "act_no": "7",
     "event_id": f"cast('{uid('other')}' as uuid)",
+    "run_no": "null",
     "happened_at": "happened_at + interval 1 microsecond",
     "institution_id": f"cast('{uid('other')}' as uuid)",
     "key_id": "null",
-    "event": "'key_rotated'",
+    "kind": "'key_rotated'",
+    "subject": "'other'",
     "actor": "'nobody'",
+    "approver": "'nobody'",
+    "row_sha256": f"'{ZEROS}'",
     "details": "'{}'",
     "previous_hash": f"'{ZEROS[1:]}1'",
-    "entry_hash": f"'{ZEROS[1:]}1'",
+    "hash": f"'{ZEROS[1:]}1'",
 }
 
 
@@ -133,35 +140,33 @@ CHANGES = {
 def test_a_change_of_any_column_of_any_row_is_found(job: Job, column: str) -> None:
     for number in (1, 2, 3):
         value = CHANGES[column] if (column, number) != ("key_id", 2) else CHANGES["event_id"]
-        change = f"update security_log set {column} = {value} where entry_no = {number}"  # noqa: S608
+        change = f"update acts set {column} = {value} where act_no = {number}"  # noqa: S608
         with job.store() as store, store.transaction(keep=False):
             store.connection.execute(change)
-            first = security_log.faults(store)[0]
+            first = acts.faults(store)[0]
         renumbered = {"entry_no": {1: 2, 2: 3, 3: 7}[number], "fault": "entries_missing_before"}
         changed = {"entry_no": number, "fault": "entry_changed"}
-        assert (renumbered if column == "entry_no" else changed) == first
+        assert (renumbered if column == "act_no" else changed) == first
 
 
 def test_every_column_is_changed_in_turn(job: Job) -> None:
     with job.store(read_only=True) as store:
-        columns = [name for name, *_ in select(store, "describe security_log")]
+        columns = [name for name, *_ in select(store, "describe acts")]
     assert columns == list(CHANGES)
 
 
-COPY = (
-    "insert into security_log select {}, * exclude (entry_no) from security_log where entry_no = 3"
-)
+COPY = "insert into acts select {}, * exclude (act_no) from acts where act_no = 3"
 MOVES = [
-    ("the first is removed", "delete from security_log where entry_no = 1", (2, "missing_before")),
-    ("one is removed", "delete from security_log where entry_no = 2", (3, "missing_before")),
+    ("the first is removed", "delete from acts where act_no = 1", (2, "missing_before")),
+    ("one is removed", "delete from acts where act_no = 2", (3, "missing_before")),
     (
         "two change places",
-        "update security_log set entry_no = 5 - entry_no where entry_no in (2, 3)",
+        "update acts set act_no = 5 - act_no where act_no in (2, 3)",
         (2, "changed"),
     ),
     (
         "one is there twice",
-        "insert into security_log select * from security_log where entry_no = 2",
+        "insert into acts select * from acts where act_no = 2",
         (2, "doubled"),
     ),
     (
@@ -188,43 +193,40 @@ def test_a_row_out_of_its_place_is_found(job: Job, sql: str, expected: tuple[int
 
 
 FORGE = """
-update security_log
-set {change},
-    entry_hash = security_hash(
-        previous_hash, {entry_no}, event_id, happened_at, institution_id, key_id, event, {actor},
-        details
-    )
-where entry_no = {number}
+with forged as (
+    select * replace ({change}) from acts where act_no = {number}
+)
+update acts
+set act_no = forged.act_no, actor = forged.actor, hash = act_hash(forged)
+from forged
+where acts.act_no = {number}
 """
 
 
 def test_a_row_with_a_hash_that_was_computed_anew_is_found_at_the_next(job: Job) -> None:
-    forged = {"change": "actor = 'nobody'", "actor": "'nobody'", "entry_no": "entry_no"}
-    tamper(job, FORGE.format(**forged, number=2))
+    tamper(job, FORGE.format(change="'nobody' as actor", number=2))
     assert [(3, "entry_not_chained")] == faults(job)
 
 
 def test_a_row_that_was_removed_and_the_next_numbered_anew_is_found(job: Job) -> None:
-    renumbered = {"change": "entry_no = 2", "actor": "actor", "entry_no": "2"}
     tamper(
         job,
-        "delete from security_log where entry_no = 2",
-        FORGE.format(**renumbered, number=3),
+        "delete from acts where act_no = 2",
+        FORGE.format(change="2 as act_no", number=3),
     )
     assert [(2, "entry_not_chained")] == faults(job)
 
 
 def test_an_end_that_was_cut_off_is_found_by_the_head(job: Job) -> None:
     kept = head(job)
-    tamper(job, "delete from security_log where entry_no = 3")
+    tamper(job, "delete from acts where act_no = 3")
     assert [] == faults(job)
     assert [(3, "log_cut_off")] == faults(job, kept)
 
 
 def test_an_end_that_was_written_anew_is_found_by_the_head(job: Job) -> None:
     kept = head(job)
-    forged = {"change": "actor = 'nobody'", "actor": "'nobody'", "entry_no": "entry_no"}
-    tamper(job, FORGE.format(**forged, number=3))
+    tamper(job, FORGE.format(change="'nobody' as actor", number=3))
     assert [] == faults(job)
     assert [(3, "head_differs")] == faults(job, kept)
 
@@ -232,7 +234,7 @@ def test_an_end_that_was_written_anew_is_found_by_the_head(job: Job) -> None:
 def test_an_old_head_holds_for_a_log_that_has_grown(job: Job) -> None:
     kept = head(job)
     with job.store() as store:
-        security_log.append(store, "more", event_id=uid("event 4"), now=NOON, actor="tester")
+        acts.append(store, "more", job)
     assert [] == faults(job, kept)
 
 
@@ -264,8 +266,8 @@ def noted(job: Job) -> None:
 def refusals(store: Store) -> list[tuple[Any, ...]]:
     return select(
         store,
-        "select event_id, happened_at, institution_id, key_id, details from security_log"
-        " where event = 'key_refused' order by entry_no",
+        "select event_id, happened_at, institution_id, key_id, details from acts"
+        " where kind = 'key_refused' order by act_no",
     )
 
 

@@ -59,7 +59,7 @@ def later(job: Job, text: str) -> Job:
 
 
 def log(job: Job) -> list[tuple[str, str, dict[str, Any]]]:
-    rows = found(job, "select event, actor, details, key_id from security_log order by entry_no")
+    rows = found(job, "select kind, actor, details, key_id from acts order by act_no")
     return [(event, str(key_id), json.loads(details)) for event, _, details, key_id in rows]
 
 

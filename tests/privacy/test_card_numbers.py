@@ -463,7 +463,7 @@ def test_a_declared_length_is_no_card_number_until_it_is_taken_back(
         cardoffers(*words, "--store", alder.path)
         assert {expected} == verdicts(alder, tmp_path, (1, 30), **token)
         assert {"no_card_numbers": said == "16"} == card_audit(alder)
-    logged = "select details from security_log where event = 'numbers_declared' order by entry_no"
+    logged = "select details from acts where kind = 'numbers_declared' order by act_no"
     assert [
         {"numbers": [None, "card_token=16"]},
         {"numbers": ["card_token=16", "card_token=15"]},

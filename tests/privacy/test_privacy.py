@@ -179,8 +179,8 @@ def test_the_token_is_nowhere_and_everything_else_is_where_it_was(
 @slow
 def test_the_security_log_names_nobody(alder: Job) -> None:
     done = erase(alder)
-    ((event, details),) = found(alder, "select event, details from security_log")
-    assert ("cardholder_erased", done.token_hash) == (event, json.loads(details)["token_hash"])
+    ((kind, details),) = found(alder, "select kind, details from acts")
+    assert ("cardholder_erased", done.token_hash) == (kind, json.loads(details)["token_hash"])
     assert done.token_hash is not None
     assert TOKEN not in str(kept(alder))
 
@@ -468,9 +468,7 @@ def test_somebody_may_say_that_the_list_is_whole(alder: Job, tmp_path: Path) -> 
     assert NOON == restore(elsewhere, file).erasures_unknown_since
     assert NOON == restore(elsewhere, file).erasures_unknown_since
     reapply(elsewhere, none_since=True)
-    assert ["erasures_known"] == [
-        event for (event,) in found(elsewhere, "select event from security_log")
-    ]
+    assert ["erasures_known"] == [kind for (kind,) in found(elsewhere, "select kind from acts")]
     assert "erasures_unknown_since" not in restore(elsewhere, file, accept_loss=True)
 
 

@@ -129,7 +129,7 @@ def test_what_is_this_ones_too_counts_for_nothing(made: Job, tmp_path: Path) -> 
         1 == taken(made, file_of(tmp_path / "more.csv", OWN + "\n21 holder-of-alder-4 1"))["valid"]
     )
     ((details,),) = found(
-        made, "select details from security_log where event = 'file_of_other_institution_taken'"
+        made, "select details from acts where kind = 'file_of_other_institution_taken'"
     )
     told = json.loads(details)
     assert ("digest", "brook", 1, 1) == tuple(
@@ -163,7 +163,7 @@ def test_institutions_may_share_their_tokens(made: Job, tmp_path: Path) -> None:
     with pytest.raises(FileRefused, match="tokens"):
         taken(made, path)
     assert [("token_sharing_changed", '{"shares_tokens_with": [null, "alder"]}')] == found(
-        made, "select event, details from security_log order by entry_no limit 1"
+        made, "select kind, details from acts order by act_no limit 1"
     )
 
 

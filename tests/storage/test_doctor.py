@@ -251,7 +251,7 @@ def test_everything_has_happened_in_the_good_store(good: Job) -> None:
     moves = "select distinct status from ledger_moves order by all"
     assert [("pending",), ("reversed",), ("settled",)] == found(good, moves)
     counted = "select count(*) > 0 from "
-    for table in ("adjustments", "rejects", "duplicates", "inbox_messages", "security_log"):
+    for table in ("adjustments", "rejects", "duplicates", "inbox_messages", "acts"):
         assert [(True,)] == found(good, counted + table)
     assert [(1,)] == found(good, "select count(*) from runs where kind = 'offer_add'")
 
@@ -563,8 +563,8 @@ BREAKS = {
     "delete from purchase_day_counts": "purchase_days_are_counted",
     "update offer_counts set links = links + 1": "offers_are_counted",
     "update counted_up_to set run_no = run_no + 99": "counts_end_with_what_is_there",
-    "update security_log set actor = 'nobody' where entry_no = 2": "security_log_is_whole",
-    "delete from security_log where entry_no = 1": "security_log_is_whole",
+    "update acts set actor = 'nobody' where act_no = 2": "security_log_is_whole",
+    "delete from acts where act_no = 1": "security_log_is_whole",
     "delete from runs where run_no = 1": "journal_is_the_stores",
     "insert into erasures select uuid(), institution_id, cardholder_no, '', '', now(), 1, ''"
     " from cardholders": "erased_have_tombstones",

@@ -145,5 +145,5 @@ def test_the_watch_is_a_setting_that_is_off_and_logged(made: Job) -> None:
     assert "on" == show_institution(made, "alder")["watch"]
     assert [("watch", "on", "off")] == change(is_on=False)
     assert "watch" not in show_institution(made, "alder")
-    logged = "select count(*) from security_log where event = 'watch_changed'"
+    logged = "select count(*) from acts where kind = 'watch_changed'"
     assert [(2,)] == found(made, logged)

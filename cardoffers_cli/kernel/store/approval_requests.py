@@ -11,9 +11,9 @@ import json
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
-from uuid import uuid4, uuid5
+from uuid import uuid5
 
-from cardoffers_cli.kernel.store import security_log
+from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.runs import newest_clock, run_record
 from cardoffers_cli.kernel.words.approvals import (
     ACTIONS,
@@ -257,14 +257,13 @@ def log_approval(
         "digest": request.digest,
         **more,
     }
-    security_log.append(
+    acts.append(
         store,
         event,
-        event_id=uuid5(request.approval_id, event) if is_once else uuid4(),
+        acts.ChangeAuthor(run_no=None, now=now, actor=actor),
+        event_id=uuid5(request.approval_id, event) if is_once else None,
         institution_id=request.institution_id,
         details={name: value for name, value in details.items() if value is not None},
-        now=now,
-        actor=actor,
     )
 
 

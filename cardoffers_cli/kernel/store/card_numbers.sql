@@ -8,7 +8,7 @@
 --     payment_id, plan, prefix, previous_hash, previous_number, previous_sha256, refund_auto_link, root,
 --     scopes, segments, series, sha256, slug, stamp, state, status, table_name, token_hash, toml, trace,
 --     webhook_events, accepted_sha256, secret_sha256, placed_sha256, taken_sha256,
---     night_files, night_steps, nights, number_evidence, picked_files, security_log, offer_id,
+--     night_files, night_steps, nights, number_evidence, picked_files, acts, offer_id,
 --     subject_id, place, webhook_url, numbers, audit_log.field, rejects.field, rejects.message,
 --     reconciliation_verdicts.subject, statements, invoices
 

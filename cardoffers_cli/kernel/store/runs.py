@@ -14,11 +14,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4, uuid5
 
+from cardoffers_cli.kernel.store.acts import ChangeAuthor
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.store.interning import next_number, numbered_up_to
 from cardoffers_cli.kernel.store.journal_file import JournalLine
 from cardoffers_cli.kernel.words.errors import Refused
-from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,14 +32,6 @@ COMMIT = "commit"
 _NEXT = "kernel/store/runs:next_no"
 _AHEAD = timedelta(days=1)
 """How far a clock may be ahead of all that is known of the time."""
-
-
-class ChangeAuthor(Record):
-    """Who makes a change, as audit logs keep it."""
-
-    run_no: int
-    now: datetime
-    actor: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1099,19 +1099,24 @@ create table inbox_messages (
     read_at timestamp
 );
 
--- name: security_log
--- Grain: one row per security event, each carrying the hash of the row before it. Append only.
-create table security_log (
-    entry_no bigint not null,
+-- name: acts
+-- What was done, by whom (rules.md#acts). Grain: one row per act, each carrying the hash of the row
+-- before it. Append only.
+create table acts (
+    act_no bigint not null,
     event_id uuid not null,
+    run_no bigint,  -- that did it; null of what is done outside of runs
     happened_at timestamp not null,
     institution_id uuid,
     key_id uuid,
-    event varchar not null,
+    kind varchar not null,
+    subject varchar,  -- what it was done to; null of kinds without rows
     actor varchar not null,
+    approver varchar,  -- the second person, where one was asked
+    row_sha256 varchar,  -- of the rows that it made (view act_rows)
     details varchar not null,  -- JSON
     previous_hash varchar not null,  -- 64 zeros for the first row
-    entry_hash varchar not null
+    hash varchar not null
 );
 
 -- Approvals of a second person

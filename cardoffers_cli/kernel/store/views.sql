@@ -1,6 +1,6 @@
 -- Ids that are derived from what they identify, so that doing a step twice makes the same id.
 -- Amounts: rounding, the commission, and how an amount is written.
--- When a key ends, and the hash of a row of the security log.
+-- When a key ends, and the hash of an act.
 
 -- name: derived_id
 -- A UUID (RFC 9562, version 8) from the SHA-256 of a text.
@@ -80,19 +80,14 @@ create or replace macro key_ends_at(expires_at, retires_at) as least(
     coalesce(expires_at, retires_at), coalesce(retires_at, expires_at)
 );
 
--- name: security_hash
--- The hash of a row of the security log: over every column of it and the hash before. The one place
--- of the rule; writing and verifying both use it.
-create or replace macro security_hash(
-    previous_hash, entry_no, event_id, happened_at, institution_id, key_id, event, actor, details
-) as sha256(
-    previous_hash
-    || chr(31) || cast(entry_no as varchar)
-    || chr(31) || cast(event_id as varchar)
-    || chr(31) || cast(happened_at as varchar)
-    || chr(31) || coalesce(cast(institution_id as varchar), '')
-    || chr(31) || coalesce(cast(key_id as varchar), '')
-    || chr(31) || event
-    || chr(31) || actor
-    || chr(31) || details
+-- name: act_hash
+-- The hash of a row of the log of acts: over every column of it and the hash before. The one place of the rule; writing and verifying both use it.
+create or replace macro act_hash(act) as sha256(
+    concat_ws(
+        chr(31), act.previous_hash, act.act_no, act.event_id,
+        coalesce(cast(act.run_no as varchar), ''), act.happened_at,
+        coalesce(cast(act.institution_id as varchar), ''),
+        coalesce(cast(act.key_id as varchar), ''), act.kind, coalesce(act.subject, ''), act.actor,
+        coalesce(act.approver, ''), coalesce(act.row_sha256, ''), act.details
+    )
 );

@@ -128,7 +128,7 @@ def test_the_key_is_asked_about_before_anything_else(door: Door, key: str) -> No
 
 
 def test_a_refused_call_changes_nothing(door: Door, job: Job) -> None:
-    log = ("security_log", "api_keys")
+    log = ("acts", "api_keys")
     before = kept(job, *log)
     for key, place, code in CASES:
         if code and key in {"revoked", "reporting"}:

@@ -48,7 +48,7 @@ def rows_of(job: Job, institution: str) -> dict[str, list[tuple[Any, ...]]]:
                 store, f"from {table} where institution_id = '{uid(institution)}' order by all"
             )
             for (table,) in select(store, OWNED)
-            if table not in {"security_log", "api_keys"}
+            if table not in {"acts", "api_keys"}
         }
 
 

@@ -200,7 +200,7 @@ def test_a_call_without_its_body_is_refused_and_never_done(job: Job) -> None:
     assert [(401, "unauthenticated"), (403, "token_revoked"), (503, "busy")] == told(
         service(job).answer_all(calls, wait_s=1)
     )
-    assert [("key_refused",)] * 2 == found(job, "select event from security_log")
+    assert [("key_refused",)] * 2 == found(job, "select kind from acts")
     assert [] == found(job, "select transaction_ref from purchases")
 
 
@@ -222,13 +222,13 @@ def test_refused_keys_come_into_the_security_log(job: Job) -> None:
     service(job).answer_all([call(SINGLE, "unknown", event("A"))], wait_s=1)
     later = Service(job, lambda: NOON.replace(hour=13))
     later.answer_all([call(SINGLE, "alderall", event("A"))], wait_s=1)
-    assert [("key_refused",)] == found(job, "select event from security_log order by entry_no")
+    assert [("key_refused",)] == found(job, "select kind from acts order by act_no")
 
 
 def test_a_log_that_cannot_be_kept_spoils_no_answer_and_waits_in_the_book(job: Job) -> None:
     """What is committed must not be answered 500 because of what is tidied up afterwards."""
     with job.store() as store:
-        store.connection.execute("alter table security_log rename to elsewhere")
+        store.connection.execute("alter table acts rename to elsewhere")
     calls = [call(SINGLE, "unknown", event("A")), call(SINGLE, "alderall", event("A"))]
     assert [(401, "unauthenticated"), (202, "accepted")] == told(
         service(job).answer_all(calls, wait_s=1)

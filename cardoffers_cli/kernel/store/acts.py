@@ -1,4 +1,4 @@
-"""The security log (rules.md#security-log): who made, used and ended keys, chained by hash.
+"""The security log (rules.md#acts): who made, used and ended keys, chained by hash.
 
 Whoever keeps the head (number and hash of the last row) can tell later whether a row before it was
 changed, removed or put elsewhere, and whether the end was cut off.
@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
+
+
+class ChangeAuthor(Record):
+    """Who makes a change, as audit logs keep it."""
+
+    run_no: int | None
+    now: datetime
+    actor: str
 
 
 class SecurityEntry(Record, sheet="* key_id event_id"):
@@ -29,7 +38,9 @@ class SecurityEntry(Record, sheet="* key_id event_id"):
     institution: str | None = shown(gives_way=1)
     key_id: UUID | None = shown(gives_way=4)
     event: str
+    subject: str | None = shown(gives_way=6)
     actor: str = shown(gives_way=2)
+    approver: str | None = shown(gives_way=7)
     details: Mapping[str, Any] = shown(gives_way=3)
 
 
@@ -42,32 +53,36 @@ class ChainFault(Record):
 
 def append(
     store: Store,
-    event: str,
+    kind: str,
+    by: Job | ChangeAuthor,
     *,
-    event_id: UUID,
-    now: datetime,
-    actor: str,
+    event_id: UUID | None = None,
     institution_id: UUID | None = None,
     key_id: UUID | None = None,
+    subject: str | None = None,
+    row_sha256: str | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Append an event; one whose id is there already is not written again."""
+    """Append an act; one whose `event_id` is there already is not written again."""
     store.execute(
-        "kernel/store/security_log:append",
+        "kernel/store/acts:append",
         event_id=event_id,
-        happened_at=now,
+        run_no=getattr(by, "run_no", None),
+        happened_at=by.now,
         institution_id=institution_id,
         key_id=key_id,
-        event=event,
-        actor=actor,
+        kind=kind,
+        subject=subject,
+        actor=by.actor,
+        row_sha256=row_sha256,
         details=dumps(details or {}),
     )
 
 
 def head(store: Store) -> str:
     """Return the head of the chain as `number:hash`."""
-    row = store.rows("kernel/store/security_log:head")[0]
-    return f"{row['entry_no']}:{row['entry_hash']}"
+    row = store.rows("kernel/store/acts:head")[0]
+    return f"{row['act_no']}:{row['hash']}"
 
 
 def entries(
@@ -81,7 +96,7 @@ def entries(
 ) -> list[SecurityEntry]:
     """Return the latest events, the newest first; the window is half-open."""
     rows = store.rows(
-        "kernel/store/security_log:entries",
+        "kernel/store/acts:entries",
         institution_id=institution_id,
         event=event,
         from_at=from_at,
@@ -93,4 +108,4 @@ def entries(
 
 def faults(store: Store) -> list[ChainFault]:
     """Return where the chain is broken, the first hundred."""
-    return store.records(ChainFault, "kernel/store/security_log:faults")
+    return store.records(ChainFault, "kernel/store/acts:faults")
