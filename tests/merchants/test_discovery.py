@@ -106,6 +106,30 @@ def test_links_and_payers_of_before_are_counted_of_the_merchant(job: Job) -> Non
     assert [(1, 1)] * 2 == [(each.links, each.cardholders_in_common) for each in told]
 
 
+def test_of_one_institution_what_waits_for_it_and_would_pay_it_is_suggested(job: Job) -> None:
+    """What was paid before, and what waits for others, is not counted."""
+    with job.store() as store:
+        put(store, "offers", [{"offer": "M", "merchant": "Luna Books", "cashback": "3.00"}])
+        put(store, "programs", [{"offer": "M"}])
+        put(store, "links", [{"cardholder": "cal", "offer": "M"}])
+        put(store, "purchases", [{"ref": "r4", "cardholder": "cal", "identifier": "100"}])
+    match_purchases(job)
+    with job.store() as store:
+        row = {"institution": "brook", "cardholder": "eve", "descriptor": "LUNA BOOKS #101"}
+        put(store, "purchases", [{"ref": "b1", "identifier": "101", **row}])
+    assert {
+        "alder": [("101", 1, "2.00"), ("102", 1, "None")],
+        "brook": [("101", 1, "None")],
+        None: [("101", 2, "2.00"), ("102", 1, "None")],
+    } == {
+        each: [
+            (told.merchant_identifier, told.purchases, str(told.cashback))
+            for told in suggest_merchants(job, each)
+        ]
+        for each in ("alder", "brook", None)
+    }
+
+
 def test_a_suggestion_and_its_evidence_change_nothing(job: Job) -> None:
     with job.store() as store:
         before = snapshot(store)
