@@ -163,6 +163,11 @@ class Source:
         with _damage_named(), self._open() as stream:
             return stream.read(HEAD_BYTES)
 
+    def begins_with(self, taken_bytes: int, taken_sha256: str) -> bool:
+        """Whether its first bytes, so many, have this digest."""
+        with self._open() as stream:
+            return sha256_of(stream, taken_bytes) == taken_sha256
+
     def blocks(self) -> Iterator[bytes]:
         """Read all of it in blocks, the byte order mark left out; one block is read ahead.
 
@@ -217,6 +222,16 @@ class Source:
 
     def __exit__(self, *_raised: object) -> None:
         self.close()
+
+
+def sha256_of(file: BinaryIO, size_bytes: int = sys.maxsize) -> str:
+    """Return the SHA-256 of a file, or of its first bytes, in hex."""
+    file.seek(0)
+    digest = hashlib.sha256()
+    while block := file.read(min(BLOCK_BYTES, size_bytes)):
+        digest.update(block)
+        size_bytes -= len(block)
+    return digest.hexdigest()
 
 
 def open_source(source: str) -> Source:

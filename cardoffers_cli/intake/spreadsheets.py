@@ -10,7 +10,6 @@ are named.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from cardoffers_cli.intake.lines import QUOTE
 from cardoffers_cli.intake.profiles.guessing import guess_layout
-from cardoffers_cli.intake.sources import BLOCK_BYTES, HEAD_BYTES, WORKBOOKS, Limits, SheetText
+from cardoffers_cli.intake.sources import HEAD_BYTES, WORKBOOKS, Limits, SheetText, sha256_of
 from cardoffers_cli.intake.worksheets import Workbook, open_zip
 from cardoffers_cli.kernel.words.findings import unusable
 from cardoffers_cli.kernel.words.visible import visible
@@ -68,7 +67,7 @@ def read_workbook(
             text=_text_of(book.rows(sheet, decimal=decimal), header, source),
             name=sheet.name,
             others=[part.name for part in sheets if part != sheet],
-            sha256=_digest(source),
+            sha256=sha256_of(source.stored),
         )
 
 
@@ -153,15 +152,6 @@ def _line(cells: Iterable[str]) -> bytes:
         f'"{cell.replace(QUOTE, QUOTE * 2)}"' if _SPECIAL.search(cell) else cell for cell in cells
     )
     return (",".join(quoted) + "\n").encode(errors="replace")
-
-
-def _digest(source: Source) -> str:
-    file = source.stored
-    file.seek(0)
-    digest = hashlib.sha256()
-    while block := file.read(BLOCK_BYTES):
-        digest.update(block)
-    return digest.hexdigest()
 
 
 def _old(source: Source) -> FileUnusable:

@@ -297,13 +297,12 @@ def files(store: Store, night: Night) -> list[NightFile]:
 
 def held_files(store: Store, name: str, institution: str | None) -> list[tuple[Night, NightFile]]:
     """Return the files of a name that are held, the newest first, each with its night."""
-    rows = store.rows("night/questions:held_files", name=name, institution=institution)
-    pairs = [(get(store, row["night_no"]), row["file_no"]) for row in rows]
     return [
         (night, file)
-        for night, file_no in pairs
+        for held in store.rows("river/stored_imports:held", name=name, institution=institution)
+        for night in [get(store, held["night_no"])]
         for file in files(store, night)
-        if file.file_no == file_no
+        if file.file_no == held["file_no"]
     ]
 
 

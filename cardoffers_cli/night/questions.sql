@@ -138,18 +138,6 @@ from night_files
 where night_no = $night_no
 order by file_no;
 
--- name: held_files
--- The files that are held under a name, as they were dropped or are kept, with the institution before
--- it or without; the newest first. Grain: one row per file.
-select night_no, file_no
-from night_files
-where state = 'held'
-    and ($institution is null or institution = $institution)
-    and $name in (
-        file_name, taken_as, institution || '/' || file_name, institution || '/' || taken_as
-    )
-order by night_no desc, file_no desc;
-
 -- name: judge_file
 -- Writes what became of a file that waited, or was held; done again it stays what it was.
 update night_files

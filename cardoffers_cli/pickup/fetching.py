@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.drop import MANIFEST, marker_names
 from cardoffers_cli.drop.manifests import MANIFEST_BYTES, parse_manifest
-from cardoffers_cli.intake.sources import RATIO_FROM_BYTES
+from cardoffers_cli.intake.sources import RATIO_FROM_BYTES, sha256_of
 from cardoffers_cli.kernel.disk.folders import check_room, free_bytes
 from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.words.errors import FileUnusable, NoSpace
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.words.pickups import PickupPlace
     from cardoffers_cli.pickup.remote import Deadline, Listing, Remote, RemoteFile
-
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +81,7 @@ def fetch(pickup_job: PickupJob, remote: Remote, listing: Listing, file: RemoteF
             most = _most_unpacked(pickup_job, file)
             open_message(raw, draft, keys, pickup_job.deadline, most_bytes=most)
             draft.flush()
-            placed = _digest(draft)
+            placed = sha256_of(draft)
         if manifest and manifest.sha256:
             if manifest.sha256 not in {sha256, placed}:
                 raise unusable("manifest_mismatch", "Its SHA-256 is not that of its manifest.")
@@ -172,11 +170,3 @@ def _manifest(remote: Remote, listing: Listing, name: str) -> Manifest | None:
             return parse_manifest(b"".join(remote.read(file)), "The manifest beside it")
         raise unusable("manifest_invalid", "The manifest beside it is too large to be one.")
     return None
-
-
-def _digest(draft: BinaryIO) -> str:
-    draft.seek(0)
-    digest = hashlib.sha256()
-    while block := draft.read(_BLOCK):
-        digest.update(block)
-    return digest.hexdigest()

@@ -303,6 +303,9 @@ def take_in(
         approve(judged)
     keep_numbers(store, file.numbers)
     earlier = earlier_import(store, owner.id, file.sha256)
+    held = store.rows("river/stored_imports:held", institution=owner.slug, name=None)
+    halves = [(half["taken_bytes"], half["taken_sha256"]) for half in held]
+    whole_of = [sha256 for size, sha256 in halves if file.source.begins_with(size, sha256)]
     file_report = judged.report
     reports = []
     for part, numbers, repeats, new, report in zip(
@@ -329,7 +332,7 @@ def take_in(
                 dry_run=options.dry_run,
             )
         )
-        record = _record(reports[-1], run.run_no, job, options)
+        record = _record(reports[-1], run.run_no, job, options, whole_of)
         store.execute("river/stored_imports:record", **record)
         counts = {"received": report.received, "accepted": accepted}
         if new is not None:
@@ -438,7 +441,9 @@ def may_upload(owner: Institution) -> None:
         )
 
 
-def _record(result: ImportReport, run_no: int, job: Job, options: ImportOptions) -> dict[str, Any]:
+def _record(
+    result: ImportReport, run_no: int, job: Job, options: ImportOptions, whole_of: list[str]
+) -> dict[str, Any]:
     report = result.report
     return {
         "import_no": result.import_no,
@@ -466,6 +471,7 @@ def _record(result: ImportReport, run_no: int, job: Job, options: ImportOptions)
                 **({"profile": options.profile.digest} if options.profile else {}),
                 **({"sheet": options.sheet} if options.sheet else {}),
                 **({"is_whole": True} if options.is_whole else {}),
+                **({"whole_of": whole_of} if whole_of else {}),
             }
         ),
         "imported_at": job.now,

@@ -15,6 +15,20 @@ where institution_id = $institution_id
 order by import_no
 limit 1;
 
+-- name: held
+-- The files of an institution that nights hold, or of all; with a name, those that were dropped or are
+-- kept under it, with the institution before it or without. The newest first. Grain: one row per file.
+select night_no, file_no, taken_bytes, taken_sha256
+from night_files
+where state = 'held'
+    and ($institution is null or institution = $institution)
+    and (
+        $name is null
+        or $name in (file_name, taken_as)
+        or $name in (institution || '/' || file_name, institution || '/' || taken_as)
+    )
+order by night_no desc, file_no desc;
+
 -- name: others
 -- How many institutions there are beside one.
 select count(*) - 1 as others

@@ -1,8 +1,8 @@
 -- name: listed
 -- Files of an institution, or of all, taken in a span of time or at any, the newest first: how many of
 -- their redemptions stand, how many of these settled, and of how many webhooks were sent. Those that
--- were withdrawn have what they had taken. Those that are held still, not taken by now, come first.
--- `files` says how many there are. Grain: one row per import of a file, or per held file.
+-- were withdrawn have what they had taken. Those that are held come first, until a file is taken that
+-- begins as they do. `files`: how many there are. Grain: one row per import of a file, or held file.
 with files as (
     select
         imports.import_no, imports.import_id, imports.institution_id, imports.file_name,
@@ -31,11 +31,9 @@ with files as (
     where night_files.state = 'held'
         and not exists (
             select 1
-            from night_files as later
-            where later.institution = night_files.institution
-                and later.file_name = night_files.file_name
-                and later.night_no > night_files.night_no
-                and later.state = 'imported'
+            from imports
+            where imports.institution_id = institutions.institution_id
+                and contains(imports.options, night_files.taken_sha256)
         )
 ),
 page as materialized (

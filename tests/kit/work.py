@@ -217,10 +217,11 @@ def taken(
     *,
     dry_run: bool = False,
     is_own: bool = False,
+    is_whole: bool = False,
     **outputs: Path,
 ) -> dict[str, Any]:
     """Import a file and return the document."""
-    options = ImportOptions(dry_run=dry_run, is_own=is_own)
+    options = ImportOptions(dry_run=dry_run, is_own=is_own, is_whole=is_whole)
     done = import_file(
         str(path), institution, made, options, outputs=Outputs(**outputs), look=look_at_imports
     )

@@ -348,14 +348,17 @@ def purchases(first: int, rows: int) -> str:
     return "ref amount\n" + "\n".join(f"r{number} {1 + number}.00" for number in numbers)
 
 
+def half_of(whole: bytes) -> bytes:
+    return whole[: whole.index(b"r704") + 20]
+
+
 def with_half_a_file(made: Job) -> tuple[bytes, dict[str, Any]]:
     """Run a night that holds half a file; return the whole one, and the result."""
     for number, rows in enumerate([11, 10, 12]):
         file = file_of(made.path.parent / f"{number}.csv", purchases(100 * number, rows))
         taken(made, file)
     whole = file_of(made.path.parent / "whole.csv", purchases(700, 12)).read_bytes()
-    half = whole[: whole.index(b"r704") + 20]
-    dropped(made, "alder/june.csv", half)
+    dropped(made, "alder/june.csv", half_of(whole))
     return whole, run_night(made, NightOptions(drop=made.path.parent / "drop"))
 
 
@@ -363,12 +366,37 @@ def states(made: Job) -> list[str]:
     return [each.state for each in file_rows(made, "alder")]
 
 
+# what becomes of half of june.csv, the name that comes behind it, and what is in it
+COMES = [
+    ("taken", "june.csv", "whole", "night"),
+    ("taken", "june-again.csv", "whole", "night"),
+    ("taken", "again.csv", "whole", "import"),
+    ("taken", "again.csv", "half", "import"),
+    ("held", "june.csv", "another", "night"),
+]
+
+
 @slow
-def test_half_a_file_is_held_until_it_is_sent_again(made: Job) -> None:
+@pytest.mark.parametrize(("becomes", "name", "content", "by"), COMES)
+def test_half_a_file_is_held_until_what_it_is_the_beginning_of_is_taken(
+    made: Job, becomes: str, name: str, content: str, by: str
+) -> None:
+    """Another file of its name is no whole form of it: some have one name every night."""
     whole, _ = with_half_a_file(made)
-    dropped(made, "alder/june.csv", whole)
-    run_night(made, NightOptions(drop=made.path.parent / "drop"))
-    assert ["taken"] * 4 == states(made)
+    another = file_of(made.path.parent / "another", purchases(900, 12)).read_bytes()
+    path = dropped(
+        made,
+        f"alder/{name}",
+        {"whole": whole, "half": half_of(whole), "another": another}[content],
+    )
+    if by == "night":
+        run_night(made, NightOptions(drop=made.path.parent / "drop"))
+    else:
+        taken(made, path, is_whole=content == "half")
+    assert [becomes, "taken", "taken", "taken"] == states(made)[:4]
+    assert {"held": ["alder/june.csv"], "taken": []}[becomes] == [
+        each.file for each in file_rows(made, "alder") if each.state == "held"
+    ]
 
 
 @slow

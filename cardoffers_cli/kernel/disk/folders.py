@@ -15,7 +15,7 @@ import stat
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import TYPE_CHECKING, Self
 
 from cardoffers_cli.kernel.words.errors import ConfigurationError, NoSpace
 
@@ -274,11 +274,8 @@ _OWNER_ONLY = 0o600
 
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file, in hex."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        for piece in _pieces(file):
-            digest.update(piece)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def copy_with_digest(source: Path, target: Path) -> str:
@@ -286,14 +283,9 @@ def copy_with_digest(source: Path, target: Path) -> str:
     digest = hashlib.sha256()
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _OWNER_ONLY)
     with source.open("rb") as file, os.fdopen(descriptor, "wb") as out:
-        for piece in _pieces(file):
+        while piece := file.read(_PIECE):
             digest.update(piece)
             out.write(piece)
         out.flush()
         os.fsync(out.fileno())
     return digest.hexdigest()
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(_PIECE):
-        yield piece
