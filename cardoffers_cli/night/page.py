@@ -44,8 +44,7 @@ from cardoffers_cli.reports.page_work import (
     LATELY,
     MOST_ENDING,
     funnel_beside,
-    merchants,
-    offers,
+    in_orders,
     unknown,
 )
 from cardoffers_cli.reports.pages import (
@@ -425,8 +424,8 @@ def _of_institution(
         "owed": settlements.owed(store, institution_id=owner, limit=MOST_ROWS),
         "settlements": settlements.list_settlements(store, institution_id=owner, limit=MOST_ROWS),
         "funnel": funnel_beside(store, owner, window_of(now, None, None)),
-        "offers": offers(store, now, lately, MOST_ROWS, of=("spend",)),
-        "merchants": merchants(store, lately, MOST_ROWS, of=("funded",)),
+        "offers": in_orders("offers", store, now, lately, limit=MOST_ROWS, of=("spend",)),
+        "merchants": in_orders("merchants", store, now, lately, limit=MOST_ROWS, of=("funded",)),
         "unknown": unknown(store, lately, MOST_ROWS, of=("amount",)),
     }
     scope = ReportScope(

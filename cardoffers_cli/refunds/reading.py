@@ -9,7 +9,6 @@ from cardoffers_cli.kernel.store.institutions import asked_institutions
 from cardoffers_cli.kernel.store.masking import without_cards
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.records import shown
-from cardoffers_cli.refunds.apply import find_open
 from cardoffers_cli.refunds.questions import (
     RefundCandidate,
     RefundProgress,
@@ -133,8 +132,9 @@ def _listed(store: Store, slug: str, rows: Sequence[RefundRow]) -> list[ListedRe
 def _found(
     store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
 ) -> list[RefundCandidate]:
-    refunds = find_open(store, institution_id, refund_nos)
-    candidates = store.make("refunds/apply:candidates", refunds.rows, by_policy=False)
+    asked = {"institution_id": institution_id, "refund_nos": refund_nos}
+    refunds = store.make("refunds/apply:open_refunds", **asked)
+    candidates = store.make("refunds/apply:candidates", refunds, by_policy=False)
     return store.records(RefundCandidate, "refunds/questions:candidates", candidates)
 
 

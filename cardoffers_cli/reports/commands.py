@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cardoffers_cli.kernel.cli import options
-from cardoffers_cli.kernel.cli.blocks import bar
 from cardoffers_cli.kernel.cli.commands import Format, group
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import option
@@ -95,15 +95,19 @@ def _show_sums(
     context: CommandContext, by: SettledBy, filters: Filters, extent: options.Extent
 ) -> None:
     """Show settlements with their sums, or what is owed to each institution."""
-    from cardoffers_cli.reports.work import settlement_rows
-    from cardoffers_cli.river.settlements import Settlement, SettlementDue
+    from cardoffers_cli.reports.work import read_filtered
+    from cardoffers_cli.river.settlements import Settlement, SettlementDue, list_settlements, owed
 
     extent.refuse_cursor("--by")
     if filters.pop("status"):
         raise UsageError("--by and --status exclude each other.", hint="Leave one out.")
-    fetched = settlement_rows(context.job, by, limit=extent.most + 1, **filters)
-    shape = Settlement if by == "settlement" else SettlementDue
-    rows = fetched[: extent.most]
+    shape, listed = (Settlement, list_settlements) if by == "settlement" else (SettlementDue, owed)
+    fetched = read_filtered(
+        context.job,
+        lambda store, chosen: listed(store, **chosen.window, limit=extent.most + 1),
+        **filters,
+    )
+    rows = [shape.cut(row) for row in fetched[: extent.most]]
     sheet = Sheet.of(shape, f"by {by}", rows, totals_by=("currency",))
     context.show({"by": by, "data": rows}, sheet, raw=extent.raw)
     if len(fetched) > len(rows):
@@ -174,10 +178,12 @@ def show_counts(
     context: CommandContext, by: options.By, filters: dict[str, Any], extent: options.Extent
 ) -> None:
     """Show redemptions by day, offer or merchant: the first rows, or all."""
-    from cardoffers_cli.reports.work import redemption_counts
+    from cardoffers_cli.reports.questions import count_redemptions
+    from cardoffers_cli.reports.work import read_filtered
 
     extent.refuse_cursor("--by")
-    fetched = redemption_counts(context.job, by, limit=extent.most + 1, **filters)
+    read = partial(count_redemptions, by=by, limit=extent.most + 1)
+    fetched = read_filtered(context.job, read, **filters)
     rows = fetched[: extent.most]
     if context.format is Format.html:
         from cardoffers_cli.reports import result_commands as report_pages
@@ -191,6 +197,7 @@ def show_counts(
 
 def _sheet(by: options.By, rows: "Sequence[RedemptionCount]", form: Format) -> Sheet:
     """Make the sheet; bars are for the eye, so only a table has them."""
+    from cardoffers_cli.kernel.cli.blocks import bar
     from cardoffers_cli.reports.questions import COUNTED
 
     is_of_days = by == "day"

@@ -325,6 +325,9 @@ def _merchants_pictures(rows: Rows, currency: str) -> list[Picture]:
     return pictured(beside(f"Funded in {currency}, by merchant", drawn))
 
 
+PAGES = {"offers": offers_page, "merchants": merchants_page}
+
+
 if TYPE_CHECKING:
     Found = Mapping[str, Any]
 

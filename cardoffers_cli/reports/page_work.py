@@ -6,7 +6,6 @@ rows themselves is added up there, so that a page is quick and small however muc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,13 +17,13 @@ from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.reports import funnel, work
 from cardoffers_cli.reports import questions as reports
-from cardoffers_cli.reports import work as merchant_results
 from cardoffers_cli.reports.work import PeopleFunnel, before, filters_of, window_of
 from cardoffers_cli.reports.work import people_funnel as count_people
 from cardoffers_cli.river import settlements
 from cardoffers_cli.river.stored_imports import RejectedCode, rejects_by_code
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -79,12 +78,6 @@ class UnresolvedPage(UnknownMerchants):
     rejects: Sequence[RejectedCode]
 
 
-OfferOrders = Mapping[str, Sequence[work.OfferResult]]
-"""The first offers in each order; `before` has the first of the time before, if asked for."""
-MerchantOrders = Mapping[str, Sequence[merchant_results.MerchantResult]]
-"""The first merchants in each order; `before` has the first of the time before, if asked for."""
-
-
 class FunnelComparison(PeopleFunnel):
     """A funnel with its people, and that of the time of the same length before."""
 
@@ -100,47 +93,38 @@ class FunnelPage(FunnelComparison):
 
 
 def redemptions_page(
-    job: Job, *, limit: int, cursor: str | None = None, **filters: Any
+    store: Store, chosen: Filters, *, limit: int, cursor: str | None = None
 ) -> RedemptionsPage:
     """Return the rows of a page, and what it shows beside them."""
-    with reading(job) as source:
-        store = source.store
-        chosen = filters_of(store, **filters)
-        return RedemptionsPage(
-            rows=reports.exported_redemptions(store, chosen, limit=limit, cursor=cursor).rows,
-            days=reports.count_redemptions(store, chosen, "day"),
-            merchants=reports.count_redemptions(store, chosen, "merchant", limit=MOST_MERCHANTS),
-        )
+    return RedemptionsPage(
+        rows=reports.exported_redemptions(store, chosen, limit=limit, cursor=cursor).rows,
+        days=reports.count_redemptions(store, chosen, "day"),
+        merchants=reports.count_redemptions(store, chosen, "merchant", limit=MOST_MERCHANTS),
+    )
 
 
 def settlements_page(
-    job: Job, *, limit: int, cursor: str | None = None, **filters: Any
+    store: Store, chosen: Filters, *, limit: int, cursor: str | None = None
 ) -> SettlementsPage:
     """Return what is owed and due, settlements and entries."""
-    with reading(job) as source:
-        store = source.store
-        chosen = filters_of(store, **filters)
-        window = chosen.window
-        return SettlementsPage(
-            owed=settlements.owed(store, **window, limit=_MOST_OWED),
-            due=settlements.due(store, institution_id=chosen.institution_id, limit=MOST_ROWS),
-            settlements=settlements.list_settlements(store, **window, limit=limit),
-            largest=settlements.list_settlements(store, **window, limit=limit, order="largest"),
-            rows=reports.exported_settlements(
-                store, chosen, limit=min(limit, MOST_ROWS), cursor=cursor
-            ).rows,
-            totals=reports.settlement_totals(store, chosen),
-        )
+    entries = reports.exported_settlements(
+        store, chosen, limit=min(limit, MOST_ROWS), cursor=cursor
+    )
+    window = chosen.window
+    return SettlementsPage(
+        owed=settlements.owed(store, **window, limit=_MOST_OWED),
+        due=settlements.due(store, institution_id=chosen.institution_id, limit=MOST_ROWS),
+        settlements=settlements.list_settlements(store, **window, limit=limit),
+        largest=settlements.list_settlements(store, **window, limit=limit, order="largest"),
+        rows=entries.rows,
+        totals=reports.settlement_totals(store, chosen),
+    )
 
 
-def unresolved_page(job: Job, *, limit: int, **filters: Any) -> UnresolvedPage:
+def unresolved_page(store: Store, chosen: Filters, *, limit: int) -> UnresolvedPage:
     """Return the merchants that nobody knows, and what was rejected."""
-    with reading(job) as source:
-        store = source.store
-        chosen = filters_of(store, **filters)
-        return UnresolvedPage(
-            **unknown(store, chosen, limit), rejects=rejects_by_code(store, **chosen.window)
-        )
+    rejects = rejects_by_code(store, **chosen.window)
+    return UnresolvedPage(**unknown(store, chosen, limit), rejects=rejects)
 
 
 def unknown(
@@ -163,62 +147,37 @@ def unknown(
     return UnknownMerchants(totals=totals, rows=rows)
 
 
-def offers_page(job: Job, **filters: Any) -> OfferOrders:
-    """Return the rows of offers in each of their orders, and the first of the time `before`."""
+def results_page(name: str, job: Job, **filters: Any) -> Mapping[str, Sequence[work.Result]]:
+    """Return the rows of offers or merchants in each order, and the first of the time `before`."""
     with reading(job) as source:
-        chosen = filters_of(source.store, **filters)
+        store = source.store
+        chosen = filters_of(store, **filters)
         earlier = _before(chosen, job.now)
         return {
-            **offers(source.store, job.now, chosen, MOST_ROWS),
-            "before": work.offer_results(source.store, job.now, **earlier.window, limit=1)
+            **in_orders(name, store, job.now, chosen, limit=MOST_ROWS),
+            "before": work.results(name, store, job.now, **earlier.window, limit=1)
             if earlier
             else [],
         }
 
 
-def offers(
-    store: Store,
-    now: datetime,
-    chosen: Filters,
-    limit: int,
-    of: Sequence[work.Order] = get_args(work.Order),
-) -> OfferOrders:
-    """Return the rows of offers in each of their orders; those that end first, as many as count."""
+def in_orders(
+    name: str, store: Store, now: datetime, chosen: Filters, *, limit: int, of: Sequence[str] = ()
+) -> Mapping[str, Sequence[work.Result]]:
+    """Return the rows of offers or merchants in each of their orders.
+
+    Of budgets those that end first, as many as count.
+    """
     return {
-        order: work.offer_results(
+        order: work.results(
+            name,
             store,
             now,
             **chosen.window,
             order=order,
             limit=MOST_ENDING if order == "ends" else limit,
         )
-        for order in of
-    }
-
-
-def merchants_page(job: Job, **filters: Any) -> MerchantOrders:
-    """Return the rows of merchants in each of their orders, and the first of the time `before`."""
-    with reading(job) as source:
-        chosen = filters_of(source.store, **filters)
-        earlier = _before(chosen, job.now)
-        return {
-            **merchants(source.store, chosen, MOST_ROWS),
-            "before": merchant_results.merchant_results(source.store, **earlier.window, limit=1)
-            if earlier
-            else [],
-        }
-
-
-def merchants(
-    store: Store,
-    chosen: Filters,
-    limit: int,
-    of: Sequence[merchant_results.MerchantOrder] = get_args(merchant_results.MerchantOrder),
-) -> MerchantOrders:
-    """Return the rows of merchants in each of their orders."""
-    return {
-        order: merchant_results.merchant_results(store, **chosen.window, order=order, limit=limit)
-        for order in of
+        for order in of or work.ORDERS[name]
     }
 
 

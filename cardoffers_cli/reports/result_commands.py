@@ -5,24 +5,22 @@ A page has the answer first, then pictures, then the first of the rows.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cardoffers_cli.kernel.cli import options
-from cardoffers_cli.kernel.cli.blocks import bar
 from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import By, From, Institution, Raw, To, option
 from cardoffers_cli.kernel.cli.show import Block, Sheet, Text, columns_of
-from cardoffers_cli.kernel.sheets.pages import MOST_ROWS, ReportScope
 from cardoffers_cli.kernel.words.moments import format_brief
-from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.kernel.words.sentences import counted, percent
-from cardoffers_cli.reports.funnel import compared, conversions, people, people_compared, volumes
 
 if TYPE_CHECKING:
     from cardoffers_cli.kernel.cli.options import Extent
+    from cardoffers_cli.kernel.sheets.pages import ReportScope
     from cardoffers_cli.reports.work import Funnel, PeopleFunnel
 
 
@@ -41,20 +39,9 @@ def offers(
     raw: options.Raw = False,
 ) -> None:
     """Show which offers work, and which end when."""
-    from cardoffers_cli.reports.work import OfferResult, offer_rows
-
-    context = CommandContext.of(ctx)
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
-    filters, is_usual = _window(context, institution, from_at, to_at)
-    if context.format is Format.html:
-        from cardoffers_cli.reports import page_work as report_pages
-        from cardoffers_cli.reports.page import offers_page
-
-        data = report_pages.offers_page(context.job, **filters)
-        context.show_page(offers_page(data, _asked(context, filters, is_usual=is_usual)))
-        return
-    rows = offer_rows(context.job, order=order, limit=extent.most, **filters)
-    _show(context, "offers", OfferResult, rows, extent)
+    asked = {"institution": institution, "from_at": from_at, "to_at": to_at}
+    _show(CommandContext.of(ctx), "offers", extent, order=order, **asked)
 
 
 def merchants(
@@ -71,41 +58,42 @@ def merchants(
     raw: options.Raw = False,
 ) -> None:
     """Show what each merchant funded."""
-    from cardoffers_cli.reports.work import MerchantResult, merchant_rows
-
-    context = CommandContext.of(ctx)
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
-    filters, is_usual = _window(context, institution, from_at, to_at)
-    if context.format is Format.html:
-        from cardoffers_cli.reports import page_work as report_pages
-        from cardoffers_cli.reports.page import merchants_page
-
-        data = report_pages.merchants_page(context.job, **filters)
-        context.show_page(merchants_page(data, _asked(context, filters, is_usual=is_usual)))
-        return
-    rows = merchant_rows(context.job, order=order, limit=extent.most, **filters)
-    _show(context, "merchants", MerchantResult, rows, extent)
-
-
-def _window(
-    context: CommandContext, institution: str | None, from_at: Any, to_at: Any
-) -> tuple[Mapping[str, Any], bool]:
-    """Return the filters, and whether nobody chose the window: then it is the last 30 days."""
-    from cardoffers_cli.reports.work import window_of
-
-    window = window_of(context.now, from_at, to_at)
-    filters = {"institution": institution, "from_at": window.from_at, "to_at": to_at}
-    return filters, from_at is None and to_at is None
+    asked = {"institution": institution, "from_at": from_at, "to_at": to_at}
+    _show(CommandContext.of(ctx), "merchants", extent, order=order, **asked)
 
 
 def _show(
     context: CommandContext,
     name: str,
-    shape: type[Record],
-    records: Sequence[Record],
-    extent: options.Extent,
+    extent: "Extent",
+    *,
+    institution: str | None,
+    from_at: Any,
+    to_at: Any,
+    order: str,
 ) -> None:
-    """Show what the columns have of the rows, and say if there are more of them."""
+    """Show what the columns have of the rows, and say if there are more of them.
+
+    Where nobody chose the window it is the last 30 days.
+    """
+    from cardoffers_cli.reports import page, page_work, work
+
+    window = work.window_of(context.now, from_at, to_at)
+    filters = {"institution": institution, "from_at": window.from_at, "to_at": to_at}
+    if context.format is Format.html:
+        is_usual = from_at is None and to_at is None
+        data = page_work.results_page(name, context.job, **filters)
+        context.show_page(page.PAGES[name](data, _asked(context, filters, is_usual=is_usual)))
+        return
+    records = work.read_filtered(
+        context.job,
+        lambda store, chosen: work.results(
+            name, store, context.now, **chosen.window, order=order, limit=extent.most
+        ),
+        **filters,
+    )
+    shape = work.RESULTS[name]
     names = {column.name for column in columns_of(shape)}
     rows = [{key: value for key, value in row.items() if key in names} for row in records]
     sheet = Sheet.of(shape, name, rows, totals_by=("currency",))
@@ -159,6 +147,8 @@ _FOR_PEOPLE = {Format.table, Format.md, Format.xlsx}
 
 
 def _steps(result: "Funnel") -> Sheet:
+    from cardoffers_cli.reports.funnel import compared, conversions
+
     if result.previous is None:
         return Sheet.of_rows("funnel", list(conversions(result.data)))
     return Sheet.of_rows("funnel", list(compared(result.data, result.previous.data)))
@@ -166,6 +156,8 @@ def _steps(result: "Funnel") -> Sheet:
 
 def _seen(result: "Funnel") -> Iterator[Sheet]:
     """Yield the cardholders, each a part of the one before, and what happened beside them."""
+    from cardoffers_cli.reports.funnel import people, people_compared, volumes
+
     before = result.previous
     steps = people_compared(result.people, before.people) if before else people(result.people)
     yield Sheet.of_rows("cardholders", list(steps), title="Cardholders")
@@ -204,6 +196,9 @@ def picture(result: "Funnel") -> Iterator[str]:
 
 def _people(result: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
     """Yield a bar for each step of the cardholders, each a part of the one before."""
+    from cardoffers_cli.kernel.cli.blocks import bar
+    from cardoffers_cli.reports.funnel import people, people_compared
+
     counts = result.people
     rows: Rows = list(people_compared(counts, previous.people) if previous else people(counts))
     header = ("cardholders", "of before", *(("change",) if previous else ()))
@@ -225,6 +220,8 @@ def _people(result: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
 
 def _volumes(result: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
     """Yield what happened: each line counts another thing, so none is a part of another."""
+    from cardoffers_cli.reports.funnel import volumes
+
     rows = list(volumes(result.data, previous and previous.data))
     header = ("count", *(("change",) if previous else ()))
     lines = _aligned([header, *((f"{row['count']:,}", *_change(row)) for row in rows)])
@@ -258,14 +255,17 @@ if TYPE_CHECKING:
 
 def show_rows(context: CommandContext, report: str, filters: "Filters", extent: "Extent") -> None:
     """Show the rows of redemptions or settlements, and above them what they come to."""
+    from cardoffers_cli.kernel.sheets.pages import MOST_ROWS
     from cardoffers_cli.reports import page_work, pages
+    from cardoffers_cli.reports.work import read_filtered
 
     read, page_of = {
         "redemptions": (page_work.redemptions_page, pages.redemptions_page),
         "settlements": (page_work.settlements_page, pages.settlements_page),
     }[report]
     most = MOST_ROWS if extent.all_rows else extent.limit
-    data = read(context.job, limit=most, cursor=extent.cursor, **filters)
+    read = partial(read, limit=most, cursor=extent.cursor)
+    data = read_filtered(context.job, read, **filters)
     context.show_page(page_of(data, _asked(context, filters)))
 
 
@@ -282,11 +282,14 @@ def show_counts(
 
 def show_unresolved(context: CommandContext, *, limit: int, all_rows: bool, **filters: Any) -> None:
     """Show the identifiers that nobody knows, and why rows were not accepted."""
+    from cardoffers_cli.kernel.sheets.pages import MOST_ROWS
     from cardoffers_cli.merchants.page import unknown_page
-    from cardoffers_cli.reports import page_work as report_pages
+    from cardoffers_cli.reports import page_work
+    from cardoffers_cli.reports.work import read_filtered
 
-    most = MOST_ROWS if all_rows else min(limit, report_pages.MOST_ROWS)
-    data = report_pages.unresolved_page(context.job, limit=most, **filters)
+    most = MOST_ROWS if all_rows else min(limit, page_work.MOST_ROWS)
+    read = partial(page_work.unresolved_page, limit=most)
+    data = read_filtered(context.job, read, **filters)
     context.show_page(unknown_page(data, _asked(context, filters)))
 
 
@@ -294,6 +297,7 @@ def show_funnel(
     context: CommandContext, institution: str, window: Mapping[str, Any], by: By | None
 ) -> None:
     """Show a funnel of cardholders, what happened beside it, and both by day and by offer."""
+    from cardoffers_cli.kernel.sheets.pages import ReportScope
     from cardoffers_cli.reports import page_work as report_pages
     from cardoffers_cli.reports.page import funnel_page
 
@@ -310,7 +314,9 @@ def show_funnel(
     context.show_page(funnel_page(funnel, scope))
 
 
-def _asked(context: CommandContext, filters: "Filters", *, is_usual: bool = False) -> ReportScope:
+def _asked(context: CommandContext, filters: "Filters", *, is_usual: bool = False) -> "ReportScope":
+    from cardoffers_cli.kernel.sheets.pages import ReportScope
+
     return ReportScope(
         as_of=context.now,
         institution=filters["institution"],

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
@@ -21,11 +22,10 @@ from cardoffers_cli.offers.budgets import BudgetUse, band, outlook, planned_shar
 from cardoffers_cli.reports import funnel
 from cardoffers_cli.reports import questions as reports
 from cardoffers_cli.reports.funnel import Window
-from cardoffers_cli.river import settlements
 from cardoffers_cli.river.settlements import find_settlement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date, datetime
     from uuid import UUID
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.words.records import Amount
 
 
-SettledBy = Literal["settlement", "institution"]
+T = TypeVar("T")
 ROWS_AT_A_TIME = 10_000
 
 REPORTS: dict[str, Callable[..., reports.ReportPage]] = {
@@ -56,8 +56,8 @@ def report_page(
     report: str, job: Job, *, limit: int, cursor: str | None = None, **filters: Any
 ) -> reports.ReportPage:
     """Return a page of a report; filters are those of `Filters`, `institution` a slug or an id."""
-    with reading(job) as source:
-        return _page(report, source.store, limit=limit, cursor=cursor, **filters)
+    read = partial(REPORTS[report], limit=limit, cursor=cursor)
+    return read_filtered(job, read, **filters)
 
 
 def whole_report(report: str, job: Job, **filters: Any) -> Report:
@@ -71,46 +71,16 @@ def whole_report(report: str, job: Job, **filters: Any) -> Report:
     return Report(rows=rows, is_reconciled=first.is_reconciled)
 
 
-def redemption_counts(
-    job: Job, by: reports.By, *, limit: int, **filters: Any
-) -> list[reports.RedemptionCount]:
-    """Return the counts and the money of redemptions, by day, offer or merchant."""
+def read_filtered(job: Job, read: Callable[[Store, reports.Filters], T], **filters: Any) -> T:
+    """Return what is read of the store with filters, those of `report_page`."""
     with reading(job) as source:
-        wanted = filters_of(source.store, **filters)
-        return reports.count_redemptions(source.store, wanted, by, limit=limit)
-
-
-def settlement_rows(
-    job: Job, by: SettledBy, *, limit: int, **filters: Any
-) -> Sequence[settlements.Settlement | settlements.SettlementDue]:
-    """Return settlements with their sums, the newest first, or what they come to by institution."""
-    with reading(job) as source:
-        wanted = filters_of(source.store, **filters).window
-        if by == "institution":
-            return settlements.owed(source.store, **wanted, limit=limit)
-        rows = settlements.list_settlements(source.store, **wanted, limit=limit)
-    return [settlements.Settlement.cut(row) for row in rows]
-
-
-def offer_rows(job: Job, *, order: Order, limit: int, **filters: Any) -> list[OfferResult]:
-    """Return what offers brought: of each currency the first in an order."""
-    with reading(job) as source:
-        wanted = filters_of(source.store, **filters).window
-        return offer_results(source.store, job.now, **wanted, order=order, limit=limit)
-
-
-def merchant_rows(
-    job: Job, *, order: MerchantOrder, limit: int, **filters: Any
-) -> list[MerchantResult]:
-    """Return what merchants funded: of each currency the first in an order."""
-    with reading(job) as source:
-        wanted = filters_of(source.store, **filters).window
-        return merchant_results(source.store, **wanted, order=order, limit=limit)
+        return read(source.store, filters_of(source.store, **filters))
 
 
 def _pages(report: str, job: Job, **filters: Any) -> Iterator[reports.ReportPage]:
     def read(store: Store, cursor: str | None = None) -> reports.ReportPage:
-        return _page(report, store, limit=ROWS_AT_A_TIME, cursor=cursor, **filters)
+        chosen = filters_of(store, **filters)
+        return REPORTS[report](store, chosen, limit=ROWS_AT_A_TIME, cursor=cursor)
 
     with reading(job) as source:
         page = read(source.store)
@@ -125,12 +95,6 @@ def _pages(report: str, job: Job, **filters: Any) -> Iterator[reports.ReportPage
         with job.store(read_only=True) as store:
             page = read(store, page.next_cursor)
         yield page
-
-
-def _page(
-    report: str, store: Store, *, limit: int, cursor: str | None = None, **filters: Any
-) -> reports.ReportPage:
-    return REPORTS[report](store, filters_of(store, **filters), limit=limit, cursor=cursor)
 
 
 def filters_of(
@@ -443,3 +407,19 @@ def merchant_results(
         average = row.spend_amount / count if count else None
         results.append(MerchantResult.of({**row, "average_amount": average}))
     return results
+
+
+Result = OfferResult | MerchantResult
+RESULTS: Mapping[str, type[Result]] = {"offers": OfferResult, "merchants": MerchantResult}
+ORDERS: Mapping[str, tuple[str, ...]] = {
+    "offers": get_args(Order),
+    "merchants": get_args(MerchantOrder),
+}
+"""The orders of what is read of offers and of merchants."""
+
+
+def results(name: str, store: Store, now: datetime, **asked: Any) -> Sequence[Result]:
+    """Return what offers brought, or what merchants funded."""
+    if name == "offers":
+        return offer_results(store, now, **asked)
+    return merchant_results(store, **asked)
