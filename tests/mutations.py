@@ -71,8 +71,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "a batch ends a few rows sooner, of a quarter of a million, and the tables are the same",
     (
         "cardoffers_cli/documents/closing.py",
-        "if min(job.now, latest_clock(store, job.now)) < period.to_at:",
-        "if min(latest_clock(store, job.now), job.now) < period.to_at:",
+        "if min(job.now, machine_at(store, job.now)) < period.to_at:",
+        "if min(machine_at(store, job.now), job.now) < period.to_at:",
     ): "the earlier one of two moments",
     (
         "cardoffers_cli/events/receiver.py",

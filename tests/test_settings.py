@@ -34,6 +34,7 @@ def test_the_defaults() -> None:
     assert {
         "store": Path("cardoffers.duckdb"),
         "actor": None,
+        "clock_tolerance_hours": 24,
         "lock_wait_s": 60,
         "request_wait_s": 10,
         "reporting_calls_per_minute": 60,

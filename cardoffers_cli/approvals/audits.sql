@@ -20,9 +20,8 @@ with faults as (
     union all
     select approvals.approval_id, 'used by no run'
     from approvals
-    left join runs on runs.run_no = approvals.used_run_no
     where approvals.used_at is not null
-        and runs.run_no is null
+        and not exists (select 1 from runs where runs.run_no = approvals.used_run_no)
     union all
     select max(approvals.approval_id), 'there twice'
     from approvals

@@ -9,14 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.identifiers import whole_id
-from cardoffers_cli.kernel.store.approval_requests import (
-    approval_moment,
-    find_approvals,
-    log_approval,
-)
+from cardoffers_cli.kernel.store.approval_requests import find_approvals, log_approval
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
-from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.store.runs import machine_at, run_record
 from cardoffers_cli.kernel.words.approvals import may_be_one
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
@@ -38,7 +34,7 @@ def list_approvals(
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution).id if institution else None
-        moment = approval_moment(store, job.now)
+        moment = machine_at(store, job.now)
         return find_approvals(store, moment, institution_id=owner, state=state, limit=limit)
 
 
@@ -73,7 +69,7 @@ def _answer(
         with store.transaction(keep=not dry_run):
             request = _find(store, job, approval)
             _check_pending(request)
-            moment = approval_moment(store, job.now)
+            moment = machine_at(store, job.now)
             is_maker = answer == "given" and may_be_one(request.maker, job.actor)
             with run_record(store, kind=f"approval_{answer}", now=job.now, actor=job.actor) as run:
                 run.counts["approval_id"] = request.approval_id
@@ -103,7 +99,7 @@ def _answer(
 
 def _find(store: Store, job: Job, approval: str) -> Approval:
     """Return one request by its id; raise `NotFound`."""
-    moment = approval_moment(store, job.now)
+    moment = machine_at(store, job.now)
     rows = find_approvals(store, moment, approval_id=whole_id(store, "approval", approval))
     if not rows:
         raise NotFound(

@@ -118,7 +118,9 @@ class _Demo:
     def steps(self) -> Iterator[DemoStep]:
         """Run everything, in the order in which a day goes."""
         yield DemoStep(
-            name="init", command="cardoffers init", result={**init(self._job), "store": _STORE}
+            name="init",
+            command="cardoffers init --rehearsal",
+            result={**init(self._job, rehearsal=True), "store": _STORE},
         )
         catalogue = import_catalogue(self._job, self._folder / "catalog")
         yield self._step("catalog", "catalog import catalog", catalogue)

@@ -24,7 +24,7 @@ from cardoffers_cli.documents.questions import csv_lines, find_document, list_do
 from cardoffers_cli.kernel.store.approval_requests import ON, approvable, require_approval
 from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions
 from cardoffers_cli.kernel.store.reading import reading
-from cardoffers_cli.kernel.store.runs import latest_clock, run_record
+from cardoffers_cli.kernel.store.runs import machine_at, run_record
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.moments import format_brief
 from cardoffers_cli.kernel.words.money import money_text, quantize
@@ -362,7 +362,7 @@ def _refuse_unless_next(
     """Raise `Refused` for a period that has not ended, or is not the next one to close."""
     if last is not None and period.from_at != last.to:
         raise _out_of_order(period, last, owner)
-    if min(job.now, latest_clock(store, job.now)) < period.to_at:
+    if min(job.now, machine_at(store, job.now)) < period.to_at:
         days = f"--from {period.from_at:%Y-%m-%d} --to {period.to_at:%Y-%m-%d}"
         preview = f"statement preview -i {owner.slug} --period {period}" if owner else None
         raise Refused(

@@ -14,10 +14,11 @@ from cardoffers_cli.answers.money_trails import LoopTotals
 from cardoffers_cli.arrivals.work import count_arrivals
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.kernel.identifiers import whole_id
-from cardoffers_cli.kernel.store.approval_requests import approval_moment, find_approvals
+from cardoffers_cli.kernel.store.approval_requests import find_approvals
 from cardoffers_cli.kernel.store.layout import kept_files, reports_folder, usage_path
 from cardoffers_cli.kernel.store.lock import night_holder
 from cardoffers_cli.kernel.store.reading import reading
+from cardoffers_cli.kernel.store.runs import machine_at
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.night import questions as nights
@@ -201,7 +202,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
     """
     with reading(job) as source:
         days = redemptions_by_day(source.store, job.now) if by_day else {}
-        moment = approval_moment(source.store, job.now)
+        moment = machine_at(source.store, job.now)
         result = StoreStatus(
             **overview(source.store, job),
             last_night=last_night(source.store, job.path),

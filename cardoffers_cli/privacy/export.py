@@ -68,7 +68,7 @@ NOT_EXPORTED = {
         (
             *("schema_versions", "store_views", "runs", "terms_of_purchases", "match_watermark"),
             *("nights", "night_steps", "history", "history_parts", "history_left"),
-            *("counted_up_to", "watch_looks"),
+            *("counted_up_to", "watch_looks", "rehearsal"),
         ),
         _OF_THE_STORE,
     ),

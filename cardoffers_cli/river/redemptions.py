@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.identifiers import redemption_id
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
 from cardoffers_cli.kernel.store.institutions import find_institution, institution_of
 from cardoffers_cli.kernel.store.reading import reading
-from cardoffers_cli.kernel.store.runs import finish_run, latest_clock, start_run
+from cardoffers_cli.kernel.store.runs import finish_run, machine_at, start_run
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_minute, format_moment
 from cardoffers_cli.kernel.words.records import Record, if_any
@@ -272,8 +273,8 @@ def reverse(
 
 
 def _not_in_the_future(store: Store, job: Job) -> None:
-    """Raise `Refused` where the clock of the job is ahead of the real one and of the store."""
-    if job.now > latest_clock(store, job.now):
+    """Raise `Refused` where the clock of the job is ahead of the machine's, beyond tolerance."""
+    if job.now - machine_at(store, job.now) > timedelta(hours=job.settings.clock_tolerance_hours):
         raise Refused(
             f"The reversal lies in the future: {format_moment(job.now)}.",
             code="reversal_in_future",

@@ -39,6 +39,9 @@ def init(
     example: Annotated[
         bool, option("Begin with an institution, a merchant, an offer.", "--example")
     ] = False,
+    rehearsal: Annotated[
+        bool, option("Make it a rehearsal for ever: --as-of alone counts.", "--rehearsal")
+    ] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Make a new, empty store."""
@@ -46,12 +49,12 @@ def init(
     if example:
         from cardoffers_cli.storage.example import init_with_example
 
-        result = init_with_example(context.job, dry_run=dry_run)
+        result = init_with_example(context.job, rehearsal=rehearsal, dry_run=dry_run)
         context.show(result, *(file_sheets(result.example) if result.example else ()))
     else:
         from cardoffers_cli.storage.stores import init as make
 
-        context.show(make(context.job, dry_run=dry_run))
+        context.show(make(context.job, rehearsal=rehearsal, dry_run=dry_run))
     if not dry_run:
         context.note(
             "Next: `cardoffers institution list`, `cardoffers offer list -i example-bank`."

@@ -20,9 +20,9 @@ class ExampleStore(InitResult):
     example: CatalogueImport | None
 
 
-def init_with_example(job: Job, *, dry_run: bool = False) -> ExampleStore:
+def init_with_example(job: Job, *, rehearsal: bool = False, dry_run: bool = False) -> ExampleStore:
     """Make a new store with the example in it; raises `Refused` where a file is already."""
-    made = init(job, dry_run=dry_run)
+    made = init(job, rehearsal=rehearsal, dry_run=dry_run)
     if dry_run:
         return ExampleStore(**made, example=None)
     with TemporaryDirectory(prefix="cardoffers-example-") as folder:

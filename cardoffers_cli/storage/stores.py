@@ -111,12 +111,12 @@ class LostCommits(Record):
     accepted: bool
 
 
-def init(job: Job, *, dry_run: bool = False) -> InitResult:
-    """Make a new store; raises `Refused` where a file is already."""
+def init(job: Job, *, rehearsal: bool = False, dry_run: bool = False) -> InitResult:
+    """Make a new store, a rehearsal if wanted; raises `Refused` where a file is already."""
     if dry_run:
         check_creation(job.path)
     else:
-        create_store(job.opening())
+        create_store(job.opening(), rehearsal=rehearsal)
     return InitResult(
         store=str(job.path),
         schema_version=newest_version(),

@@ -20,7 +20,6 @@ from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.documents.closing import close_invoices, close_statement
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.row_kinds import CREDITS
 from cardoffers_cli.night.status import status
 from cardoffers_cli.payouts.exporting import export_payout
@@ -89,11 +88,6 @@ def closed(folder: Path) -> Job:
     file.write_bytes(listed("ALDER-2026-000001,booked,10.00,GBP,2026-12-31,,"))
     import_bank_file(december, file)
     return december
-
-
-@pytest.fixture(autouse=True)
-def _real(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Clock, "real", lambda _: DECEMBER)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -30,7 +31,7 @@ from cardoffers_cli.storage.doctor import audits, offending
 from crediting import begin, redeem, row_of, send
 from sizes import one_in, slow
 from tables import NOON
-from work import found, kept, new_store, next_run, once, tell
+from work import found, kept, new_store, once, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,13 +241,17 @@ def test_an_approval_ends_with_its_request(made: Job, days: float, expected: str
         work(by(made, "tester", days))
 
 
-def test_a_clock_that_is_set_back_makes_no_approval_valid_again(made: Job) -> None:
+@pytest.mark.parametrize(
+    ("is_expired", "machine_days", "days"), [(True, 8, 0), (True, 8, 8), (False, 0, 8)]
+)
+def test_an_approval_expires_by_the_clock_of_the_machine(
+    made: Job, is_expired: bool, machine_days: int, days: int
+) -> None:
     tried(made)
     answer(made)
-    with made.store() as store:
-        next_run(store, NOON + 8 * DAY)
-    with pytest.raises(ApprovalNeeded, match="has expired"):
-        work(made)
+    later = replace(made, now=NOON + days * DAY, machine=lambda _: NOON + machine_days * DAY)
+    with pytest.raises(ApprovalNeeded, match="has expired") if is_expired else nullcontext():
+        work(later)
 
 
 # Switching

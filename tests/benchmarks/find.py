@@ -48,7 +48,9 @@ select
     null, amount, transacted_at, transaction_ref
 from range(1, $redemptions)
 inner join purchases on purchase_no = range * 14;
-insert into runs values (2, uuid_of('run'), 'match', timestamp '2026-02-01', 'bench', null);
+insert into runs by name
+select 2 as run_no, uuid_of('run') as run_id, 'match' as kind, timestamp '2026-02-01' as as_of,
+    timestamp '2026-02-01' as machine_at, 'bench' as actor;
 insert into recent_decisions
 select purchase_no, 2, case when redemption_no is null then 'not_redeemed' else 'redeemed' end, 1
 from purchases left join redemptions using (purchase_no) order by purchase_no;

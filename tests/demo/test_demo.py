@@ -103,7 +103,7 @@ def copied_events(institution: str, event: str) -> int:
 def test_in_a_pipe_it_lists_its_commands(cardoffers: Any) -> None:
     header, *rows = cardoffers("demo").stdout.splitlines()
     assert "step\tcommand" == header
-    assert "1\tcardoffers init" == rows[0]
+    assert "1\tcardoffers init --rehearsal" == rows[0]
     assert 23 == len(rows)
 
 

@@ -14,7 +14,6 @@ from cardoffers_cli.documents.kinds import INVOICE, STATEMENT
 from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import StoreDamaged
 from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.storage.doctor import audits, offending
@@ -35,12 +34,10 @@ KILLS = 200 if FULL else tries(1, 5)
 
 BEGIN = """
 from datetime import datetime
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.payouts.exporting import export_payout
 from cardoffers_cli.documents import closing
 from paying import RUN_BY
 from work import job
-Clock.real = lambda _: datetime(2026, 12, 31)
 def of(folder):
     return job(folder / "store.duckdb", now=datetime(2026, 12, 31), **RUN_BY)
 """
@@ -109,10 +106,9 @@ DOCUMENTS = {
 @pytest.mark.parametrize("command", DOCUMENTS)
 @one_in(2)
 def test_killed_at_any_moment_it_is_whole_and_done_again_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+    tmp_path: Path, command: str
 ) -> None:
     """rules.md#statements, rules.md#payouts: 200 kills of each at full size, one each time."""
-    monkeypatch.setattr(Clock, "real", Clock.real)  # the work sets it, and it is to be set back
     begin, work, table, number, kind = DOCUMENTS[command]
     template = tmp_path / "template"
     template.mkdir()

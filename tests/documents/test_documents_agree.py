@@ -15,7 +15,6 @@ import pytest
 
 from cardoffers_cli.documents import closing, exporting
 from cardoffers_cli.documents.kinds import INVOICE, STATEMENT
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due
 from settled import redeem_in
@@ -66,8 +65,7 @@ def earned(folder: Path) -> Job:
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    monkeypatch.setattr(Clock, "real", lambda _: day("12-31"))
+def made(tmp_path: Path) -> Job:
     made = replace(earned(tmp_path), now=day("12-31"))
     for month in ("2026-06", "2026-07"):
         closing.close_statement(made, "alder", month)

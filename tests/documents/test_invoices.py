@@ -18,7 +18,6 @@ from cardoffers_cli.documents.closing import InvoicedPeriod, close_invoices, clo
 from cardoffers_cli.documents.kinds import INVOICE
 from cardoffers_cli.documents.questions import document_rows, show_document
 from cardoffers_cli.documents.verifying import verify
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import NotFound, Refused
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due
@@ -41,8 +40,7 @@ def day(text: str) -> datetime:
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    monkeypatch.setattr(Clock, "real", lambda _: day("12-31"))
+def made(tmp_path: Path) -> Job:
     return three_months(tmp_path)
 
 

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import random
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -22,7 +23,6 @@ from cardoffers_cli.documents.questions import document_rows, show_document
 from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.kernel.sheets.exports import csv_lines
 from cardoffers_cli.kernel.sheets.sheets import Sheet
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.periods import Period
@@ -30,6 +30,7 @@ from cardoffers_cli.river.redemptions import reverse, reverse_redemption
 from cardoffers_cli.river.settle import settle
 from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.storage.doctor import audits, offending
+from cardoffers_cli.storage.stores import init
 from settled import redeem_in
 from sizes import FULL, at_the_gate, tries
 from tables import put, read, select, uid
@@ -49,8 +50,7 @@ def day(text: str) -> datetime:
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    monkeypatch.setattr(Clock, "real", lambda _: day("12-31"))
+def made(tmp_path: Path) -> Job:
     return two_months(tmp_path)
 
 
@@ -149,15 +149,38 @@ def test_a_period_is_closed_when_it_has_ended_and_in_its_turn(
     assert [(1,)] == found(made, "select count(*) from statements")
 
 
-def test_a_clock_that_is_set_ahead_ends_no_month(
-    made: Job, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("is_closed", "machine", "as_of"),
+    [
+        (True, "08-01", "08-01"),
+        (True, "09-20", "08-01"),
+        (True, "08-01", "12-31"),
+        (False, "07-20", "12-31"),
+        (False, "07-31T23:59:59", "08-01"),
+        (False, "12-31", "07-31T23:59:59"),
+    ],
+)
+def test_a_month_has_ended_by_both_clocks(
+    made: Job, is_closed: bool, machine: str, as_of: str
 ) -> None:
-    monkeypatch.setattr(Clock, "real", lambda _: day("07-20"))
-    with pytest.raises(Refused) as refused:
-        close(made, "2026-07", "12-31")
-    assert "period_not_ended" == refused.value.code
-    settle_due(replace(made, now=day("08-01")))  # a rehearsal, in which the store is ahead too
-    assert "ALDER-2026-000001" == close(made, "2026-07", "08-01").number
+    by_machine = replace(made, machine=lambda _: day(machine))
+    settle_due(replace(by_machine, now=day("12-31")))  # whatever ran before
+    with nullcontext() if is_closed else pytest.raises(Refused, match="has not ended"):
+        close(by_machine, "2026-07", as_of)
+
+
+@pytest.mark.parametrize("is_rehearsal", [False, True])
+def test_in_a_rehearsal_the_clock_of_the_run_alone_counts(
+    tmp_path: Path, is_rehearsal: bool
+) -> None:
+    made = replace(job(tmp_path / "store.duckdb", day("12-01")), machine=lambda _: day("11-24"))
+    init(made, rehearsal=is_rehearsal)
+    tell(made, institutions="institution\nalder")
+    with nullcontext() if is_rehearsal else pytest.raises(Refused, match="has not ended"):
+        closing.close_statement(made, "alder", "2026-11")
+    settle_due(made)
+    ((machine_at,),) = found(made, "select max_by(machine_at, run_no) from runs")
+    assert machine_at == (day("12-01") if is_rehearsal else day("11-24"))
 
 
 @pytest.mark.parametrize("text", ["2026", "2026-13", "2026-1", "2026-10-01", "october", ""])
@@ -181,8 +204,7 @@ def test_a_period_is_a_month(expected: str, text: str, now: str) -> None:
     assert expected == f"{period.from_at:%Y-%m-%d} {period.to_at:%Y-%m-%d}"
 
 
-def test_numbers_begin_anew_with_a_year(made: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Clock, "real", lambda _: datetime(2027, 6, 1))  # noqa: DTZ001
+def test_numbers_begin_anew_with_a_year(made: Job) -> None:
     late = replace(made, now=datetime(2027, 6, 1))  # noqa: DTZ001
     numbers = [
         closing.close_statement(late, "alder", period).number

@@ -16,7 +16,6 @@ from cardoffers_cli.documents.closing import close_invoices, close_statement
 from cardoffers_cli.documents.kinds import INVOICE, STATEMENT
 from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.institutions.work import set_institution, show_institution
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.merchants.questions import list_merchants
 from cardoffers_cli.river.settlements import settle_due
@@ -35,8 +34,7 @@ TAX = {"tax_id": "GB 123 4567 89", "tax_note": '=Reverse charge, "Art. 196"'}
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    monkeypatch.setattr(Clock, "real", lambda _: DECEMBER)
+def made(tmp_path: Path) -> Job:
     return replace(one_month(tmp_path), now=DECEMBER)
 
 

@@ -16,7 +16,6 @@ from cardoffers_cli.events.receiver import Behaviour, Receiver
 from cardoffers_cli.events.sending import resend
 from cardoffers_cli.events.subscriptions import retry, set_webhook, show_event
 from cardoffers_cli.kernel.cli.help_topics import page_text
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.events import EVENTS, read_events
@@ -28,7 +27,7 @@ from paying import BACK, PAID, RUN_BY, exported, taken
 from paying import payable as with_statement
 from post import real_clock
 from sizes import slow
-from tables import NOON, put, select, uid
+from tables import put, select, uid
 from work import found, new_store, once, settings, tell
 
 if TYPE_CHECKING:
@@ -76,9 +75,7 @@ def payable(tmp_path: Path) -> Job:
 
 
 def close(made: Job, period: str = "2026-05", **more: Any) -> Any:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Clock, "real", lambda _: NOON + timedelta(days=99))
-        return close_statement(made, "alder", period, **more)
+    return close_statement(made, "alder", period, **more)
 
 
 def audited(made: Job) -> list[str]:

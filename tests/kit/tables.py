@@ -212,7 +212,8 @@ def _versions(store: Store, rows: list[Row]) -> None:
     for number, row in enumerate(rows, _count(store, "runs") + 1):
         known_at = moment(row["known_at"])
         run = {"run_no": number, "run_id": str(uid(f"run {number}")), "kind": "catalog_import"}
-        _insert(store, "runs", [{**run, "as_of": known_at, "actor": "tester"}])
+        clocks = {"as_of": known_at, "machine_at": known_at}
+        _insert(store, "runs", [{**run, **clocks, "actor": "tester"}])
         new = _offer({"merchant": "-", **row}, 0)
         changed = [name for word, name in _CHANGES.items() if word in row]
         store.connection.execute(

@@ -39,9 +39,14 @@ def settings(**changes: Any) -> Settings:
 
 
 def job(path: Path | str = ":memory:", now: datetime = NOON, **changes: Any) -> Job:
-    """Return a job on the store at `path`, run by `tester` at `now`."""
+    """Return a job on the store at `path`, run by `tester` at `now`, by the machine's clock too."""
     return Job(
-        path=Path(path), settings=settings(**changes), now=now, actor="tester", command="test"
+        path=Path(path),
+        settings=settings(**changes),
+        now=now,
+        actor="tester",
+        command="test",
+        machine=lambda as_of: as_of,
     )
 
 

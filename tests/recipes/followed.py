@@ -18,7 +18,6 @@ from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.intake.schemas.formats import kinds
 from cardoffers_cli.kernel.cli import main
 from cardoffers_cli.kernel.cli.help_topics import KNOWN, page_text
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.store.settings import Settings
 from cardoffers_cli.kernel.words.events import EVENTS, WORDS
 from cardoffers_cli.kernel.words.row_kinds import FREE_TEXTS
@@ -129,9 +128,7 @@ def test_every_event_is_subscribed_to_sent_listed_shown_and_audited(
         assert 0 == in_a_pipe(wanted).exit_code
         set_institution(made, "alder", {}, account=AccountOptions(account=BERLIN, holder="Alder"))
         settle_due(replace(made, now=settles_at))
-        with monkeypatch.context() as patched:
-            patched.setattr(Clock, "real", lambda _: at_end.now)
-            number = close_statement(at_end, "alder", f"{settles_at:%Y-%m}").number
+        number = close_statement(at_end, "alder", f"{settles_at:%Y-%m}").number
         exported(at_end, number=number)
         on = f"<Dt>{at_end.now:%Y-%m-%d}</Dt>"
         taken_of_bank(at_end, camt(entry("1", on=on, named=number), returned(named=number, on=on)))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.redemptions import reverse
@@ -158,17 +157,13 @@ MOMENTS = [
 @pytest.mark.parametrize(("status", "after", "code"), MOMENTS)
 @one_in(2)
 def test_a_reversal_is_dated_after_what_it_reverses_and_not_in_the_future(
-    made: Job,
-    monkeypatch: pytest.MonkeyPatch,
-    status: str,
-    after: timedelta,
-    code: str | None,
+    made: Job, status: str, after: timedelta, code: str | None
 ) -> None:
-    monkeypatch.setattr(Clock, "real", lambda _self: NOON - timedelta(days=9))
+    machine = NOON + timedelta(days=status == "settled")
     if status == "settled":
         settle_due(replace(made, now=NOON + timedelta(days=1)))
     before = kept(made)
-    late = replace(made, now=NOON + after)
+    late = replace(made, now=NOON + after, machine=lambda _: machine)
     if code is None:
         assert "reversed" == reverse(redemption(made), "returned", late)["status"]
         return
@@ -178,7 +173,6 @@ def test_a_reversal_is_dated_after_what_it_reverses_and_not_in_the_future(
     assert before == kept(made)
 
 
-def test_the_real_clock_is_never_the_future(made: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = NOON + timedelta(days=400)
-    monkeypatch.setattr(Clock, "real", lambda _self: real)
-    assert "reversed" == reverse(redemption(made), "returned", replace(made, now=real))["status"]
+def test_the_clock_of_the_machine_is_never_the_future(made: Job) -> None:
+    late = replace(made, now=NOON + timedelta(days=400))
+    assert "reversed" == reverse(redemption(made), "returned", late)["status"]

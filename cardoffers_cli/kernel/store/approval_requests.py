@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid5
 
 from cardoffers_cli.kernel.store import acts
-from cardoffers_cli.kernel.store.runs import newest_clock, run_record
+from cardoffers_cli.kernel.store.runs import machine_at, run_record
 from cardoffers_cli.kernel.words.approvals import (
     ACTIONS,
     LASTS,
@@ -152,7 +152,7 @@ def require_approval(
     limit = Limit(institution.approval_limit, institution.currency)
     if institution.approvals != ON or not is_needed(action, amount, currency, limit):
         return None
-    moment = approval_moment(store, run.as_of)
+    moment = machine_at(store, run.as_of)
     digest = digest_of(action, subject, amount, currency, details)
     of = {"institution_id": institution.id}
     newest = next(iter(find_approvals(store, moment, **of, digest=digest, limit=1)), None)
@@ -197,7 +197,7 @@ def asked_before(
     """
     if institution.approvals != ON:
         return None
-    moment = approval_moment(store, run.as_of)
+    moment = machine_at(store, run.as_of)
     of = {"institution_id": institution.id, "action": action, "subject": subject}
     given = find_approvals(store, moment, **of, state="given")
     return next(iter(given or find_approvals(store, moment, **of, state="pending")), None)
@@ -230,11 +230,6 @@ def find_approvals(store: Store, moment: datetime, **filters: Any) -> list[Appro
         Approval.of({**row, "details": json.loads(row["details"], parse_float=Decimal)})
         for row in rows
     ]
-
-
-def approval_moment(store: Store, now: datetime) -> datetime:
-    """Return the moment by which approvals expire: a clock that was set back makes none valid."""
-    return max(filter(None, (now, newest_clock(store))))
 
 
 def log_approval(

@@ -12,9 +12,7 @@ select
 from approvals
 inner join institutions on institutions.institution_id = approvals.institution_id
 where ($institution_id is null or approvals.institution_id = $institution_id)
-    and ($state is null or approval_state(
-        approvals.answer, approvals.used_at, approvals.expires_at, $moment
-    ) = $state)
+    and ($state is null or state = $state)
     and ($digest is null or approvals.digest = $digest)
     and ($action is null or approvals.action = $action)
     and ($subject is null or approvals.subject = $subject)
@@ -28,14 +26,11 @@ insert into approvals (
     approval_id, institution_id, number, action, subject, amount, currency, details, digest, maker,
     requested_at, expires_at
 )
-select
+values (
     $approval_id, $institution_id, $number, $action, $subject, $amount, $currency, $details,
     $digest, $maker, $requested_at, $expires_at
-where not exists (
-    select 1
-    from approvals
-    where approvals.approval_id = $approval_id
-);
+)
+on conflict do nothing;
 
 -- name: use
 -- Writes by which run an approval of an institution was used; the first one counts.

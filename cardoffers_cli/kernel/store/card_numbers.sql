@@ -2,7 +2,7 @@
 -- is looked at and masked, but those of words, codes, hashes and JSON of ours, of accounts and bank
 -- references, of files as a night finds them, and of what is signed or sealed with its bytes.
 -- but: account, action, amends, answer, approvals, bank_code, bank_ref, body, code, content, counts,
---     currency, details, digest, direction, engine_version, entry_hash, error, event, expects, figures,
+--     currency, details, digest, direction, engine_version, error, event, expects, figures,
 --     file_kind, file_sha256, findings, form, holidays, how, institution, key_hash, kind, kind_of_rows,
 --     language, languages, last_four, merchant_identifier_type, notice, number, options, outcome,
 --     payment_id, plan, prefix, previous_hash, previous_number, previous_sha256, refund_auto_link, root,

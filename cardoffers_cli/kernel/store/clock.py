@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-def real_now() -> datetime:
-    """Return the moment outside, for the records of when something was done; naive UTC."""
+def real_now(_as_of: datetime | None = None) -> datetime:
+    """Return the moment outside, whatever the clock of a job says; naive UTC."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 

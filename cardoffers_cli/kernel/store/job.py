@@ -39,6 +39,7 @@ class Job:
 
     `path` is the store's own, with the links followed of the one that was named.
     `on_reading` is told what a person is answered from: the store, or its snapshot.
+    `machine` gives the machine's clock.
     """
 
     path: Path
@@ -47,6 +48,7 @@ class Job:
     actor: str
     command: str
     on_reading: Callable[[Reading], None] = _nobody
+    machine: Callable[[datetime], datetime] = real_now
 
     def __post_init__(self) -> None:
         """Follow links, here and nowhere else: two names of one file are one store."""
@@ -60,6 +62,7 @@ class Job:
             command=self.command,
             now=self.now,
             since=real_now(),
+            machine=self.machine,
             read_only=read_only,
             wait_s=self.settings.lock_wait_s if wait_s is None else wait_s,
         )

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from cardoffers_cli.kernel.store import copying, engine_errors, identity, journal
+from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.store.engine_errors import SchemaUnknown
 from cardoffers_cli.kernel.store.identity import inode
 from cardoffers_cli.kernel.store.layout import (
@@ -61,7 +62,7 @@ from cardoffers_cli.kernel.words.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -83,6 +84,7 @@ class Opening:
     command: str
     now: datetime
     since: datetime | None = None
+    machine: Callable[[datetime], datetime] = real_now
     read_only: bool = False
     wait_s: float = 0
     gives_way: bool = False
@@ -130,6 +132,7 @@ def current(opening: Opening, *, whole: bool = False) -> Iterator[Store]:
     with connected(opening.path, opening.settings, read_only=opening.read_only) as store:
         check_version(store, opening.path, read_only=opening.read_only)
         show_archive(store, whole=whole)
+        store.machine = opening.machine
         yield store
 
 
@@ -185,14 +188,14 @@ def check_creation(path: Path) -> None:
         )
 
 
-def create_store(opening: Opening) -> None:
-    """Make a new store; raise as `check_creation` does."""
+def create_store(opening: Opening, *, rehearsal: bool = False) -> None:
+    """Make a new store, a rehearsal if wanted; raise as `check_creation` does."""
     check_creation(opening.path)
     with lock_for(opening) as lock:
         check_creation(opening.path)  # still: others make stores too
         draft = draft_path(opening.path)
         try:
-            _make(opening, draft)
+            _make(opening, draft, rehearsal=rehearsal)
             since = opening.since or opening.now
             for path in (journal_path(opening.path), secrets_path(opening.path)):
                 put_aside(path, since)  # a store that was here once had one of its own
@@ -204,12 +207,14 @@ def create_store(opening: Opening) -> None:
             raise
 
 
-def _make(opening: Opening, draft: Path) -> None:
+def _make(opening: Opening, draft: Path, *, rehearsal: bool) -> None:
     """Make the file under another name first: a store that is there is whole."""
     copying.discard(draft)
     with connected(draft, opening.settings) as store:
         with store.transaction():
             make_store(store, opening.now)
+            if rehearsal:
+                store.execute("kernel/store/runs:rehearse")
         store.execute("kernel/store/copying:checkpoint")
     copying.check_whole(draft)
 

@@ -10,12 +10,10 @@ import json
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, uuid4, uuid5
 
 from cardoffers_cli.kernel.store.acts import ChangeAuthor
-from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.store.interning import next_number, numbered_up_to
 from cardoffers_cli.kernel.store.journal_file import JournalLine
 from cardoffers_cli.kernel.words.errors import Refused
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 COMMIT = "commit"
 """The kind of the run that commits another."""
 _NEXT = "kernel/store/runs:next_no"
-_AHEAD = timedelta(days=1)
-"""How far a clock may be ahead of all that is known of the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +89,7 @@ def _write(
         run_id=run.run_id,
         kind=run.kind,
         as_of=run.as_of,
+        machine_at=store.machine(run.as_of),
         actor=run.actor,
         counts=counts,
     )
@@ -118,19 +115,10 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-def newest_clock(store: Store) -> datetime | None:
-    """Return the latest clock of all runs; None in a store without one."""
-    clock: datetime | None = store.value("kernel/store/runs:newest_clock")
-    return clock
-
-
-def latest_clock(store: Store, now: datetime) -> datetime:
-    """Return the latest clock that what cannot be undone may have in a job that runs at `now`.
-
-    One that was set by hand may be ahead of the real one only where the store is, as in a
-    rehearsal: by a day of the newest run in it.
-    """
-    return max(filter(None, (Clock(now).real(), newest_clock(store)))) + _AHEAD
+def machine_at(store: Store, now: datetime) -> datetime:
+    """Return the machine's clock, by which approvals expire; in a rehearsal it is the job's."""
+    clocks = {"as_of": now, "machine_at": store.machine(now)}
+    return cast("datetime", store.value("kernel/store/runs:machine_at", **clocks))
 
 
 def commit_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
@@ -169,13 +157,13 @@ def check_uncommitted(store: Store, run: Run) -> None:
             code="run_committed",
             hint="There is nothing left to do.",
         )
-    if store.row("kernel/store/runs:finished_since", kind=run.kind, run_no=run.run_no):
+    if row["is_overtaken"]:
         raise Refused(
             f"Another {run.kind} was committed meanwhile; nothing of this one was kept.",
             code="run_overtaken",
             hint="Run it again.",
         )
-    if store.row("kernel/store/runs:terms_changed_since", run_no=run.run_no):
+    if row["has_other_terms"]:
         raise Refused(
             f"The terms of an offer changed during this {run.kind}; nothing of it was kept.",
             code="run_overtaken",

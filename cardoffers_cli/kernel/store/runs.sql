@@ -3,15 +3,21 @@
 select coalesce(max(run_no), 0) + 1 as run_no
 from runs;
 
--- name: newest_clock
--- The latest clock that any run had; null where there is no run.
-select max(runs.as_of) as as_of
-from runs;
+-- name: rehearse
+-- Makes a new store a rehearsal: rehearsal, one row.
+insert into rehearsal values (true);
+
+-- name: machine_at
+-- The machine's clock; in a rehearsal that of the job counts alone. Grain: one row.
+select coalesce((select $as_of from rehearsal), $machine_at) as machine_at;
 
 -- name: write
--- Writes runs, one row; a run that has only begun has no counts yet.
-insert into runs (run_no, run_id, kind, as_of, actor, counts)
-values ($run_no, $run_id, $kind, $as_of, $actor, $counts);
+-- Writes runs, one row; of one that has only begun without counts, of a rehearsal with one clock.
+insert into runs (run_no, run_id, kind, as_of, machine_at, actor, counts)
+values (
+    $run_no, $run_id, $kind, $as_of, coalesce((select $as_of from rehearsal), $machine_at), $actor,
+    $counts
+);
 
 -- name: finish
 -- Writes the counts of one run; the same counts again change nothing.
@@ -20,27 +26,18 @@ set counts = $counts
 where run_no = $run_no;
 
 -- name: counts
--- Whether a run is there, and whether it has been finished. Grain: one row, or none.
-select counts is not null as is_finished
+-- Whether a run is there and has been finished, and whether another of its kind was, or the terms
+-- of an offer were changed, since. Grain: one row, or none.
+select
+    runs.counts is not null as is_finished,
+    exists (
+        select 1
+        from runs as later
+        where later.kind = runs.kind
+            and later.run_no > runs.run_no
+            and later.counts is not null
+    ) as is_overtaken,
+    exists (select 1 from offer_versions where run_no > runs.run_no) as has_other_terms
 from runs
-where run_no = $run_no
-    and run_id = $run_id;
-
--- name: finished_since
--- The first finished run of a kind after a run, if there is one.
-select run_id
-from runs
-where kind = $kind
-    and run_no > $run_no
-    and counts is not null
-order by run_no
-limit 1;
-
--- name: terms_changed_since
--- The first run after a run that changed the terms of an offer, if there is one.
-select runs.run_id
-from offer_versions
-inner join runs on runs.run_no = offer_versions.run_no
-where offer_versions.run_no > $run_no
-order by offer_versions.run_no
-limit 1;
+where runs.run_no = $run_no
+    and runs.run_id = $run_id;

@@ -30,9 +30,14 @@ create table runs (
     run_id uuid not null,
     kind varchar not null,
     as_of timestamp not null,  -- the clock of the run
+    machine_at timestamp not null,  -- the machine's when it began; of a rehearsal, as_of
     actor varchar not null,
     counts varchar  -- JSON; null until the run is finished
 );
+
+-- name: rehearsal
+-- Grain: one row in a store that is a rehearsal for ever, else none.
+create table rehearsal (only_row boolean not null primary key);
 
 -- name: audit_log
 -- Grain: one row per changed value of a catalogue row or a setting. Append only.

@@ -59,6 +59,9 @@ class Settings:
         description="the name of who works here, letters, digits and .@-_, where several people"
         " share a user of the system",
     )
+    clock_tolerance_hours: int = _setting(
+        24, ge=0, description="hours that --as-of may be ahead, a whole number from 0"
+    )
     lock_wait_s: int = _setting(
         60, ge=0, description="seconds to wait for a busy store, a whole number from 0"
     )

@@ -18,6 +18,7 @@ import duckdb
 
 from cardoffers_cli.kernel.store import engine_errors
 from cardoffers_cli.kernel.store.binding import TempTables, declared, run
+from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.store.engine_errors import Interruptible
 from cardoffers_cli.kernel.store.instances import IN_MEMORY, connect
 from cardoffers_cli.kernel.store.layout import spill_path
@@ -29,6 +30,7 @@ from cardoffers_cli.kernel.words.records import Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from datetime import datetime
 
     import polars as pl
     import pyarrow as pa
@@ -49,7 +51,7 @@ class Store:
 
     `after_commit` is called when a transaction was committed; what it raises is raised there.
     Where `keeps` is False no transaction is kept, whoever opens it: a dry run of work that opens
-    its own. Errors name the store by its path, or by that of `about`.
+    its own. `machine` is the machine's clock. Errors name the store by its path, or by `about`'s.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Store:
         self._about = about or path
         self.after_commit: Callable[[], None] = lambda: None
         self.keeps = True
+        self.machine: Callable[[datetime], datetime] = real_now
         self._opened = _connect(path, settings, read_only=read_only)
         self._connection = self._opened.connection
         self._statements = Interruptible(self._connection)

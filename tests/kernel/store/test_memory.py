@@ -47,7 +47,8 @@ def test_an_answer_is_remembered_until_a_table_of_it_is_changed(store: Store) ->
     assert 0 == count(store)
     store.execute("keys/questions:use", key_id=ALDER, used_at=NOON)
     store.connection.execute(
-        "insert into runs values (9, uuid(), 'k', now()::timestamp, 'a', null)"
+        "insert into runs by name select 9 as run_no, uuid() as run_id, 'k' as kind, 'a' as actor,"
+        " now()::timestamp as as_of, now()::timestamp as machine_at"
     )
     assert 0 == count(store)  # nobody may write so
     add_run(store)
@@ -146,7 +147,7 @@ def test_memory_has_an_end(store: Store) -> None:
         ),
         ("offers/feed:changes_at", {"program_offers", "offers"}, set(), set()),
         ("offers/feed:texts", {"offers", "offer_texts"}, set(), set()),
-        ("kernel/store/runs:write", {"runs"}, {"runs"}, set()),
+        ("kernel/store/runs:write", {"runs", "rehearsal"}, {"runs"}, set()),
         ("kernel/store/runs:finish", {"runs"}, {"runs"}, {"runs"}),
         ("offers/feed:record", {"engagement"}, {"engagement"}, set()),
         ("river/judge:refuse", set(), set(), set()),  # of a temporary table

@@ -57,8 +57,8 @@ def test_what_is_taken_back_is_given_again(store: Store, *, is_failure: bool) ->
 
 def test_rows_that_somebody_else_added_are_noticed(store: Store) -> None:
     assert 1 == next_number(store, RUN)
-    run = {"run_id": uid("r"), "kind": "k", "as_of": NOON, "actor": "a", "counts": None}
-    store.execute("kernel/store/runs:write", run_no=7, **run)
+    run = {"run_id": uid("r"), "kind": "k", "actor": "a", "counts": None}
+    store.execute("kernel/store/runs:write", run_no=7, as_of=NOON, machine_at=NOON, **run)
     assert 8 == next_number(store, RUN)
     numbered_up_to(store, RUN, 8)
     assert 9 == next_number(store, RUN)
