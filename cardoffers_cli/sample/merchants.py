@@ -44,13 +44,9 @@ class Groups:
         sizes = sizes.cast(pl.UInt64)
         return cls(sizes.cum_sum() - sizes, sizes)
 
-    def size_of(self, number: pl.Expr) -> pl.Expr:
-        """Return how many rows belong to this number."""
-        return looked_up(self.size, number)
-
     def pick(self, bits: pl.Expr, number: pl.Expr) -> pl.Expr:
         """Choose a row of this number's group by 64 random bits."""
-        return looked_up(self.first, number) + below(bits, self.size_of(number))
+        return looked_up(self.first, number) + below(bits, looked_up(self.size, number))
 
 
 @dataclass(frozen=True)
@@ -205,14 +201,6 @@ class Strangers:
     table: pl.DataFrame
     names: pl.Series
     popularity: Weights
-
-    def merchant(self, stranger: pl.Expr, otherwise: pl.Expr) -> pl.Expr:
-        """Return whose an unknown identifier is; an aggregator's is `otherwise`, each time."""
-        return pl.coalesce(looked_up(self.table["merchant_no"], stranger), otherwise)
-
-    def acceptor(self, stranger: pl.Expr, otherwise: pl.Expr) -> pl.Expr:
-        """Return an unknown identifier, `otherwise` where there is none."""
-        return pl.coalesce(looked_up(self.table["merchant_identifier"], stranger), otherwise)
 
     def descriptor(self, stranger: pl.Expr, merchant: pl.Expr, bits: pl.Expr) -> pl.Expr:
         """Return what a purchase calls its merchant; in half of them something stands behind."""

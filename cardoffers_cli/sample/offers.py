@@ -185,81 +185,55 @@ MOST_IDLE_VISITS = 2
 DAY_SECONDS = 86_400
 
 
-@dataclass(frozen=True)
-class Engagement:
-    """The engagement of one institution, made from its links a stretch of cardholders at a time."""
-
-    links: SampleLinks
-
-    def chunks(self, size: int) -> Iterator[pl.DataFrame]:
-        """Make all events, in frames of some `size` rows with the columns of `engagement`."""
-        for cardholders in self.links.stretches(size):
-            visits = pl.concat([self._before_links(cardholders), self._idle(cardholders)])
-            is_view = pl.col("place").is_null()
-            event = pl.when(is_view).then(pl.lit("widget_view"))
-            yield self._events(visits).select(
-                institution=pl.lit(self.links.bank.slug),
-                cardholder_token=self.links.cardholders.token(pl.col("cardholder_no")),
-                event=event.otherwise(pl.lit("offer_impression")),
-                offer_id=looked_up(self.links.program.offers["offer_id"], pl.col("place")),
-                occurred_at=moment_of(self.links.plan, pl.col("second")),
-            )
-
-    @property
-    def _chance(self) -> Chance:
-        return self.links.chance.within("engagement")
-
-    def _before_links(self, cardholders: pl.DataFrame) -> pl.DataFrame:
-        """Visit just before adding an offer; that one is the first shown."""
-        seen = chosen(self._chance.draw("seen", "cardholder_no", "place"), SEEN_BEFORE)
-        thinks = below(self._chance.draw("thinks", "cardholder_no", "place"), THINKS_SECONDS)
-        second = self.links.added_second() - 1 - thinks.cast(pl.Int64)
-        return self.links.of(cardholders).filter(seen).select(*_visit(second))
-
-    def _idle(self, cardholders: pl.DataFrame) -> pl.DataFrame:
-        """Visit at some time in the period, and add nothing."""
-        draw = self._chance.draw
-        visits = below(draw("visits", "cardholder_no"), MOST_IDLE_VISITS + 1)
-        start = below(draw("start", "cardholder_no", "visit"), self.links.program.offers.height)
-        period = self.links.plan.days * DAY_SECONDS
-        second = below(draw("second", "cardholder_no", "visit"), period).cast(pl.Int64)
-        return (
-            cardholders.with_columns(visit=pl.int_ranges(0, visits.cast(pl.Int64)))
+def engagement(links: SampleLinks, size: int) -> Iterator[pl.DataFrame]:
+    """Make the engagement of an institution, in frames of some `size` rows."""
+    draw, plan = links.chance.within("engagement").draw, links.plan
+    offers, keys, visit = (
+        links.program.offers,
+        ("cardholder_no", "place"),
+        ("cardholder_no", "visit"),
+    )
+    place, second = pl.col("place").cast(pl.UInt64), pl.col("second")
+    # a visit just before adding an offer shows that one first
+    thinks = below(draw("thinks", *keys), THINKS_SECONDS).cast(pl.Int64)
+    before = (links.added_second() - 1 - thinks).clip(lower_bound=0)
+    # at others nothing is added
+    visits = below(draw("visits", "cardholder_no"), MOST_IDLE_VISITS + 1).cast(pl.Int64)
+    idle = below(draw("second", *visit), plan.days * DAY_SECONDS).cast(pl.Int64)
+    count = 1 + below(draw("shown", "cardholder_no", "second"), MOST_SHOWN).cast(pl.Int64)
+    first, end = (looked_up(offers[name], place) for name in ("first_day", "last_day"))
+    for cardholders in links.stretches(size):
+        added = links.of(cardholders).filter(chosen(draw("seen", *keys), SEEN_BEFORE))
+        others = (
+            cardholders.with_columns(visit=pl.int_ranges(0, visits))
             .filter(pl.col("visit").list.len() > 0)
             .explode("visit")
-            .with_columns(place=start)
-            .select(*_visit(second))
+            .select("cardholder_no", "visit", place=below(draw("start", *visit), offers.height))
         )
-
-    def _events(self, visits: pl.DataFrame) -> pl.DataFrame:
-        views = visits.with_columns(place=pl.lit(None, pl.UInt64), rank=pl.lit(-1, pl.Int64))
-        return (
-            pl.concat([views, self._impressions(visits)])
+        shown = pl.concat(
+            frame.select("cardholder_no", place, second=at)
+            for frame, at in ((added, before), (others, idle))
+        )
+        views = shown.with_columns(place=pl.lit(None, pl.UInt64), rank=pl.lit(-1, pl.Int64))
+        impressions = (
+            shown.with_columns(rank=pl.int_ranges(0, count.clip(upper_bound=offers.height)))
+            .explode("rank")
+            .with_columns(place=(place + pl.col("rank").cast(pl.UInt64)) % offers.height)
+            .filter((second // DAY_SECONDS >= first) & (second // DAY_SECONDS < end))
+        )
+        event = pl.when(pl.col("place").is_null()).then(pl.lit("widget_view"))
+        yield (
+            pl.concat([views, impressions])
             .unique(["cardholder_no", "second", "place"], keep="first", maintain_order=True)
             .sort("cardholder_no", "second", "rank", maintain_order=True)
+            .select(
+                institution=pl.lit(links.bank.slug),
+                cardholder_token=links.cardholders.token(pl.col("cardholder_no")),
+                event=event.otherwise(pl.lit("offer_impression")),
+                offer_id=looked_up(offers["offer_id"], place),
+                occurred_at=moment_of(plan, second),
+            )
         )
-
-    def _impressions(self, visits: pl.DataFrame) -> pl.DataFrame:
-        offers, day = self.links.program.offers, pl.col("second") // DAY_SECONDS
-        first, end = (
-            looked_up(offers[column], pl.col("place")) for column in ("first_day", "last_day")
-        )
-        count = 1 + below(self._chance.draw("shown", "cardholder_no", "second"), MOST_SHOWN)
-        ranks = pl.int_ranges(0, count.cast(pl.Int64).clip(upper_bound=offers.height))
-        return (
-            visits.with_columns(rank=ranks)
-            .explode("rank")
-            .with_columns(place=(pl.col("place") + pl.col("rank").cast(pl.UInt64)) % offers.height)
-            .filter((day >= first) & (day < end))
-        )
-
-
-def _visit(second: pl.Expr) -> tuple[pl.Expr, ...]:
-    return (
-        pl.col("cardholder_no"),
-        pl.col("place").cast(pl.UInt64),
-        second.clip(lower_bound=0).alias("second"),
-    )
 
 
 # Links: which cardholders have added which offers, and when.
@@ -305,46 +279,39 @@ class SampleLinks:
 
     def of(self, cardholders: pl.DataFrame) -> pl.DataFrame:
         """Choose the offers that cardholders add: `cardholder_no`, and `place` in the program."""
-        wanted = cardholders.with_columns(wanted=self._wanted()).filter(pl.col("wanted") > 0)
-        candidates = pl.concat([self._of_favourites(wanted), self._of_program(wanted)])
-        return (
-            candidates.unique(["cardholder_no", "place"], keep="first", maintain_order=True)
-            .filter(pl.int_range(pl.len()).over("cardholder_no") < pl.col("wanted"))
-            .sort("cardholder_no", maintain_order=True)
-            .select("cardholder_no", "place")
+        draw, size, groups = self.chance.draw, self.program.offers.height, self.program.by_merchant
+        # more for the busier: cardholder x of n gets 2/n * (1 - x/n) of the links
+        left = [1.0 - (pl.col("cardholder_no") + more) / self.cardholders.count for more in (0, 1)]
+        begun, ended = (
+            ((1.0 - part * part) * self.bank.links).floor().cast(pl.Int64) for part in left
         )
-
-    def _wanted(self) -> pl.Expr:
-        """Share the links out, more to the busier: cardholder x of n gets 2/n * (1 - x/n)."""
-        return (self._before(1) - self._before(0)).clip(upper_bound=self.program.offers.height)
-
-    def _before(self, more: int) -> pl.Expr:
-        remainder = 1.0 - (pl.col("cardholder_no") + more) / self.cardholders.count
-        return ((1.0 - remainder * remainder) * self.bank.links).floor().cast(pl.Int64)
-
-    def _of_favourites(self, wanted: pl.DataFrame) -> pl.DataFrame:
-        """Offer an offer of each favourite merchant that has one, if the cardholder takes to it."""
-        bits = self.chance.draw("offer", "cardholder_no", "slot")
-        is_added = chosen(self.chance.draw("taken", "cardholder_no", "slot"), FAVOURITES_ADDED)
+        wanted = cardholders.with_columns(wanted=(ended - begun).clip(upper_bound=size)).filter(
+            pl.col("wanted") > 0
+        )
         merchant = self.cardholders.favourite(pl.col("cardholder_no"), pl.col("slot"))
-        groups = self.program.by_merchant
-        return (
+        is_added = chosen(draw("taken", "cardholder_no", "slot"), FAVOURITES_ADDED)
+        offer = groups.pick(draw("offer", "cardholder_no", "slot"), pl.col("merchant_no"))
+        favourites = (
             wanted.with_columns(slot=pl.int_ranges(0, pl.lit(FAVOURITES)))
             .explode("slot")
             .with_columns(merchant_no=merchant)
-            .filter(is_added & (groups.size_of(pl.col("merchant_no")) > 0))
-            .select("cardholder_no", "wanted", place=groups.pick(bits, pl.col("merchant_no")))
+            .filter(is_added & (looked_up(groups.size, pl.col("merchant_no")) > 0))
+            .select("cardholder_no", "wanted", place=offer)
         )
-
-    def _of_program(self, wanted: pl.DataFrame) -> pl.DataFrame:
-        """Walk through the program from a random start; the stride visits no offer twice."""
-        size = self.program.offers.height
+        # a walk through the program from a random start; the stride visits no offer twice
         stride = next(stride for stride in STRIDES if size % stride)
-        start = below(self.chance.draw("start", "cardholder_no"), size)
-        return (
+        start = below(draw("start", "cardholder_no"), size)
+        others = (
             wanted.with_columns(pace=pl.int_ranges(0, "wanted", dtype=pl.UInt64))
             .explode("pace")
             .select("cardholder_no", "wanted", place=(start + pl.col("pace") * stride) % size)
+        )
+        return (
+            pl.concat([favourites, others])
+            .unique(["cardholder_no", "place"], keep="first", maintain_order=True)
+            .filter(pl.int_range(pl.len()).over("cardholder_no") < pl.col("wanted"))
+            .sort("cardholder_no", maintain_order=True)
+            .select("cardholder_no", "place")
         )
 
     def added_second(self) -> pl.Expr:

@@ -61,52 +61,43 @@ class Plan:
         bounds = [*accumulate(sizes, initial=0)]
         totals = (self.rows, self.total_links, self.total_refunds)
         edges = [[total * part // bounds[-1] for total in totals] for part in bounds]
-        return [
-            Bank(number, *(end - start for start, end in zip(before, after, strict=True)))
-            for number, (before, after) in enumerate(pairwise(edges))
-        ]
+        made = []
+        for number, (before, after) in enumerate(pairwise(edges)):
+            lap, place = divmod(number, len(BANKS))
+            words = BANKS[place]
+            rows, links, refunds = (end - start for start, end in zip(before, after, strict=True))
+            made.append(
+                Bank(
+                    number,
+                    rows,
+                    links,
+                    refunds,
+                    slug=words["slug"] + (f"-{lap + 1}" if lap else ""),
+                    name=words["name"] + (f" {lap + 1}" if lap else ""),
+                    plan=words["plan"],
+                    market=MARKETS[words["currency"]],
+                )
+            )
+        return made
 
 
 @dataclass(frozen=True)
 class Bank:
-    """One institution of the sample."""
+    """One institution of the sample; after the last name the first comes again, numbered."""
 
     number: int
     rows: int
     links: int
     refunds: int
-
-    @property
-    def slug(self) -> str:
-        """The institution's slug; after the last name the first comes again, numbered."""
-        return self._told("slug") + (f"-{self._lap + 1}" if self._lap else "")
-
-    @property
-    def name(self) -> str:
-        """The institution's name."""
-        return self._told("name") + (f" {self._lap + 1}" if self._lap else "")
-
-    @property
-    def plan(self) -> str:
-        """The institution's plan; every one may upload files."""
-        return self._told("plan")
-
-    @property
-    def market(self) -> Market:
-        """The institution's currency and what goes with it."""
-        return MARKETS[self._told("currency")]
+    slug: str
+    name: str
+    plan: str
+    market: Market
 
     @property
     def cardholders(self) -> int:
         """How many customers have a card."""
         return max(4, self.rows // PURCHASES_PER_CARDHOLDER)
-
-    @property
-    def _lap(self) -> int:
-        return self.number // len(BANKS)
-
-    def _told(self, what: str) -> str:
-        return BANKS[self.number % len(BANKS)][what]
 
 
 @dataclass(frozen=True)

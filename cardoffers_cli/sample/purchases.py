@@ -84,54 +84,51 @@ class Purchases:
 
     def of_events(self, events: pl.DataFrame) -> pl.DataFrame:
         """Make the rows of these events (`event_no`, `is_conflict`: it changes the amount)."""
+        draw, strangers, merchants = self.chance.draw, self.strangers, self.cardholders.merchants
+        stranger = pl.col("stranger_no")
+        outlet = merchants.outlets.pick(draw("outlet", "event_no"), pl.col("merchant_no"))
+        acceptor = looked_up(merchants.acceptors["card_acceptor_id"], outlet)
+        if strangers:
+            own = looked_up(strangers.table["merchant_identifier"], stranger)
+            acceptor = pl.coalesce(own, acceptor)
+        prefix = self.bank.slug[:3].upper() + f"{self.bank.number + 1}-"
         frame = (
             events.with_columns(
                 cardholder_no=self.cardholders.shopper(self.chance.draw("cardholder", "event_no"))
             )
-            .with_columns(stranger_no=self._stranger())
             .with_columns(
-                merchant_no=self._merchant(),
+                stranger_no=pl.when(chosen(draw("unknown", "event_no"), UNKNOWN_PURCHASES)).then(
+                    strangers.popularity.pick(draw("stranger", "event_no"))
+                    if strangers
+                    else below(
+                        draw("stranger", "event_no"), merchants.table.height - merchants.known
+                    )
+                )
+            )
+            .with_columns(
+                merchant_no=pl.coalesce(
+                    looked_up(strangers.table["merchant_no"], stranger)
+                    if strangers
+                    else merchants.known + stranger,
+                    self.cardholders.goes_to(pl.col("cardholder_no"), pl.col("event_no")),
+                ),
                 is_second=chosen(self.chance.draw("card", "event_no"), SECOND_CARDS),
                 spread=self.chance.draw("amount", "event_no", "is_conflict"),
             )
             .with_columns(
                 cardholder_token=self.cardholders.token(pl.col("cardholder_no")),
                 card_token=self.cardholders.card(pl.col("cardholder_no"), pl.col("is_second")),
-                card_acceptor_id=self._acceptor(),
+                card_acceptor_id=acceptor,
                 amount=self._amount(),
-                transaction_ref=self._ref(),
+                transaction_ref=prefix + hexadecimal(draw("ref", "event_no")),  # keyed: all differ
                 transacted_at=self._time(),
             )
         )
-        if self.strangers is None:
+        if strangers is None:
             return frame.select(COLUMNS)
-        bits = self.chance.draw("descriptor", "event_no")
-        descriptor = self.strangers.descriptor(pl.col("stranger_no"), pl.col("merchant_no"), bits)
+        bits = draw("descriptor", "event_no")
+        descriptor = strangers.descriptor(stranger, pl.col("merchant_no"), bits)
         return frame.select(*COLUMNS, merchant_descriptor=descriptor)
-
-    def _stranger(self) -> pl.Expr:
-        """Choose the unknown identifier, or merchant, of a purchase that has one."""
-        merchants = self.cardholders.merchants
-        is_unknown = chosen(self.chance.draw("unknown", "event_no"), UNKNOWN_PURCHASES)
-        bits = self.chance.draw("stranger", "event_no")
-        count = merchants.table.height - merchants.known
-        stranger = self.strangers.popularity.pick(bits) if self.strangers else below(bits, count)
-        return pl.when(is_unknown).then(stranger)
-
-    def _merchant(self) -> pl.Expr:
-        merchants = self.cardholders.merchants
-        stranger = pl.col("stranger_no")
-        merchant = self.cardholders.goes_to(pl.col("cardholder_no"), pl.col("event_no"))
-        if self.strangers:
-            return self.strangers.merchant(stranger, merchant)
-        return pl.coalesce(merchants.known + stranger, merchant)
-
-    def _acceptor(self) -> pl.Expr:
-        merchants = self.cardholders.merchants
-        bits = self.chance.draw("outlet", "event_no")
-        outlet = merchants.outlets.pick(bits, pl.col("merchant_no"))
-        code = looked_up(merchants.acceptors["card_acceptor_id"], outlet)
-        return self.strangers.acceptor(pl.col("stranger_no"), code) if self.strangers else code
 
     def _amount(self) -> pl.Expr:
         """Spread the category's usual amount: a product of four even factors is near log-normal.
@@ -151,11 +148,6 @@ class Purchases:
         )
         rounded = cents // 100 * 100 + ending
         return money(pl.when(rounded > 0).then(rounded).otherwise(cents))
-
-    def _ref(self) -> pl.Expr:
-        """Write the reference: a keyed permutation of the event's number, so all differ."""
-        prefix = self.bank.slug[:3].upper() + f"{self.bank.number + 1}-"
-        return prefix + hexadecimal(self.chance.draw("ref", "event_no"))
 
     def _time(self) -> pl.Expr:
         """Place the event in the period: in order but for the hours or days it took to arrive.

@@ -22,9 +22,9 @@ from cardoffers_cli.sample.merchants import (
 )
 from cardoffers_cli.sample.offers import (
     COLUMNS,
-    Engagement,
     Program,
     SampleLinks,
+    engagement,
     make_offers,
     make_program,
 )
@@ -204,7 +204,7 @@ def _catalogue(
             for _, bank, program in programs
         ),
         "links": (frame for part in links for frame in part.chunks(CHUNK_ROWS)),
-        "engagement": (frame for part in links for frame in Engagement(part).chunks(CHUNK_ROWS)),
+        "engagement": (frame for part in links for frame in engagement(part, CHUNK_ROWS)),
     }
     for name, frames in tables.items():
         yield write_table(folder / f"{name}.csv", frames)
