@@ -245,13 +245,10 @@ holders as materialized (
             earlier.run_no < fitting.run_no
             or earlier.purchased_at <= fitting.transacted_at
         )
-    where not exists (
-        select 1
-        from ledger_moves
-        where ledger_moves.redemption_no = ledger_entries.redemption_no
-            and ledger_moves.status = 'reversed'
-            and ledger_moves.run_no < fitting.run_no
-    )
+    anti join ledger_moves
+        on ledger_moves.redemption_no = ledger_entries.redemption_no
+        and ledger_moves.status = 'reversed'
+        and ledger_moves.run_no < fitting.run_no
 ),
 
 holding as (

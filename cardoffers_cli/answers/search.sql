@@ -192,13 +192,10 @@ create or replace temp table shown as
 with decided as (
     select decisions.purchase_no
     from decisions
+    anti join decisions as newer
+        on newer.purchase_no = decisions.purchase_no
+        and newer.run_no > decisions.run_no
     where decisions.outcome = $state
-        and not exists (
-            select 1
-            from decisions as newer
-            where newer.purchase_no = decisions.purchase_no
-                and newer.run_no > decisions.run_no
-        )
 )
 
 select matching.purchase_no, $state as state
@@ -213,11 +210,7 @@ limit $limit;
 create or replace temp table shown as
 select matching.purchase_no, 'not_matched_yet' as state
 from matching
-where not exists (
-    select 1
-    from decisions
-    where decisions.purchase_no = matching.purchase_no
-)
+anti join decisions on decisions.purchase_no = matching.purchase_no
 order by matching.transacted_at desc, matching.purchase_no desc
 limit $limit;
 

@@ -49,11 +49,8 @@ with events as (
 )
 select events.approval_id, events.event
 from events
-where not exists (
-    select 1
-    from acts
-    where acts.institution_id = events.institution_id
-        and acts.kind = events.event
-        and acts.details like '%' || cast(events.approval_id as varchar) || '%'
-)
+anti join acts
+    on acts.institution_id = events.institution_id
+    and acts.kind = events.event
+    and acts.details like '%' || cast(events.approval_id as varchar) || '%'
 order by events.approval_id, events.event;

@@ -46,12 +46,9 @@ with carried as (
 
 select carried.institution_id, carried.cardholder_token
 from carried
-where not exists (
-    select 1
-    from cardholders
-    where cardholders.institution_id = carried.institution_id
-        and cardholders.cardholder_token = carried.cardholder_token
-);
+anti join cardholders
+    on cardholders.institution_id = carried.institution_id
+    and cardholders.cardholder_token = carried.cardholder_token;
 
 -- name: insert
 -- Reads frame, institutions, offers and cardholders; writes engagement, each event that is not
@@ -83,10 +80,7 @@ select
     numbered.institution_id, numbered.cardholder_no, numbered.event, numbered.offer_no,
     numbered.occurred_at, $run_no
 from numbered
-where not exists (
-    select 1
-    from known
-    where known.cardholder_no = numbered.cardholder_no
-        and known.offer_no is not distinct from numbered.offer_no
-        and known.occurred_at = numbered.occurred_at
-);
+anti join known
+    on known.cardholder_no = numbered.cardholder_no
+    and known.offer_no is not distinct from numbered.offer_no
+    and known.occurred_at = numbered.occurred_at;

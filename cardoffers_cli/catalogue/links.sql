@@ -57,13 +57,10 @@ known as (
 
 select carried.institution_id, carried.cardholder_token, carried.instrument_token
 from carried
-where not exists (
-    select 1
-    from known
-    where known.institution_id = carried.institution_id
-        and known.cardholder_token = carried.cardholder_token
-        and known.instrument_token = carried.instrument_token
-);
+anti join known
+    on known.institution_id = carried.institution_id
+    and known.cardholder_token = carried.cardholder_token
+    and known.instrument_token = carried.instrument_token;
 
 -- name: number
 -- The rows of the frame that nothing is wrong with, by number instead of by token. Grain: one row
@@ -102,13 +99,10 @@ inner join firsts
     on firsts.cardholder_no = numbered.cardholder_no
     and firsts.offer_no = numbered.offer_no
     and firsts.line = numbered.line
-where not exists (
-    select 1
-    from links
-    where links.institution_id = numbered.institution_id
-        and links.cardholder_no = numbered.cardholder_no
-        and links.offer_no = numbered.offer_no
-);
+anti join links
+    on links.institution_id = numbered.institution_id
+    and links.cardholder_no = numbered.cardholder_no
+    and links.offer_no = numbered.offer_no;
 
 -- name: warn
 -- changes: catalogue_findings(kind, line, field, code, level, message)

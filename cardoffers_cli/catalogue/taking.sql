@@ -522,13 +522,9 @@ select
 from staged_rows
 inner join offers on offers.offer_id = staged_rows.offer_id
 inner join newest on newest.offer_no = offers.offer_no
+anti join catalogue_changes on catalogue_changes.line = staged_rows.line
 where newest.versions > 1
-    and staged_rows.effective_at < newest.known_at
-    and not exists (
-        select 1
-        from catalogue_changes
-        where catalogue_changes.line = staged_rows.line
-    );
+    and staged_rows.effective_at < newest.known_at;
 
 -- name: offers_update
 -- reads: staged_rows(line, offer_id, merchant_id, min_spend, cashback_amount, currency,
@@ -593,13 +589,10 @@ where staged_rows.offer_id = offer_texts.offer_id
 insert into offer_texts (offer_id, language, title, description)
 select staged_rows.offer_id, staged_rows.language, staged_rows.title, staged_rows.description
 from staged_texts as staged_rows
-where (staged_rows.title is not null or staged_rows.description is not null)
-    and not exists (
-        select 1
-        from offer_texts
-        where offer_texts.offer_id = staged_rows.offer_id
-            and offer_texts.language = staged_rows.language
-    );
+anti join offer_texts
+    on offer_texts.offer_id = staged_rows.offer_id
+    and offer_texts.language = staged_rows.language
+where (staged_rows.title is not null or staged_rows.description is not null);
 
 -- name: offers_version
 -- reads: staged_rows(offer_id, effective_at)
@@ -756,9 +749,6 @@ insert into program_offers (institution_id, offer_id, position)
 select institutions.institution_id, staged_rows.offer_id, staged_rows.position
 from staged_rows
 inner join institutions on institutions.slug = staged_rows.institution
-where not exists (
-    select 1
-    from program_offers
-    where program_offers.institution_id = institutions.institution_id
-        and program_offers.offer_id = staged_rows.offer_id
-);
+anti join program_offers
+    on program_offers.institution_id = institutions.institution_id
+    and program_offers.offer_id = staged_rows.offer_id;

@@ -21,12 +21,8 @@ where institution_id = $institution_id
 insert into invoiced_settlements (settlement_no, institution_id, period_no)
 select settlements.settlement_no, settlements.institution_id, $period_no
 from settlements
-where settlements.settled_at < $to_at
-    and not exists (
-        select 1
-        from invoiced_settlements
-        where invoiced_settlements.settlement_no = settlements.settlement_no
-    );
+anti join invoiced_settlements on invoiced_settlements.settlement_no = settlements.settlement_no
+where settlements.settled_at < $to_at;
 
 -- name: statement_sums
 -- What the lines of a statement come to or, where $statement_no is null, those of settlements of an

@@ -45,11 +45,7 @@ inner join currencies on currencies.currency = settled_amounts.currency;
 create or replace view unstated_settlements as
 select settlements.*
 from settlements
-where not exists (
-    select 1
-    from statement_settlements
-    where statement_settlements.settlement_no = settlements.settlement_no
-);
+anti join statement_settlements on statement_settlements.settlement_no = settlements.settlement_no;
 
 -- name: document_lines
 -- The lines of statements, and of invoices and credit notes (rules.md#invoices), with the closing that

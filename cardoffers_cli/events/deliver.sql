@@ -50,16 +50,12 @@ ready as (
     from deliveries
     inner join signing_secrets($now) as signing
         on signing.institution_id = deliveries.institution_id
+    anti join under_way on under_way.institution_id = deliveries.institution_id
     where deliveries.state in ('due', 'failed')
         and deliveries.next_attempt_at <= $due_by
         and deliveries.claimed_at is null
         and deliveries.webhook_url is not null
         and list_contains(cast($at_hand as varchar[]), signing.secret_sha256)
-        and not exists (
-            select 1
-            from under_way
-            where under_way.institution_id = deliveries.institution_id
-        )
 )
 select ready.event_no, ready.institution_id
 from ready

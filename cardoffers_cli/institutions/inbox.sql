@@ -9,11 +9,7 @@ with message as (
 )
 select message.message_id, $institution_id, $kind, $text, $created_at
 from message
-where not exists (
-    select 1
-    from inbox_messages
-    where inbox_messages.message_id = message.message_id
-);
+anti join inbox_messages on inbox_messages.message_id = message.message_id;
 
 -- name: messages
 -- The messages of an institution, the newest first. Grain: one row per message.

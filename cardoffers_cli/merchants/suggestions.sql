@@ -421,13 +421,10 @@ select sought.identifier_no, known_names.merchant_no, sought.name, candidates.kn
 from sought
 inner join candidates on candidates.name = sought.name
 inner join known_names on known_names.name = candidates.known_name
-where sought.heads < 4
-    and not exists (
-        select 1
-        from refused
-        where refused.identifier_no = sought.identifier_no
-            and refused.merchant_no = known_names.merchant_no
-    );
+anti join refused
+    on refused.identifier_no = sought.identifier_no
+    and refused.merchant_no = known_names.merchant_no
+where sought.heads < 4;
 
 -- name: numbers
 -- reads: pairs(identifier_no, merchant_no)

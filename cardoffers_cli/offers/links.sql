@@ -88,11 +88,8 @@ select
     cast($institution_id as uuid), $cardholder_no, $instrument_no, offers.offer_no, $added_at,
     $run_no
 from offers
-where offers.offer_id = $offer_id
-    and not exists (
-        select 1
-        from links
-        where links.institution_id = $institution_id
-            and links.cardholder_no = $cardholder_no
-            and links.offer_no = offers.offer_no
-    );
+anti join links
+    on links.institution_id = $institution_id
+    and links.cardholder_no = $cardholder_no
+    and links.offer_no = offers.offer_no
+where offers.offer_id = $offer_id;

@@ -39,11 +39,7 @@ from (
         recursive := true
     )
 ) as said
-where not exists (
-    select 1
-    from bank_entries
-    where bank_entries.entry_id = said.entry_id
-);
+anti join bank_entries on bank_entries.entry_id = said.entry_id;
 
 -- name: listed
 -- What banks said, of payouts and of others, the newest first: of an institution, of a statement,

@@ -4,6 +4,9 @@
 with faults as (
     select picked_files.picked_no, 'taken away, and not imported' as fault
     from picked_files
+    anti join imports
+        on imports.institution_id = picked_files.institution_id
+        and imports.file_sha256 = picked_files.placed_sha256
     where picked_files.outcome in ('removed', 'moved')
         and not exists (
             select 1
@@ -12,12 +15,6 @@ with faults as (
             where institutions.institution_id = picked_files.institution_id
                 and night_files.state = 'imported'
                 and night_files.taken_sha256 = picked_files.placed_sha256
-        )
-        and not exists (
-            select 1
-            from imports
-            where imports.institution_id = picked_files.institution_id
-                and imports.file_sha256 = picked_files.placed_sha256
         )
     union all
     select min(picked_files.picked_no), 'it is there twice'

@@ -76,14 +76,11 @@ from erasing
 inner join instruments as own
     on own.institution_id = erasing.institution_id
     and own.cardholder_no = erasing.cardholder_no
-where length(own.instrument_token) > $longer
-    and not exists (
-        select 1
-        from instruments as others
-        where others.institution_id = own.institution_id
-            and others.instrument_token = own.instrument_token
-            and others.cardholder_no <> own.cardholder_no
-    );
+anti join instruments as others
+    on others.institution_id = own.institution_id
+    and others.instrument_token = own.instrument_token
+    and others.cardholder_no <> own.cardholder_no
+where length(own.instrument_token) > $longer;
 
 -- name: erase_reasons_sent
 -- Replaces a token in reasons of reversals in the bodies of events, before those that they are
@@ -165,11 +162,7 @@ select
     erasing.erasure_id, erasing.institution_id, erasing.cardholder_no, erasing.token_hash,
     erasing.reason, erasing.erased_at, $run_no, erasing.actor
 from erasing
-where not exists (
-    select 1
-    from erasures
-    where erasures.erasure_id = erasing.erasure_id
-);
+anti join erasures on erasures.erasure_id = erasing.erasure_id;
 
 -- name: counts
 -- reads: erasing(institution_id, cardholder_no)

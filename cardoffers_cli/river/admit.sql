@@ -12,11 +12,7 @@ select
     hash_of_institution(staged.hash_of_text, $institution_id),
     $first_no + staged.line
 from staged
-where not exists (
-    select 1
-    from staged_duplicates
-    where staged_duplicates.line = staged.line
-)
+anti join staged_duplicates on staged_duplicates.line = staged.line
 order by 1;
 
 -- name: few_purchase_refs
@@ -36,11 +32,7 @@ select
     staged_refs.cardholder_no, staged_refs.instrument_no, staged_refs.identifier_no,
     staged_refs.merchant_id, staged_refs.amount, staged_refs.transacted_at
 from staged_refs
-where not exists (
-    select 1
-    from staged_duplicates
-    where staged_duplicates.line = staged_refs.line
-);
+anti join staged_duplicates on staged_duplicates.line = staged_refs.line;
 
 -- name: purchases
 -- reads: admitted_refs(line, institution_id, transaction_ref, cardholder_no, instrument_no,
@@ -102,11 +94,7 @@ select
     staged_refunds.line % $stride
 from staged_refunds
 cross join last_refund
-where not exists (
-    select 1
-    from staged_duplicates
-    where staged_duplicates.line = staged_refunds.line
-);
+anti join staged_duplicates on staged_duplicates.line = staged_refunds.line;
 
 -- name: credits
 -- reads: staged_credits(line, credit_ref, ref_hash, redemption_id, transaction_ref, status,
@@ -139,11 +127,7 @@ select
     staged_credits.line % $stride
 from staged_credits
 cross join last_credit
-where not exists (
-    select 1
-    from staged_duplicates
-    where staged_duplicates.line = staged_credits.line
-);
+anti join staged_duplicates on staged_duplicates.line = staged_credits.line;
 
 -- name: purchase_details
 -- reads: staged_details(
@@ -173,11 +157,7 @@ inner join purchases
 -- What the staged rows that are no duplicates come to.
 select coalesce(sum(staged.amount), 0) as amount
 from staged
-where not exists (
-    select 1
-    from staged_duplicates
-    where staged_duplicates.line = staged.line
-);
+anti join staged_duplicates on staged_duplicates.line = staged.line;
 
 -- name: rejects
 -- reads: staged_findings(line, transaction_ref, field, code, level, message)

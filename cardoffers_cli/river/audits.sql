@@ -610,40 +610,28 @@ order by links.cardholder_no, links.offer_no;
 with lost as (
     select 'purchases' as table_name, 'cardholders' as points_to, purchases.purchase_no as row_no
     from purchases
-    where not exists (
-        select 1
-        from cardholders
-        where cardholders.cardholder_no = purchases.cardholder_no
-            and cardholders.institution_id = purchases.institution_id
-    )
+    anti join cardholders
+        on cardholders.cardholder_no = purchases.cardholder_no
+        and cardholders.institution_id = purchases.institution_id
     union all
     select 'purchases', 'instruments', purchases.purchase_no
     from purchases
-    where not exists (
-        select 1
-        from instruments
-        where instruments.instrument_no = purchases.instrument_no
-            and instruments.cardholder_no = purchases.cardholder_no
-    )
+    anti join instruments
+        on instruments.instrument_no = purchases.instrument_no
+        and instruments.cardholder_no = purchases.cardholder_no
     union all
     select 'purchases', 'imports', purchases.purchase_no
     from purchases
+    anti join imports
+        on imports.import_no = purchases.import_no
+        and imports.institution_id = purchases.institution_id
     where purchases.import_no is not null
-        and not exists (
-            select 1
-            from imports
-            where imports.import_no = purchases.import_no
-                and imports.institution_id = purchases.institution_id
-        )
     union all
     select 'links', 'cardholders', links.cardholder_no
     from links
-    where not exists (
-        select 1
-        from cardholders
-        where cardholders.cardholder_no = links.cardholder_no
-            and cardholders.institution_id = links.institution_id
-    )
+    anti join cardholders
+        on cardholders.cardholder_no = links.cardholder_no
+        and cardholders.institution_id = links.institution_id
     union all
     select 'links', 'offers', links.offer_no
     from links
@@ -651,28 +639,17 @@ with lost as (
     union all
     select 'decisions', 'purchases', decisions.purchase_no
     from decisions
-    where not exists (
-        select 1
-        from purchases
-        where purchases.purchase_no = decisions.purchase_no
-    )
+    anti join purchases on purchases.purchase_no = decisions.purchase_no
     union all
     select 'ledger_moves', 'ledger_entries', ledger_moves.redemption_no
     from ledger_moves
-    where not exists (
-        select 1
-        from ledger_entries
-        where ledger_entries.redemption_no = ledger_moves.redemption_no
-    )
+    anti join ledger_entries on ledger_entries.redemption_no = ledger_moves.redemption_no
     union all
     select 'attempts', 'outbox', attempts.event_no
     from attempts
-    where not exists (
-        select 1
-        from outbox
-        where outbox.event_no = attempts.event_no
-            and outbox.institution_id = attempts.institution_id
-    )
+    anti join outbox
+        on outbox.event_no = attempts.event_no
+        and outbox.institution_id = attempts.institution_id
 )
 select lost.table_name, lost.points_to, count(*) as lost_rows, min(lost.row_no) as row_no
 from lost
@@ -717,12 +694,8 @@ undecided as (
         ) as content
     from purchases
     cross join watermark
+    anti join resolved on resolved.purchase_no = purchases.purchase_no
     where purchases.purchase_no <= watermark.purchase_no
-        and not exists (
-            select 1
-            from resolved
-            where resolved.purchase_no = purchases.purchase_no
-        )
 ),
 faults as (
     select cast(null as bigint) as purchase_no, 'not one watermark' as fault

@@ -79,12 +79,9 @@ inner join forms
     on forms.field = staged_doubts.field
     and forms.length = staged_doubts.length
     and forms.form = staged_doubts.form
-where not exists (
-    select 1
-    from known_numbers
-    where known_numbers.field = staged_doubts.field
-        and known_numbers.text = staged_doubts.text
-);
+anti join known_numbers
+    on known_numbers.field = staged_doubts.field
+    and known_numbers.text = staged_doubts.text;
 
 -- name: refused_rows
 -- reads: staged(line), refused_numbers(line)
@@ -365,12 +362,8 @@ final as (
         ranked.line, ranked.transaction_ref, ranked.content <> ranked.first_content,
         null, ranked.first_line, null
     from ranked
+    anti join known_refs on known_refs.transaction_ref = ranked.transaction_ref
     where ranked.turn > 1
-        and not exists (
-            select 1
-            from known_refs
-            where known_refs.transaction_ref = ranked.transaction_ref
-        )
 )
 select line, transaction_ref, is_conflict, first_import_no, first_line, received_at
 from final;
@@ -421,12 +414,8 @@ ranked as (
         row_number() over looks as turn,
         first_value(staged.line) over looks as first_line
     from staged
+    anti join staged_duplicates on staged_duplicates.line = staged.line
     where staged.look in (select sorted.look from sorted where sorted.look = sorted.before)
-        and not exists (
-            select 1
-            from staged_duplicates
-            where staged_duplicates.line = staged.line
-        )
     window looks as (partition by staged.look order by staged.line)
 )
 select
@@ -468,11 +457,7 @@ with same_look as (
     from staged
     inner join payer_numbers on payer_numbers.payer = staged.payer
     left join identifier_numbers on identifier_numbers.identifier = staged.identifier
-    where not exists (
-        select 1
-        from staged_duplicates
-        where staged_duplicates.line = staged.line
-    )
+    anti join staged_duplicates on staged_duplicates.line = staged.line
 ),
 alike_before as materialized (
     select
@@ -520,11 +505,7 @@ final as (
         alike.line, alike.transaction_ref, alike.first_import_no, alike.first_line,
         alike.received_at, alike.is_by_date
     from alike
-    where not exists (
-        select 1
-        from before
-        where before.line = alike.line
-    )
+    anti join before on before.line = alike.line
 )
 select line, transaction_ref, first_import_no, first_line, received_at, is_by_date
 from final;
@@ -726,13 +707,10 @@ order by level, row_count desc, code, field nulls first;
 with others as (
     select line, transaction_ref, field, code, level, message
     from staged_findings
+    anti join common_findings
+        on common_findings.code = staged_findings.code
+        and common_findings.field is not distinct from staged_findings.field
     where code <> 'duplicate'
-        and not exists (
-            select 1
-            from common_findings
-            where common_findings.code = staged_findings.code
-                and common_findings.field is not distinct from staged_findings.field
-        )
 ),
 early as (
     select code, field, unnest(list_distinct(min(line, $each))) as line

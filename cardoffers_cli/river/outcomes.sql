@@ -90,13 +90,9 @@ final as (
         on link_starts.cardholder_no = purchases.cardholder_no
         and link_starts.institution_id = purchases.institution_id
     inner join offers on offers.offer_no = link_starts.offer_no
+    anti join bought on bought.purchase_no = purchases.purchase_no
     where purchases.import_no = $import_no
         and purchases.institution_id = $institution_id
-        and not exists (
-            select 1
-            from bought
-            where bought.purchase_no = purchases.purchase_no
-        )
 )
 select
     line, purchase_no, offer_id, currency, outcome, amount, transacted_at, min_spend, starts_at,

@@ -199,11 +199,8 @@ select
     case when not owners.is_wanted then true end
 from happened
 inner join owners on owners.institution_id = happened.institution_id
-where (owners.is_wanted or $is_always)
-    and not exists (
-        select 1
-        from outbox
-        where outbox.kind = $kind
-            and outbox.run_no between $first_run_no and $last_run_no
-            and outbox.subject_id = happened.subject_id
-    );
+anti join outbox
+    on outbox.kind = $kind
+    and outbox.run_no between $first_run_no and $last_run_no
+    and outbox.subject_id = happened.subject_id
+where (owners.is_wanted or $is_always);

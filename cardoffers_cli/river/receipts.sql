@@ -77,11 +77,7 @@ repeated as (
 taken as (
     select staged.line // $stride as call_no, count(*) as items, sum(staged.amount) as amount
     from staged
-    where not exists (
-        select 1
-        from staged_duplicates
-        where staged_duplicates.line = staged.line
-    )
+    anti join staged_duplicates on staged_duplicates.line = staged.line
     group by call_no
 )
 select

@@ -32,12 +32,9 @@ select
     unresolved_purchases.amount, unresolved_purchases.transacted_at
 from known
 inner join unresolved_purchases on unresolved_purchases.purchase_no = known.purchase_no
-where not exists (
-    select 1
-    from erasures
-    where erasures.institution_id = unresolved_purchases.institution_id
-        and erasures.cardholder_no = unresolved_purchases.cardholder_no
-);
+anti join erasures
+    on erasures.institution_id = unresolved_purchases.institution_id
+    and erasures.cardholder_no = unresolved_purchases.cardholder_no;
 
 -- name: still_unknown
 -- reads: known_now(purchase_no)

@@ -98,13 +98,10 @@ select
 select imports.institution_id, institutions.slug as institution, 1 as alike, 1 as among
 from imports
 inner join institutions on institutions.institution_id = imports.institution_id
+anti join imports as own
+    on own.file_sha256 = $file_sha256
+    and own.institution_id = $institution_id
 where imports.file_sha256 = $file_sha256
-    and not exists (
-        select 1
-        from imports as own
-        where own.file_sha256 = $file_sha256
-            and own.institution_id = $institution_id
-    )
 order by imports.import_no
 limit 1;
 

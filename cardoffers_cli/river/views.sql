@@ -152,16 +152,12 @@ with waiting as (
 )
 select waiting.*
 from waiting
+anti join merchants on merchants.merchant_id = waiting.merchant_id
 where not exists (
         select 1
         from identifiers
         inner join merchants on merchants.merchant_id = identifiers.merchant_id
         where identifiers.identifier_no = waiting.identifier_no
-    )
-    and not exists (
-        select 1
-        from merchants
-        where merchants.merchant_id = waiting.merchant_id
     );
 
 -- name: purchase_turn

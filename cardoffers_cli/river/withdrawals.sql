@@ -28,13 +28,10 @@ with files as (
     inner join nights on nights.night_no = night_files.night_no
     inner join runs on runs.run_no = nights.run_no
     inner join institutions on institutions.slug = night_files.institution
+    anti join imports
+        on imports.institution_id = institutions.institution_id
+        and contains(imports.options, night_files.taken_sha256)
     where night_files.state = 'held'
-        and not exists (
-            select 1
-            from imports
-            where imports.institution_id = institutions.institution_id
-                and contains(imports.options, night_files.taken_sha256)
-        )
 ),
 page as materialized (
     select files.*, count(*) over () as files

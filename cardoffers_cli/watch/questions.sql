@@ -35,11 +35,7 @@ select
     named.finding_id, $institution_id, named.code, named.subject, named.about_on, named.figures,
     $now, $run_no, 'open'
 from named
-where not exists (
-    select 1
-    from watch_findings
-    where watch_findings.finding_id = named.finding_id
-);
+anti join watch_findings on watch_findings.finding_id = named.finding_id;
 
 -- name: resolve
 -- Resolves the open findings of a subject of an institution, of a day or, where that is null, of all.

@@ -6,6 +6,9 @@ select
     cast(json_extract(runs.counts, '$.new_cardholders') as bigint) as new_cardholders
 from imports
 inner join runs on runs.run_no = imports.run_no
+anti join import_shapes
+    on import_shapes.import_no = imports.import_no
+    and import_shapes.institution_id = $institution_id
 where imports.institution_id = $institution_id
     and imports.import_no > (
         select coalesce(max(looked.import_no), 0)
@@ -14,12 +17,6 @@ where imports.institution_id = $institution_id
             and looked.redeemed is not null
     )
     and json_extract(runs.counts, '$.new_cardholders') is not null
-    and not exists (
-        select 1
-        from import_shapes
-        where import_shapes.import_no = imports.import_no
-            and import_shapes.institution_id = $institution_id
-    )
 order by imports.import_no;
 
 -- name: bought_of_file
@@ -375,14 +372,11 @@ inner join sizes
 inner join imports
     on imports.import_no = bought.judged_no
     and imports.institution_id = $institution_id
+anti join identified_purchases
+    on identified_purchases.import_no = bought.judged_no
+    and identified_purchases.import_no >= list_min(cast($import_nos as bigint[]))
+    and identified_purchases.institution_id = $institution_id
+    and identified_purchases.merchant_id = bought.merchant_id
 where bought.files >= 4
     and bought.purchases * imports.accepted / sizes.accepted > 6 * ln(10)
-    and not exists (
-        select 1
-        from identified_purchases
-        where identified_purchases.import_no = bought.judged_no
-            and identified_purchases.import_no >= list_min(cast($import_nos as bigint[]))
-            and identified_purchases.institution_id = $institution_id
-            and identified_purchases.merchant_id = bought.merchant_id
-    )
 order by bought.judged_no, bought.merchant_id;

@@ -31,11 +31,7 @@ select
     act.subject, act.actor, act.approver, act.row_sha256, act.details, act.previous_hash,
     act_hash(act)
 from act
-where not exists (
-    select 1
-    from acts
-    where acts.event_id = act.event_id
-);
+anti join acts on acts.event_id = act.event_id;
 
 -- name: head
 -- The number and the hash of the last row; 0 and 64 zeros where there is none.

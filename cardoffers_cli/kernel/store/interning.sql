@@ -6,12 +6,9 @@ insert into cardholders (cardholder_no, institution_id, cardholder_token)
 with unknown as (
     select distinct staged_payers.institution_id, staged_payers.cardholder_token
     from staged_payers
-    where not exists (
-        select 1
-        from cardholders
-        where cardholders.institution_id = staged_payers.institution_id
-            and cardholders.cardholder_token = staged_payers.cardholder_token
-    )
+    anti join cardholders
+        on cardholders.institution_id = staged_payers.institution_id
+        and cardholders.cardholder_token = staged_payers.cardholder_token
 ),
 
 highest as (
@@ -53,12 +50,9 @@ with carried as (
 unknown as (
     select carried.cardholder_no, carried.institution_id, carried.instrument_token
     from carried
-    where not exists (
-        select 1
-        from instruments
-        where instruments.cardholder_no = carried.cardholder_no
-            and instruments.instrument_token = carried.instrument_token
-    )
+    anti join instruments
+        on instruments.cardholder_no = carried.cardholder_no
+        and instruments.instrument_token = carried.instrument_token
 ),
 
 highest as (
@@ -91,12 +85,9 @@ with unknown as (
         staged_identifiers.merchant_identifier_type,
         staged_identifiers.merchant_identifier
     from staged_identifiers
-    where not exists (
-        select 1
-        from identifiers
-        where identifiers.merchant_identifier_type = staged_identifiers.merchant_identifier_type
-            and identifiers.merchant_identifier = staged_identifiers.merchant_identifier
-    )
+    anti join identifiers
+        on identifiers.merchant_identifier_type = staged_identifiers.merchant_identifier_type
+        and identifiers.merchant_identifier = staged_identifiers.merchant_identifier
 ),
 
 highest as (
