@@ -1,7 +1,7 @@
 """The command line's front page: which commands there are, in a newcomer's order.
 
 A command's module is imported when it is called, not before, so that `--help` and completion are
-instant. To add one, add its line to `COMMANDS`; `module:name` is a function, or a `typer.Typer` for
+instant. To add one, add its line to `_TABLE`; `module:name` is a function, or a `typer.Typer` for
 a group.
 """
 
@@ -32,183 +32,76 @@ class Entry:
     help: str
 
 
-COMMANDS = (
-    Entry("Begin", "demo", "demo.commands:demo", "See the whole service run on sample data."),
-    Entry("Begin", "init", "storage.commands:init", "Make a store."),
-    Entry(
-        "Begin",
-        "status",
-        "night.status_commands:status",
-        "Show the state of everything on one screen.",
-    ),
-    Entry("Begin", "sample", "sample.commands:sample", "Write realistic sample data of any size."),
-    Entry(
-        "Catalogue",
-        "catalog",
-        "catalogue.commands:app",
-        "Institutions, merchants, offers, links: in, out.",
-    ),
-    Entry(
-        "Catalogue",
-        "institution",
-        "institutions.commands:app",
-        "List, show, add and set institutions.",
-    ),
-    Entry("Catalogue", "merchant", "merchants.commands:app", "List, add and identify merchants."),
-    Entry(
-        "Offers", "offer", "offers.commands:app", "What cardholders are shown, and what they add."
-    ),
-    Entry(
-        "From file to money",
-        "validate",
-        "river.checking_commands:validate",
-        "Check files; no store needed.",
-    ),
-    Entry(
-        "From file to money",
-        "schema",
-        "intake.layout_commands:schema",
-        "What a file has to look like.",
-    ),
-    Entry(
-        "From file to money",
-        "profile",
-        "intake.layout_commands:app",
-        "Read files in a layout of their own.",
-    ),
-    Entry(
-        "From file to money",
-        "pack",
-        "intake.layout_commands:pack_app",
-        "The check of files as one page, to hand on.",
-    ),
-    Entry("From file to money", "import", "river.commands:import_", "Take transaction files in."),
-    Entry(
-        "From file to money",
-        "file",
-        "night.commands:files_app",
-        "Files that were taken, or are held.",
-    ),
-    Entry(
-        "From file to money",
-        "simulate",
-        "river.commands:simulate",
-        "Match without writing anything.",
-    ),
-    Entry("From file to money", "match", "river.commands:match", "Match purchases to offers."),
-    Entry(
-        "From file to money",
-        "refund",
-        "refunds.commands:app",
-        "What came back, and what it takes back.",
-    ),
-    Entry("From file to money", "settle", "river.commands:settle", "Settle what is due."),
-    Entry(
-        "From file to money",
-        "pickup",
-        "pickup.commands:pickup",
-        "Fetch files into the drop folder.",
-    ),
-    Entry(
-        "From file to money", "nightly", "night.commands:nightly", "All of it, in one run a day."
-    ),
-    Entry(
-        "From file to money", "webhook", "events.commands:app", "Tell institutions of redemptions."
-    ),
-    Entry("From file to money", "redemption", "river.commands:app", "Show one, or reverse it."),
-    Entry("Closing a month", "credit", "credits.commands:app", "What was credited to cardholders."),
-    Entry(
-        "Closing a month",
-        "reconcile",
-        "credits.reconcile_commands:app",
-        "Credited, against redeemed.",
-    ),
-    Entry(
-        "Closing a month",
-        "statement",
-        "documents.commands:app",
-        "What is owed for a month, closed.",
-    ),
-    Entry("Closing a month", "payout", "payouts.commands:app", "Pay what statements say."),
-    Entry("Closing a month", "bank", "payouts.bank_commands:app", "What the bank says of payouts."),
-    Entry(
-        "Closing a month",
-        "invoice",
-        "documents.commands:invoices",
-        "What merchants are asked for a month.",
-    ),
-    Entry(
-        "Closing a month", "approve", "approvals.commands:app", "What waits for a second person."
-    ),
-    Entry("Answers", "why", "answers.commands:why", "Why a purchase did, or did not, redeem."),
-    Entry(
-        "Answers", "timeline", "answers.commands:timeline", "Everything that happened, from any id."
-    ),
-    Entry(
-        "Answers",
-        "find",
-        "answers.find_commands:find",
-        "Purchases, rejects, duplicates, by what is known.",
-    ),
-    Entry(
-        "Answers",
-        "browse",
-        "answers.find_commands:browse",
-        "All of it on one screen: search, look, answer.",
-    ),
-    Entry(
-        "Answers", "watch", "watch.commands:app", "What came in strangely, and what you say of it."
-    ),
-    Entry(
-        "Answers", "arrivals", "arrivals.commands:arrivals", "Which expected files came, and when."
-    ),
-    Entry(
-        "Answers",
-        "report",
-        "reports.commands:app",
-        "Redemptions, settlements, offers, merchants, more.",
-    ),
-    Entry("Institutions", "key", "keys.commands:app", "API keys: make, rotate, revoke, check."),
-    Entry(
-        "Institutions", "inbox", "events.commands:inbox_app", "What an institution's team was told."
-    ),
-    Entry("Institutions", "api", "http.commands:api", "Call the HTTP contract without a server."),
-    Entry("Institutions", "serve", "http.commands:serve", "Answer the HTTP contract on a port."),
-    Entry(
-        "Upkeep", "privacy", "privacy.commands:app", "What is kept of a cardholder, and its end."
-    ),
-    Entry(
-        "Upkeep",
-        "retention",
-        "privacy.commands:retention_app",
-        "How long things are kept, and their end.",
-    ),
-    Entry(
-        "Upkeep",
-        "audit",
-        "keys.audit_commands:app",
-        "The security log, and the proof that it is whole.",
-    ),
-    Entry(
-        "Upkeep",
-        "run",
-        "night.commands:app",
-        "The nightly runs that were, and going on with one.",
-    ),
-    Entry(
-        "Upkeep",
-        "doctor",
-        "storage.commands:doctor",
-        "Audit the store: what must not be in it.",
-    ),
-    Entry("Upkeep", "store", "storage.commands:app", "Look at, migrate and publish the store."),
-    Entry(
-        "Upkeep",
-        "help",
-        "kernel.cli.help_topics:topic",
-        "Rules, a tour, files, findings, exit codes.",
-    ),
-)
+_TABLE = """
+Begin
+    demo        demo.commands:demo               See the whole service run on sample data.
+    init        storage.commands:init            Make a store.
+    status      night.status_commands:status     Show the state of everything on one screen.
+    sample      sample.commands:sample           Write realistic sample data of any size.
+Catalogue
+    catalog     catalogue.commands:app           Institutions, merchants, offers, links: in, out.
+    institution institutions.commands:app        List, show, add and set institutions.
+    merchant    merchants.commands:app           List, add and identify merchants.
+Offers
+    offer       offers.commands:app              What cardholders are shown, and what they add.
+From file to money
+    validate    river.checking_commands:validate Check files; no store needed.
+    schema      intake.layout_commands:schema    What a file has to look like.
+    profile     intake.layout_commands:app       Read files in a layout of their own.
+    pack        intake.layout_commands:pack_app  The check of files as one page, to hand on.
+    import      river.commands:import_           Take transaction files in.
+    file        night.commands:files_app         Files that were taken, or are held.
+    simulate    river.commands:simulate          Match without writing anything.
+    match       river.commands:match             Match purchases to offers.
+    refund      refunds.commands:app             What came back, and what it takes back.
+    settle      river.commands:settle            Settle what is due.
+    pickup      pickup.commands:pickup           Fetch files into the drop folder.
+    nightly     night.commands:nightly           All of it, in one run a day.
+    webhook     events.commands:app              Tell institutions of redemptions.
+    redemption  river.commands:app               Show one, or reverse it.
+Closing a month
+    credit      credits.commands:app             What was credited to cardholders.
+    reconcile   credits.reconcile_commands:app   Credited, against redeemed.
+    statement   documents.commands:app           What is owed for a month, closed.
+    payout      payouts.commands:app             Pay what statements say.
+    bank        payouts.bank_commands:app        What the bank says of payouts.
+    invoice     documents.commands:invoices      What merchants are asked for a month.
+    approve     approvals.commands:app           What waits for a second person.
+Answers
+    why         answers.commands:why             Why a purchase did, or did not, redeem.
+    timeline    answers.commands:timeline        Everything that happened, from any id.
+    find        answers.find_commands:find       Purchases, rejects, duplicates, by what is known.
+    browse      answers.find_commands:browse     All of it on one screen: search, look, answer.
+    watch       watch.commands:app               What came in strangely, and what you say of it.
+    arrivals    arrivals.commands:arrivals       Which expected files came, and when.
+    report      reports.commands:app             Redemptions, settlements, offers, merchants, more.
+Institutions
+    key         keys.commands:app                API keys: make, rotate, revoke, check.
+    inbox       events.commands:inbox_app        What an institution's team was told.
+    api         http.commands:api                Call the HTTP contract without a server.
+    serve       http.commands:serve              Answer the HTTP contract on a port.
+Upkeep
+    privacy     privacy.commands:app             What is kept of a cardholder, and its end.
+    retention   privacy.commands:retention_app   How long things are kept, and their end.
+    audit       keys.audit_commands:app          The security log, and the proof that it is whole.
+    run         night.commands:app               The nightly runs that were, and going on with one.
+    doctor      storage.commands:doctor          Audit the store: what must not be in it.
+    store       storage.commands:app             Look at, migrate and publish the store.
+    help        kernel.cli.help_topics:topic     Rules, a tour, files, findings, exit codes.
+"""
+"""The sections of the front page, and of each command its name, where it is made, and its line."""
+
+
+def _entries(table: str) -> Iterator[Entry]:
+    section = ""
+    for line in table.strip().splitlines():
+        if line.startswith(" "):
+            yield Entry(section, *line.split(maxsplit=2))
+        else:
+            section = line
+
+
+COMMANDS = tuple(_entries(_TABLE))
 
 REPLACED = {"certify": "validate FILE... --certificate FILE"}
 """Commands of the version before, and what is typed in their place."""
