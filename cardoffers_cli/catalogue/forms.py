@@ -68,10 +68,6 @@ def _none_twice(text: pl.Expr) -> pl.Expr:
     return pl.when(items.list.n_unique() == items.list.len()).then(text)
 
 
-def _moments(text: pl.Expr) -> pl.Expr:
-    return text.map_batches(lambda texts: moments(texts, "UTC")["at"], return_dtype=MOMENT)
-
-
 def one_of(*words: str) -> Form:
     """Return the form of one of a few words."""
     return Form(f"one of {', '.join(words)}", f"^(?:{'|'.join(words)})$", words=words)
@@ -139,7 +135,9 @@ _FORMS = {
     "time": Form(
         "an ISO 8601 time of the years 1970 to 2100",
         f"{WITH_OFFSET}|{WITHOUT_OFFSET}",
-        _moments,
+        lambda text: text.map_batches(
+            lambda texts: moments(texts, "UTC")["at"], return_dtype=MOMENT
+        ),
     ),
     "amount": amount(),
     "positive amount": amount(positive=True),

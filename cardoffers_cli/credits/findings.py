@@ -95,6 +95,11 @@ def show_finding(job: Job, finding: str, institution: str | None = None) -> Find
         row = _find(source.store, job, finding, institution)
         owner = find_institution(source.store, row.institution) if row.institution else None
         meaning = meaning_of(row.code, owner.credit_days if owner else None)
+        bank = None
+        if row.subject == "statement":
+            bank = list_entries(source.store, number=row.paid_as)
+        elif row.subject == "entry":
+            bank = list_entries(source.store, entry_no=row.subject_no)
         details: FindingDetails = without_cards(
             FindingDetails(
                 **row,
@@ -106,19 +111,10 @@ def show_finding(job: Job, finding: str, institution: str | None = None) -> Find
                     "credits/questions:credited_rows",
                     finding_id=row.finding_id,
                 ),
-                bank=_said_of(source.store, row),
+                bank=bank,
             )
         )
     return details
-
-
-def _said_of(store: Store, finding: FindingProgress) -> Sequence[BankEntryRow] | None:
-    """Return what banks said of what a finding of their side is about."""
-    if finding.subject == "statement":
-        return list_entries(store, number=finding.paid_as)
-    if finding.subject == "entry":
-        return list_entries(store, entry_no=finding.subject_no)
-    return None
 
 
 def accept_finding(

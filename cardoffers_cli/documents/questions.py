@@ -58,9 +58,13 @@ def document_rows(
 
     `party` is an institution or, of invoices, the name that a merchant bears on them, or its id.
     """
-    find = _institution_of if kind.noun == STATEMENT.noun else _merchant_of
     with reading(job) as source:
-        party_id = find(source.store, party) if party else None
+        if party is None:
+            party_id = None
+        elif kind.noun == STATEMENT.noun:
+            party_id = find_institution(source.store, party).id
+        else:
+            party_id = _merchant_of(source.store, party)
         documents = list_documents(source.store, kind, party_id=party_id, limit=limit)
     return [kind.told(each) for each in documents], documents[0].in_all if documents else 0
 
@@ -126,10 +130,6 @@ def csv_pieces(store: Store, kind: DocumentKind[D], document: Mapping[str, Any])
     """Yield the CSV file of a document piece by piece."""
     every = csv_lines(store, kind, document)
     return kind.pieces(document, (some for _, of_one in every for some in of_one))
-
-
-def _institution_of(store: Store, named: str) -> UUID:
-    return find_institution(store, named).id
 
 
 def _merchant_of(store: Store, named: str) -> UUID:

@@ -243,10 +243,11 @@ def accept_watch(
     with job.store() as store, store.transaction(keep=not dry_run):
         before = _find(store, finding, institution)
         if before.state != "open":
+            closed = before.closed_at and format_moment(before.closed_at)
             raise Refused(
                 f"The finding {before.finding_id} is {before.state} already.",
                 code="finding_not_open",
-                hint=f"{before.closed_by} closed it at {_closed(before)}: {before.reason}.",
+                hint=f"{before.closed_by} closed it at {closed}: {before.reason}.",
             )
         with run_record(store, kind="watch_accept", now=job.now, actor=job.actor) as run:
             by = {"actor": job.actor, "reason": reason.strip(), "now": job.now}
@@ -267,7 +268,3 @@ def _next(finding: WatchFinding) -> str | None:
     if finding.state != "open":
         return None
     return watch_meaning(finding.code).then.replace("FINDING", str(finding.finding_id))
-
-
-def _closed(finding: WatchFinding) -> str:
-    return format_moment(finding.closed_at) if finding.closed_at else ""
