@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.row_kinds import RowKind
 
-EXAMPLES = 10_000 if FULL else tries(12, 100)
-"""Files that are drawn: seconds each time, a minute at the gate, an hour and more in full."""
+EXAMPLES = 10_000 if FULL else tries(30, 200)
+"""Files that are drawn: seconds each time, two minutes at the gate, an hour and more in full."""
 
 TOML = """
 form = {delimiter = ";"}
