@@ -48,10 +48,11 @@ from settlements
 anti join statement_settlements on statement_settlements.settlement_no = settlements.settlement_no;
 
 -- name: document_lines
--- The lines of statements, and of invoices and credit notes (rules.md#invoices), with the closing that
--- they are of, a statement or a period of invoices, and in that the `key` of theirs. An adjustment of an entry that was invoiced in an
--- earlier period is of a credit note on that (`amended_period_no`); one of the same period stands on
--- the invoice itself. Grain: one row per entry or adjustment that is on a document of a kind.
+-- The lines of statements, and of invoices and credit notes (rules.md#invoices), with the statement or
+-- the period of invoices that they are of (`closing_no`), and the document in it (`key`). An adjustment
+-- of an entry that was invoiced in an earlier period is of a credit note on that (`amended_period_no`);
+-- one of the same period stands on the invoice itself. Grain: one row per entry or adjustment that is
+-- on a document of a kind.
 create or replace view document_lines as
 select
     'statement' as document, statement_settlements.statement_no as closing_no,

@@ -346,10 +346,10 @@ ranked as (
         first_value(staged.line) over refs as first_line
     from staged
     where staged.reference in (
-            select sorted.reference
-            from sorted
-            where sorted.reference = sorted.before
-        )
+        select sorted.reference
+        from sorted
+        where sorted.reference = sorted.before
+    )
     window refs as (partition by staged.transaction_ref order by staged.line)
 ),
 final as (

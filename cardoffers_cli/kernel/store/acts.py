@@ -59,8 +59,6 @@ def append(
     event_id: UUID | None = None,
     institution_id: UUID | None = None,
     key_id: UUID | None = None,
-    subject: str | None = None,
-    row_sha256: str | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> None:
     """Append an act; one whose `event_id` is there already is not written again."""
@@ -72,9 +70,7 @@ def append(
         institution_id=institution_id,
         key_id=key_id,
         kind=kind,
-        subject=subject,
         actor=by.actor,
-        row_sha256=row_sha256,
         details=dumps(details or {}),
     )
 

@@ -15,13 +15,13 @@ with act as (
         ) as event_id,
         cast($run_no as bigint) as run_no, cast($happened_at as timestamp) as happened_at,
         cast($institution_id as uuid) as institution_id, cast($key_id as uuid) as key_id,
-        $kind as kind, cast($subject as varchar) as subject, $actor as actor,
+        $kind as kind, cast(null as varchar) as subject, $actor as actor,
         (
             select max(approvals.answered_by)
             from approvals
             where approvals.used_run_no = $run_no
         ) as approver,
-        cast($row_sha256 as varchar) as row_sha256, $details as details,
+        cast(null as varchar) as row_sha256, $details as details,
         coalesce(max(acts.hash), repeat('0', 64)) as previous_hash
     from acts
     where acts.act_no = (select max(act_no) from acts)

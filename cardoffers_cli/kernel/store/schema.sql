@@ -1115,10 +1115,10 @@ create table acts (
     institution_id uuid,
     key_id uuid,
     kind varchar not null,
-    subject varchar,  -- what it was done to; null of kinds without rows
+    subject varchar,  -- what it was done to; null so far
     actor varchar not null,
     approver varchar,  -- the second person, where one was asked
-    row_sha256 varchar,  -- of the rows that it made (view act_rows)
+    row_sha256 varchar,  -- of the rows that it made; null so far
     details varchar not null,  -- JSON
     previous_hash varchar not null,  -- 64 zeros for the first row
     hash varchar not null

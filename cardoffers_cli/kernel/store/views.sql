@@ -81,7 +81,8 @@ create or replace macro key_ends_at(expires_at, retires_at) as least(
 );
 
 -- name: act_hash
--- The hash of a row of the log of acts: over every column of it and the hash before. The one place of the rule; writing and verifying both use it.
+-- The hash of a row of the log of acts: over every column of it and the hash before. The one place of
+-- the rule; writing and verifying both use it.
 create or replace macro act_hash(act) as sha256(
     concat_ws(
         chr(31), act.previous_hash, act.act_no, act.event_id,
