@@ -178,7 +178,7 @@ class Places:
 
     def _new(self) -> None:
         self.put("empty")
-        self._do("init")
+        self._do("init --rehearsal")
         size = f"--rows {self.rows} --links {self.rows}"
         self._do(f"sample made {size} --institutions 2 --files 4 --seed 7 --dirty")
 
