@@ -160,7 +160,7 @@ def test_everything_again_changes_nothing(ask: Ask, first: dict[str, Any]) -> No
 def kept(ask: Ask) -> dict[str, Any]:
     """Return every row of the store but the records of runs, and of what a run turned down."""
     with job(ask.store).store(read_only=True) as store:
-        return snapshot(store, "runs", "imports", "duplicates", "rejects")
+        return snapshot(store, "runs", "imports", "duplicates", "rejects", "acts")
 
 
 # Refunds: the real ones name no purchase; those that do are made up over purchases that redeemed

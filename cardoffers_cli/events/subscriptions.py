@@ -225,6 +225,7 @@ def _new_secret(
     store.execute("events/questions:keep_the_one_that_signs", **of)
     new = {"secret_sha256": named, "activate_at": activate_at}
     store.execute("events/questions:add_secret", **of, **new)
+    _log(store, job, owner, "webhook_secret_made", {"activate_at": activate_at})
     if file is None:
         return NewSecret(signing_secret=secret)
     return NewSecret(signing_secret_file=str(file))
@@ -248,6 +249,7 @@ def _log(
         store,
         event,
         job,
+        subject=owner.slug,
         institution_id=owner.id,
         details=details,
     )

@@ -83,6 +83,7 @@ def record_changes(
             store,
             event,
             run.by,
+            subject=institution.slug,
             institution_id=institution.id,
             details={field.field: [field.old_value, field.new_value] for field in fields},
         )

@@ -1,7 +1,7 @@
 -- name: payouts_pay_their_statement
 -- Payouts that are not what their statement pays, or whose file is not the one whose digest was told;
--- those of another attempt whose payment before never came back nor was withdrawn, or that no run
--- withdrew; and entries of banks that stand there twice. Grain: one row per payout, or entry.
+-- and those of another attempt whose payment before never came back nor was withdrawn. Grain: one row
+-- per payout.
 select payouts.number, payouts.amount, statements.payable
 from payouts
 left join statements
@@ -12,15 +12,6 @@ where statements.number is null
     or payouts.currency <> statements.currency
     or payouts.sha256 <> sha256(payouts.content)
     or not contains(payouts.content, payouts.payment_id)
-    or (
-        payouts.withdrawn_at is not null
-        and not exists (
-            select 1
-            from runs
-            where runs.run_no = payouts.withdrawn_run_no
-                and runs.kind = 'payout_withdraw'
-        )
-    )
     or (
         payouts.attempt > 1
         and not exists (
@@ -36,9 +27,4 @@ where statements.number is null
                 )
         )
     )
-union all
-select cast(bank_entries.entry_id as varchar), min(bank_entries.amount), count(*)
-from bank_entries
-group by bank_entries.entry_id
-having count(*) > 1
-order by all;
+order by payouts.number, payouts.attempt;

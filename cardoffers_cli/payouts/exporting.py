@@ -170,7 +170,9 @@ def withdraw_payout(
             )
             by = {"actor": job.actor, "reason": why, "run_no": run.run_no}
             withdraw(store, owner.id, payment, now=job.now, **by)
-            _log(store, job, owner, "payout_withdrawn", {"statement": number, **details})
+            data = {"statement": number, **details}
+            of = {"payment_id": payment.payment_id}
+            _log(store, job, owner, "payout_withdrawn", data, **of)
             run.counts["statement"] = number
     return WithdrawnPayout.part(
         payment,
@@ -324,16 +326,25 @@ def _make(
         actor=job.actor,
     )
     details = {"statement": statement.number, "form": form, "sha256": digest, **made_again}
-    _log(store, job, owner, "payout_exported", details)
+    _log(store, job, owner, "payout_exported", details, payment_id=payment.payment_id)
     return approval
 
 
-def _log(store: Store, job: Job, owner: Institution, event: str, data: Mapping[str, Any]) -> None:
+def _log(
+    store: Store,
+    job: Job,
+    owner: Institution,
+    event: str,
+    data: Mapping[str, Any],
+    *,
+    payment_id: str,
+) -> None:
     """Append what became of a payment of a statement to the security log."""
     acts.append(
         store,
         event,
         job,
+        subject=payment_id,
         institution_id=owner.id,
         details=data,
     )

@@ -137,6 +137,7 @@ def log_erasure(store: Store, erasure: ListedErasure, job: Job, *, is_again: boo
         store,
         "cardholder_erased",
         job,
+        subject=erasure.erasure_id,
         event_id=erasure.erasure_id,
         institution_id=erasure.institution_id,
         details={

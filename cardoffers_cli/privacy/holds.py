@@ -103,14 +103,16 @@ def hold_cardholder(
                     reason=reason.strip(),
                     **run.by,
                 )
+                details = {"cardholder_no": number, "is_on": not release, "reason": reason.strip()}
+                acts.append(
+                    store,
+                    "legal_hold_changed",
+                    job,
+                    subject=owner.slug,
+                    institution_id=owner.id,
+                    details=details,
+                )
                 run.counts["changed"] = 1
-            acts.append(
-                store,
-                "legal_hold_changed",
-                job,
-                institution_id=owner.id,
-                details={"cardholder_no": number, "is_on": not release, "reason": reason.strip()},
-            )
     return HoldResult(
         institution=owner.slug,
         cardholder_no=number,

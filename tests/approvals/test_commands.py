@@ -93,8 +93,12 @@ def test_two_people_reverse_what_one_may_not(run: Any) -> None:
         "approval_given",
         "approval_requested",
         "approval_used",
-    ] == [each["event"] for each in reversed(run("bob", "audit list").document)]
+    ] == [event for event in events(run) if event.startswith("approval_")]
     assert 0 == run("bob", "doctor --strict").exit_code
+
+
+def events(run: Any) -> list[str]:
+    return [each["event"] for each in reversed(run("bob", "audit list").document)]
 
 
 def test_up_to_the_limit_one_person_is_enough(run: Any) -> None:
@@ -124,8 +128,7 @@ def test_a_dry_run_answers_nothing(run: Any, line: str) -> None:
     assert (0, True) == (ended.exit_code, ended.document["dry_run"])
     assert ["pending"] == [each["state"] for each in run("bob", "approve list").document]
     assert 4 == run("alice", "approve give latest --dry-run").exit_code
-    events = [each["event"] for each in run("bob", "audit list").document]
-    assert ["approval_requested", "approval_policy_changed"] == events
+    assert ["approval_policy_changed", "approval_requested"] == events(run)[-2:]
 
 
 @slow

@@ -484,18 +484,17 @@ def test_of_two_who_answer_at_once_one_does(made: Job) -> None:
 
 # The audits find what must not be
 
+OF_ROWS = "acts_are_of_their_rows"
 BREAKS = {
     "update approvals set answered_by = maker": "approvals_are_of_two_persons",
     "update approvals set answer = null": "approvals_are_of_two_persons",
     "update approvals set answered_at = '2026-07-01'": "approvals_are_of_two_persons",
     "update approvals set used_at = '2026-06-08 12:00:01'": "approvals_are_of_two_persons",
-    "update approvals set used_run_no = 999": "approvals_are_of_two_persons",
-    "insert into approvals select * replace (uuid() as approval_id) from approvals": (
-        "approvals_are_of_two_persons"
-    ),
-    "delete from acts where kind = 'approval_requested'": ("approvals_are_in_the_security_log"),
-    "delete from acts where kind = 'approval_given'": "approvals_are_in_the_security_log",
-    "delete from acts where kind = 'approval_used'": "approvals_are_in_the_security_log",
+    "update approvals set used_run_no = 999": OF_ROWS,
+    "insert into approvals select * replace (uuid() as approval_id) from approvals": OF_ROWS,
+    "delete from acts where kind = 'approval_requested'": OF_ROWS,
+    "delete from acts where kind = 'approval_given'": OF_ROWS,
+    "delete from acts where kind = 'approval_used'": OF_ROWS,
 }
 
 
@@ -515,7 +514,8 @@ def test_an_audit_finds_what_must_not_be(made: Job) -> None:
 
 
 def test_every_audit_of_approvals_is_broken() -> None:
-    assert {name for name in audits() if name.startswith("approvals_")} == {*BREAKS.values()}
+    of_approvals = {name for name in audits() if name.startswith("approvals_")}
+    assert {*of_approvals, OF_ROWS} == {*BREAKS.values()}
 
 
 # Accepting a finding

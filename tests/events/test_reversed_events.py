@@ -186,7 +186,8 @@ def test_what_is_wanted_is_kept_and_logged(tmp_path: Path) -> None:
     assert ("completed", "reversed") == set_webhook(made, "alder", "https://example.com/2").events
     logged = "select old_value, new_value from audit_log where field = 'webhook_events'"
     assert [("completed", "completed,reversed")] == found(made, logged)
-    ((details,),) = found(made, "select details from acts order by act_no limit 1")
+    logged = "select details from acts where kind = 'webhook_set' order by act_no limit 1"
+    ((details,),) = found(made, logged)
     assert ["completed", "reversed"] == json.loads(details)["events"]
 
 

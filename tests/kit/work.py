@@ -281,5 +281,5 @@ def short_nights(
     monkeypatch.setattr(run, "write_runs_page", lambda *_: None)
 
 
-RECORDS = ("runs", "imports", "duplicates", "rejects")
+RECORDS = ("runs", "imports", "duplicates", "rejects", "acts")
 """The tables that say what runs did; only they grow when a file comes again."""

@@ -18,7 +18,7 @@ from cardoffers_cli.storage.doctor import audits, offending
 from refunding import Ledger
 from serial import Service
 from sizes import FULL, GATE, tries
-from tables import NOON, given, put, read, select
+from tables import NOON, given, log_acts, put, read, select
 from work import job, next_run, settings
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def statuses(store: Store) -> dict[str, str]:
 
 
 def unsound(store: Store) -> list[str]:
+    log_acts(store)  # of what was settled and taken back without a command
     return [name for name in audits() if offending(store, name)[0]]
 
 

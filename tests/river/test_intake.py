@@ -42,7 +42,7 @@ SIZES = (-1, 10_000)
 TRIES = 30 if FULL else tries(2, 10)
 """Each looks at every door twice, in some five seconds; the hostile rows are always tried."""
 
-OF_A_RUN = ("runs", "imports")
+OF_A_RUN = ("runs", "imports", "acts")
 """What carries ids that are random."""
 
 COUNTS = "select * exclude (import_id, run_no) from imports order by import_no"

@@ -701,9 +701,12 @@ OF_THE_WATCH = {name for name, address in audits().items() if address.startswith
 OF_ANSWERS = {"merchant_answers_are_whole", "expectations_are_set_by_a_run"}
 """Broken in `tests/merchants/test_discovery.py`, and in `tests/arrivals/test_work.py`."""
 
+OF_ACTS = {"acts_are_of_their_rows"}
+"""Broken in `tests/keys/test_acts.py`, a kind at a time."""
+
 
 def test_every_audit_of_the_tables_is_broken_by_something() -> None:
-    apart = OF_FILES | OF_REFUNDS | OF_APPROVALS | OF_THE_WATCH | OF_ANSWERS
+    apart = OF_FILES | OF_REFUNDS | OF_APPROVALS | OF_THE_WATCH | OF_ANSWERS | OF_ACTS
     assert set(doctor.names()) - apart == set(BREAKS.values())
 
 

@@ -1,4 +1,4 @@
-"""The security log (rules.md#acts): who made, used and ended keys, chained by hash.
+"""The log of acts (rules.md#acts): who did what to keys, settings and money, chained by hash.
 
 Whoever keeps the head (number and hash of the last row) can tell later whether a row before it was
 changed, removed or put elsewhere, and whether the end was cut off.
@@ -56,22 +56,38 @@ def append(
     kind: str,
     by: Job | ChangeAuthor,
     *,
+    subject: object = None,
     event_id: UUID | None = None,
     institution_id: UUID | None = None,
     key_id: UUID | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Append an act; one whose `event_id` is there already is not written again."""
+    """Append an act; one whose `event_id` is there already is not written again.
+
+    What it did to a subject of a kind with rows (`act_rows`) is there already.
+    """
+    row_sha256 = None
+    if subject is not None:
+        of = {"kind": kind, "subject": str(subject)}
+        row_sha256 = store.value("kernel/store/acts:row_sha256", **of)
+    act = {"event_id": event_id, "institution_id": institution_id, "key_id": key_id, "kind": kind}
+    act |= {"subject": None if subject is None else str(subject), "row_sha256": row_sha256}
+    _append(store, {**act, "details": details or {}}, by)
+
+
+def append_run(store: Store, by: ChangeAuthor) -> None:
+    """Append what a run did that has rows and is not in the log yet."""
+    for row in store.rows("kernel/store/acts:of_run", run_no=by.run_no):
+        _append(store, {**row, "event_id": None, "key_id": None, "details": {}}, by)
+
+
+def _append(store: Store, act: Mapping[str, Any], by: Job | ChangeAuthor) -> None:
     store.execute(
         "kernel/store/acts:append",
-        event_id=event_id,
+        **{**act, "details": dumps(act["details"])},
         run_no=getattr(by, "run_no", None),
         happened_at=by.now,
-        institution_id=institution_id,
-        key_id=key_id,
-        kind=kind,
         actor=by.actor,
-        details=dumps(details or {}),
     )
 
 

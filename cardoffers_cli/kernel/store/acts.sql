@@ -15,13 +15,13 @@ with act as (
         ) as event_id,
         cast($run_no as bigint) as run_no, cast($happened_at as timestamp) as happened_at,
         cast($institution_id as uuid) as institution_id, cast($key_id as uuid) as key_id,
-        $kind as kind, cast(null as varchar) as subject, $actor as actor,
+        $kind as kind, $subject as subject, $actor as actor,
         (
             select max(approvals.answered_by)
             from approvals
             where approvals.used_run_no = $run_no
         ) as approver,
-        cast(null as varchar) as row_sha256, $details as details,
+        $row_sha256 as row_sha256, $details as details,
         coalesce(max(acts.hash), repeat('0', 64)) as previous_hash
     from acts
     where acts.act_no = (select max(act_no) from acts)
@@ -32,6 +32,24 @@ select
     act_hash(act)
 from act
 anti join acts on acts.event_id = act.event_id;
+
+-- name: of_run
+-- What a run did and the log does not have. Grain: one row per act.
+select act_rows.institution_id, act_rows.kind, act_rows.subject, act_rows.row_sha256
+from act_rows
+anti join acts
+    on acts.kind = act_rows.kind
+    and acts.subject = act_rows.subject
+    and acts.row_sha256 = act_rows.row_sha256
+where act_rows.run_no = $run_no
+order by act_rows.kind, act_rows.institution_id, act_rows.subject;
+
+-- name: row_sha256
+-- The digest of the row of a subject. Grain: one row, or none where the kind has none.
+select row_sha256
+from act_rows
+where kind = $kind
+    and subject = $subject;
 
 -- name: head
 -- The number and the hash of the last row; 0 and 64 zeros where there is none.

@@ -256,6 +256,7 @@ def log_approval(
         store,
         event,
         acts.ChangeAuthor(run_no=None, now=now, actor=actor),
+        subject=request.approval_id,
         event_id=uuid5(request.approval_id, event) if is_once else None,
         institution_id=request.institution_id,
         details={name: value for name, value in details.items() if value is not None},

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, uuid4, uuid5
 
-from cardoffers_cli.kernel.store.acts import ChangeAuthor
+from cardoffers_cli.kernel.store.acts import ChangeAuthor, append_run
 from cardoffers_cli.kernel.store.interning import next_number, numbered_up_to
 from cardoffers_cli.kernel.store.journal_file import JournalLine
 from cardoffers_cli.kernel.words.errors import Refused
@@ -99,12 +99,13 @@ def _write(
 
 
 def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
-    """Record what a run counted, as JSON; amounts and moments in it become text."""
+    """Record what a run counted, as JSON, and its acts; amounts and moments become text."""
     store.execute(
         "kernel/store/runs:finish",
         run_no=run.run_no,
         counts=_json(counts),
     )
+    append_run(store, run.by)
 
 
 def _json(counts: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 -- Ids that are derived from what they identify, so that doing a step twice makes the same id.
 -- Amounts: rounding, the commission, and how an amount is written.
--- When a key ends, and the hash of an act.
+-- When a key ends, the hash of an act, and the rows that acts made.
 
 -- name: derived_id
 -- A UUID (RFC 9562, version 8) from the SHA-256 of a text.
@@ -92,3 +92,187 @@ create or replace macro act_hash(act) as sha256(
         coalesce(act.approver, ''), coalesce(act.row_sha256, ''), act.details
     )
 );
+
+-- name: values_sha256
+-- The digest of some values, as JSON. The one place of the rule.
+create or replace macro values_sha256(content) as sha256(cast(to_json(content) as varchar));
+
+-- name: row_sha256
+-- The digest of a row: of its columns that have a value. Reasons, names of files and what is written
+-- of a payment once more are in none: the first are masked and erased. A column that is added later
+-- has no value in older rows, whose digest stays.
+create or replace macro row_sha256(content) as values_sha256(
+    json_merge_patch('{}', to_json(content), '{
+        "reason": null, "file_name": null, "content": null, "withdrawn_at": null,
+        "withdrawn_by": null, "withdrawn_reason": null, "withdrawn_run_no": null
+    }')
+);
+
+-- name: act_rows
+-- The kinds of acts, one SELECT each: what is done to a subject, and the digest of the rows that did
+-- it, from their own table (rules.md#acts). Of what is done again to the same subject, as a setting,
+-- the digest is of all that was done to it until now, and of how it is. `run_no` is the run whose end
+-- logs it; null where whoever does it logs it, or where its file was withdrawn. No reason, name of a
+-- file, reference or token is in a digest or a subject: those are masked and erased.
+-- Grain: one row per kind, institution and subject.
+create or replace view act_rows as
+with events (field, kind) as (
+    values
+        ('account', 'account_changed'), ('account_holder', 'account_changed'),
+        ('approval_limit', 'approval_policy_changed'), ('approvals', 'approval_policy_changed'),
+        ('clawback_days', 'refund_policy_changed'), ('hold_short', 'hold_short_changed'),
+        ('legal_hold', 'legal_hold_changed'), ('numbers', 'numbers_declared'),
+        ('refund_auto_link', 'refund_policy_changed'), ('watch', 'watch_changed'),
+        ('refund_window_days', 'refund_policy_changed'), ('webhook_url', 'webhook_set'),
+        ('shares_tokens_with', 'token_sharing_changed'), ('webhook_events', 'webhook_set')
+),
+
+changes as (
+    select
+        log.field in ('account_holder', 'name', 'tax_id', 'tax_note') as is_text,
+        coalesce(events.kind, 'settings_changed') as kind, log.institution_id, log.run_no,
+        log.audit_no as place,
+        values_sha256(row(log.audit_no, log.run_no, log.happened_at, log.actor, log.field, if(
+            is_text, null, row(log.old_value, log.new_value)
+        ))) as digest,
+        if(is_text, null, log.field || (to_json(institutions) ->> log.field)) as state
+    from audit_log as log
+    left join institutions on institutions.institution_id = log.institution_id
+    left join events on events.field = log.field
+    where log.subject = 'institution'
+    union all
+    select null, 'legal_hold_changed', institution_id, run_no, hold_no, row_sha256(legal_holds),
+        null
+    from legal_holds
+    union all
+    select null, 'account_changed', institution_id, null, null,
+        values_sha256(row(account, set_at)), null
+    from institution_accounts
+),
+
+settings as (
+    select
+        kind, institution_id, max(run_no) as run_no,
+        string_agg(digest order by place, digest) as digests,
+        string_agg(distinct state order by state) as states
+    from changes
+    group by kind, institution_id
+),
+
+reversals as (
+    select run_no, row_sha256(ledger_moves) as digest
+    from ledger_moves
+    where status = 'reversed'
+    union all
+    select cast(content ->> 'run_no' as bigint), row_sha256(cast(content as json))
+    from withdrawn_rows
+    where table_name = 'ledger_moves'
+        and (content ->> 'status') = 'reversed'
+),
+
+files as (
+    select run_no, import_id, institution_id, file_sha256, kind_of_rows, accepted, amount_accepted
+    from imports
+    where file_kind <> 'call'
+    union all
+    select null, import_id, institution_id, file_sha256, kind_of_rows, accepted, amount_accepted
+    from withdrawn_imports
+)
+
+select
+    settings.kind, settings.run_no, settings.institution_id,
+    coalesce(institutions.slug, cast(settings.institution_id as varchar)) as subject,
+    values_sha256(row(settings.digests, settings.states)) as row_sha256
+from settings
+left join institutions on institutions.institution_id = settings.institution_id
+union all
+select 'terms_changed', run_no, null, 'run ' || run_no,
+    sha256(string_agg(row_sha256(offer_versions) order by offer_no))
+from offer_versions
+group by run_no
+union all
+select act.kind, null, institution_id, cast(key_id as varchar), act.digest
+from api_keys, (values
+    ('key_created', values_sha256(row(key_hash, scopes, created_at, expires_at)), created_at),
+    ('key_rotated', values_sha256(row(replaced_by, rotated_at, retires_at)), rotated_at),
+    ('key_revoked', values_sha256(row(revoked_at)), revoked_at)
+) as act (kind, digest, done_at)
+where act.done_at is not null
+union all
+select 'webhook_secret_made', null, institution_id, institutions.slug,
+    sha256(string_agg(row_sha256(webhook_secrets) order by secret_no))
+from webhook_secrets
+inner join institutions using (institution_id)
+group by institution_id, institutions.slug
+union all
+select 'file_taken', run_no, institution_id, cast(import_id as varchar), values_sha256(row(
+    file_sha256, kind_of_rows, accepted, amount_accepted
+))
+from files
+union all
+select 'file_undone', run_no, institution_id, cast(import_id as varchar),
+    row_sha256(withdrawn_imports)
+from withdrawn_imports
+union all
+select 'redemptions_reversed', run_no, null, 'run ' || run_no,
+    sha256(string_agg(digest order by digest))
+from reversals
+group by run_no
+union all
+select 'refund_linked', run_no, institution_id, 'refund ' || refund_no, row_sha256(refund_links)
+from refund_links
+where how = 'person'
+union all
+select 'refund_dismissed', run_no, institution_id, 'refund ' || refund_no,
+    row_sha256(refund_dismissals)
+from refund_dismissals
+union all
+select 'settled', run_no, institution_id, cast(settlement_id as varchar), row_sha256(settlements)
+from settlements
+union all
+select 'finding_accepted', max(run_no), institution_id, cast(finding_id as varchar),
+    sha256(string_agg(row_sha256(finding_acceptances) order by run_no))
+from finding_acceptances
+group by institution_id, finding_id
+union all
+select 'statement_closed', run_no, institution_id, number, row_sha256(statements)
+from statements
+union all
+select 'invoices_closed', run_no, null, strftime(from_at, '%Y-%m'), sha256(concat(
+    row_sha256(invoice_periods), (
+        select string_agg(row_sha256(invoices) order by invoices.number, invoices.invoice_no)
+        from invoices
+        where invoices.period_no = invoice_periods.period_no
+    )
+))
+from invoice_periods
+union all
+select 'payout_exported', run_no, institution_id, payment_id, row_sha256(payouts)
+from payouts
+union all
+select 'payout_withdrawn', withdrawn_run_no, institution_id, payment_id,
+    values_sha256(row(withdrawn_at, withdrawn_by, withdrawn_run_no))
+from payouts
+where withdrawn_at is not null
+union all
+select 'bank_file_taken', run_no, null, 'bank file ' || bank_file_no, sha256(concat(
+    row_sha256(bank_files), (
+        select string_agg(row_sha256(entries) order by entries.entry_no, entries.entry_id)
+        from bank_entries as entries
+        where entries.bank_file_no = bank_files.bank_file_no
+    )
+))
+from bank_files
+union all
+select 'approval_' || act.kind, null, institution_id, cast(approval_id as varchar), act.digest
+from approvals, (values
+    ('requested', values_sha256(row(number, action, amount, currency, digest, maker, requested_at,
+        expires_at)), requested_at),
+    (answer, values_sha256(row(answered_by, answered_at)), answered_at),
+    ('used', values_sha256(row(used_by, used_at, used_run_no)), used_at)
+) as act (kind, digest, done_at)
+where act.done_at is not null
+union all
+select 'cardholder_erased', null, institution_id, cast(erasure_id as varchar),
+    values_sha256(row(token_hash, erased_at))
+from erasures;
