@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.intake.headers import is_of_other_kind
-from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.sources import open_source
 from cardoffers_cli.intake.transactions import TransactionFile, open_transactions
 from cardoffers_cli.kernel.store.institutions import find_institution
@@ -109,4 +108,8 @@ def kept_layout(store: Store, institution: str) -> Profile | None:
     """Return the profile that an institution keeps, if it keeps one."""
     owner = find_institution(store, institution)
     profile = find_profile(store, owner.id)
-    return parse_profile(profile.toml, f"The profile of {owner.slug}") if profile else None
+    if profile is None:
+        return None
+    from cardoffers_cli.intake.layout_model import parse_profile  # noqa: PLC0415 - few keep one
+
+    return parse_profile(profile.toml, f"The profile of {owner.slug}")

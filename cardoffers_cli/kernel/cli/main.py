@@ -5,6 +5,7 @@ instant. To add one, add its line to `_TABLE`; `module:name` is a function, or a
 a group.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -235,7 +236,13 @@ def front_page(
     """
 
 
+_OBJECTS_AT_A_TIME = 100_000
+"""After how many new objects to look for cycles among them: modules make tens of thousands, which
+stay, and to look through them every 700 takes a command longer than to load some of them."""
+
+
 def main() -> NoReturn:
     """Run the command line of this process and end it."""
+    gc.set_threshold(_OBJECTS_AT_A_TIME)
     exits.unwind_on_signals()
     raise SystemExit(get_command(app).main(prog_name="cardoffers"))
