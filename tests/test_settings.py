@@ -35,6 +35,7 @@ def test_the_defaults() -> None:
         "store": Path("cardoffers.duckdb"),
         "actor": None,
         "clock_tolerance_hours": 24,
+        "audit_head_file": None,
         "lock_wait_s": 60,
         "request_wait_s": 10,
         "reporting_calls_per_minute": 60,

@@ -81,7 +81,8 @@ def verify(
     ctx: typer.Context,
     *,
     head: Annotated[
-        str | None, option("A head that was kept: nothing up to it is missing.", metavar="N:HASH")
+        str | None,
+        option("A head that was kept, or a file of them: none is missing.", metavar="N:HASH"),
     ] = None,
 ) -> None:
     """Find entries that were changed, removed or moved, and print the head of the log."""

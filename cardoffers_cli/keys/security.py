@@ -7,6 +7,7 @@ Uses of keys are noted in the usage journal, because they happen while other job
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.store import acts
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 REFUSED = "key_refused"
 _CALLER = "api caller"
-_HEAD = re.compile(r"(\d{1,18}):([0-9a-f]{64})", re.ASCII)
+_HEAD = re.compile(r"(\d{1,18})[:,]([0-9a-f]{64})(,\S+)?", re.ASCII)
 _FAULTS = {
     "entry_changed": "Entry {} is not what it was when it was written.",
     "entry_doubled": "Entry {} is there more than once.",
@@ -109,17 +110,17 @@ class ChainCheck(Record):
 
 
 def verify_security(job: Job, head: str | None = None) -> ChainCheck:
-    """Check the chain and, given one, an earlier head; return the faults and the present head.
+    """Check the chain and, given some, earlier heads; return the faults and the present head.
 
-    A head (`number:hash`) that was kept elsewhere is what proves that the end was not cut off, and
-    that the log was not written anew from the beginning.
+    A head (`number:hash`) that was kept elsewhere, or a file with one in each line, is what proves
+    that the end was not cut off, and that the log was not written anew from the beginning. Raises
+    `UsageError` for what is neither.
     """
-    earlier = _parsed(head) if head else None
+    earlier = _parsed(head) if head else []
     with job.store() as store:
         catch_up(store, job)
         faults = [(row.entry_no, row.fault) for row in acts.faults(store)]
-        if earlier:
-            number, kept_hash = earlier
+        for number, kept_hash in earlier:
             hash_now: str | None = "0" * 64
             if number:
                 hash_now = store.value("kernel/store/acts:hash_of", act_no=number)
@@ -139,12 +140,16 @@ def verify_security(job: Job, head: str | None = None) -> ChainCheck:
     )
 
 
-def _parsed(head: str) -> tuple[int, str]:
-    match = _HEAD.fullmatch(head.strip())
-    if match is None:
+def _parsed(head: str) -> list[tuple[int, str]]:
+    """Return the number and the hash of a head, or of each in a file."""
+    is_file = Path(head).is_file()
+    lines = Path(head).read_text(errors="replace").splitlines() if is_file else [head]
+    matches = [_HEAD.fullmatch(line.strip()) for line in lines]
+    if not matches or None in matches:
         raise UsageError(
-            "This is no head of the security log.",
+            "This is no head of the security log, nor a file of them.",
             code="head_invalid",
-            hint="Write it as `cardoffers audit verify` printed it: number:hash.",
+            hint="Write it as `cardoffers audit verify` printed it, number:hash, or name the file"
+            " to which nightly runs append it (`audit_head_file`).",
         )
-    return int(match[1]), match[2]
+    return [(int(match[1]), match[2]) for match in matches if match]

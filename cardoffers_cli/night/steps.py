@@ -23,10 +23,11 @@ from cardoffers_cli.events.deliver import HELD_BECAUSE, HELD_NEXT
 from cardoffers_cli.events.sending import send
 from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.clock import Clock, Watch, real_now
+from cardoffers_cli.kernel.store.runs import machine_at
 from cardoffers_cli.kernel.store.signing_secrets import UNUSABLE
 from cardoffers_cli.kernel.words.errors import Refused, StoreBusy, StoreDamaged
 from cardoffers_cli.kernel.words.json_text import dumps
-from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.moments import format_minute, format_moment
 from cardoffers_cli.kernel.words.money import money_text
 from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.keys.notices import give_in
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cardoffers_cli.credits.questions import OpenFindings
+    from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.night.options import StepReport
     from cardoffers_cli.night.questions import NightFinding
@@ -401,12 +403,27 @@ def _audit(work: NightContext) -> StepResult:
             audits = examine_part(
                 store, work.job.path, after_run_no=after_run_no, but=but, tell=tell
             )
+        findings = _leave_head(work.job, head, machine_at(store, work.job.now))
     faults = [audit for audit in audits if not audit.ok]
     counts = {"audits": len(audits), "faults": len(faults), "security_log_head": head}
     return StepResult(
         counts={**counts, "after_run_no": after_run_no, "up_to_run_no": up_to_run_no},
-        findings=[_fault(audit) for audit in faults],
+        findings=[*(_fault(audit) for audit in faults), *findings],
     )
+
+
+def _leave_head(job: Job, head: str, moment: datetime) -> list[NightFinding]:
+    """Append the head of the log where the store's user can take no line away again."""
+    if job.settings.audit_head_file is None:
+        return []
+    line = f"{head.replace(':', ',')},{format_moment(moment)}\n"
+    try:
+        with job.settings.audit_head_file.open("a", encoding="utf-8") as out:
+            out.write(line)
+    except OSError as error:
+        text = f"The head of the security log was not appended to its file: {error.strerror}."
+        return [finding("audit_head_not_kept", text, then="cardoffers audit verify")]
+    return []
 
 
 def _fault(audit: Audit) -> NightFinding:

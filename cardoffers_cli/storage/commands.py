@@ -356,6 +356,10 @@ def doctor(
     from cardoffers_cli.storage.doctor import doctor as look
 
     context = CommandContext.of(ctx)
+    if strict and context.job.settings.audit_head_file is None:
+        context.note(
+            "No audit_head_file is set: the end of the security log may be cut off unseen."
+        )
     with context.progress("Auditing", total=len(names(strict=strict))) as bar:
         check = look(context.job, strict=strict, tell=lambda _name: bar.advance())
     rows = [

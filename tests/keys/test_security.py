@@ -238,6 +238,40 @@ def test_an_old_head_holds_for_a_log_that_has_grown(job: Job) -> None:
     assert [] == faults(job, kept)
 
 
+HEADS = {
+    "nobody touched it": ([], []),
+    "the last is cut": (["delete from acts where act_no > 4"], ["log_cut_off"]),
+    "the last three are cut": (["delete from acts where act_no > 2"], ["log_cut_off"] * 3),
+    "all are cut": (["delete from acts"], ["log_cut_off"] * 5),
+    "it is made anew": (
+        ["delete from acts", *["AGAIN"] * 5],
+        ["head_differs"] * 5,
+    ),
+}
+"""What is done to a log of five rows -> what is found by a file with the head after each."""
+
+
+@pytest.mark.parametrize(("sql", "expected"), HEADS.values(), ids=HEADS)
+def test_each_head_of_a_file_is_still_in_the_log(
+    job: Job, tmp_path: Path, sql: list[str], expected: list[str]
+) -> None:
+    with job.store() as store:
+        for kind in ("more", "last"):
+            acts.append(store, kind, job)
+        rows = select(store, "select act_no, hash from acts order by act_no")
+        for each in sql:
+            if each == "AGAIN":
+                acts.append(store, "forged", job)
+            else:
+                store.connection.execute(each)
+    heads = tmp_path / "heads.csv"
+    heads.write_text("".join(f"{number},{text},2026-06-01T12:00:00Z\n" for number, text in rows))
+    assert expected == [fault for _, fault in faults(job, str(heads))]
+    heads.write_text("")
+    with pytest.raises(UsageError, match="nor a file of them"):
+        verify_security(job, str(heads))
+
+
 @pytest.mark.parametrize("text", ["3", "3:abc", f"-1:{ZEROS}", f"x:{ZEROS}", f"3:{ZEROS}0"])
 def test_what_is_no_head_is_refused(job: Job, text: str) -> None:
     with pytest.raises(UsageError) as caught:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.kernel.store.runs import finish_run, start_run
+from cardoffers_cli.keys.security import verify_security
 from cardoffers_cli.night import questions as night_audits
 from cardoffers_cli.night.options import NightObserver, NightOptions
 from cardoffers_cli.night.run import run_night
@@ -137,3 +138,20 @@ def test_the_night_itself_goes_on_while_it_is_looked_at(made: Job) -> None:
     with made.store() as store, store.transaction(keep=False):
         own = start_run(store, kind="nightly", now=NOON, actor="tester")
         assert own.run_no == night_audits.up_to(store, run_no=own.run_no, now=NOON)
+
+
+def test_a_night_leaves_the_head_of_the_log_in_a_file(made: Job, tmp_path: Path) -> None:
+    heads = tmp_path / "heads.csv"
+    made = replace(made, settings=replace(made.settings, audit_head_file=heads))
+    for day in (1, 2):
+        drop(made, day)
+        night(made, day)
+    assert 2 == len(heads.read_text().splitlines())
+    assert verify_security(made, str(heads)).ok
+    do(made, "delete from acts where act_no = (select max(act_no) from acts)")
+    assert not verify_security(made, str(heads)).ok
+    unwritten = replace(made, settings=replace(made.settings, audit_head_file=tmp_path))
+    result = run_night(
+        replace(unwritten, now=NOON + 3 * A_DAY), NightOptions(drop=tmp_path / "drop")
+    )
+    assert "audit_head_not_kept" in {each["code"] for each in result["findings"]}

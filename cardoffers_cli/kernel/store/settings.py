@@ -62,6 +62,9 @@ class Settings:
     clock_tolerance_hours: int = _setting(
         24, ge=0, description="hours that --as-of may be ahead, a whole number from 0"
     )
+    audit_head_file: Path | None = _setting(
+        None, description="a file to which each nightly run appends the head of the security log"
+    )
     lock_wait_s: int = _setting(
         60, ge=0, description="seconds to wait for a busy store, a whole number from 0"
     )
