@@ -54,6 +54,7 @@ def test_a_merchant_is_sent_by_identifier_or_by_id(store: Store) -> None:
         identified  M1          -         card_of_ann
         named       -           bakery    card_of_ann
         second      -           BAKERY-2  card_of_ann
+        both        M2          bakery    card_of_ann
         other       M2          -         card_of_ann
         unknown     M2          florist   another_card
         """,
@@ -63,9 +64,14 @@ def test_a_merchant_is_sent_by_identifier_or_by_id(store: Store) -> None:
         told = search(store, uid("alder"), "alder", PurchaseFilter(merchant=merchant), limit=10)
         return sorted(each["transaction_ref"] for each in told["data"])
 
-    assert ["identified", "named", "second"] == found("Bakery")
-    assert ["identified", "named"] == found(str(uid("bakery")))
-    assert ["other", "unknown"] == found("M2")
+    assert ["both", "identified", "named", "second"] == found("Bakery")
+    assert ["both", "identified", "named"] == found(str(uid("bakery")))
+    assert ["both", "other", "unknown"] == found("M2")
+    everything = search(store, uid("alder"), "alder", PurchaseFilter(ref="*"), limit=10)["data"]
+    assert {
+        **{"both": "bakery", "identified": "bakery", "named": "bakery", "second": "BAKERY-2"},
+        **{"other": "cinema", "unknown": "cinema"},
+    } == {each["transaction_ref"]: each["merchant_name"] for each in everything}
     told = search(store, uid("alder"), "alder", PurchaseFilter(ref="unknown"), limit=10)["data"]
     assert [("cinema", "anot…card")] == [
         (each["merchant_name"], each["card_token_masked"]) for each in told
