@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 COMMIT = "commit"
 """The kind of the run that commits another."""
+_WITHOUT_ACTS = frozenset({COMMIT, "match"})
+"""The kinds of the most frequent runs that write no row of an act (`act_rows`)."""
 _NEXT = "kernel/store/runs:next_no"
 
 
@@ -105,7 +107,8 @@ def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
         run_no=run.run_no,
         counts=_json(counts),
     )
-    append_run(store, run.by)
+    if run.kind not in _WITHOUT_ACTS:
+        append_run(store, run.by)
 
 
 def _json(counts: Mapping[str, Any]) -> str:
