@@ -211,6 +211,24 @@ def test_look_alikes_are_taken_and_told(alder: Job, tmp_path: Path) -> None:
     assert "look_alike" not in {row["code"] for row in other["findings"]}
 
 
+def test_bare_dates_are_alike_by_chance_within_a_file(alder: Job, tmp_path: Path) -> None:
+    rows = "ref cardholder card identifier amount at\n{} ann c1 M1 5.00 {}\n{} ann c1 M1 5.00 {}"
+    for name, refs_and_times, by_date, alike in (
+        ("days", ("a", "2026-06-01", "b", "2026-06-01"), 1, 0),  # two tickets on a day
+        ("later", ("c", "2026-06-01", "d", "2026-05-31"), 0, 1),  # as of another file
+        ("seconds", ("e", "2026-05-30T00:00:00", "f", "2026-05-30T00:00:00"), 0, 1),
+    ):
+        path = file_of(tmp_path / f"{name}.csv", rows.format(*refs_and_times))
+        for is_dry in (True, False):
+            how = ImportOptions(assume_timezone="UTC", is_own=True, dry_run=is_dry)
+            told = import_file(str(path), "alder", alder, how, outputs=Outputs()).document()
+            told_alike = [row["rows"] for row in told["findings"] if row["code"] == "look_alike"]
+            assert (2, by_date, alike) == (
+                *(told[name] for name in ("valid", "look_alikes_by_date")),
+                sum(told_alike),
+            )
+
+
 def test_a_second_is_the_same_whatever_its_fraction(alder: Job, tmp_path: Path) -> None:
     head, report = "ref cardholder card identifier amount at", tmp_path / "errors.csv"
     for name, at in (("a", "09:00:00.25Z"), ("b", "09:00:01.999Z")):
