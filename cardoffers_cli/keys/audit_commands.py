@@ -59,14 +59,12 @@ def list_(
     ctx: typer.Context,
     *,
     institution: AnyInstitution = None,
-    event: Annotated[
-        str | None, option("Only this kind, such as key_revoked or key_refused.")
-    ] = None,
+    event: Annotated[str | None, option("Only this kind, such as key_revoked or settled.")] = None,
     from_at: From = None,
     to_at: To = None,
     limit: Limit = 100,
 ) -> None:
-    """List who made, used in vain and ended keys, the newest first."""
+    """List what was done to keys, settings and money, the newest first."""
     from cardoffers_cli.kernel.store.acts import SecurityEntry
     from cardoffers_cli.keys.security import list_security
 
