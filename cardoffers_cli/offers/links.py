@@ -101,10 +101,8 @@ _MOST = 50_000
 """Tokens whose numbers are remembered while a store is open."""
 
 
-class CardholderUnknown(NotFound):
+class CardholderUnknown(NotFound, code="cardholder_not_found"):
     """The institution has no cardholder with a token, which is told nowhere."""
-
-    code = "cardholder_not_found"
 
     def __init__(self, institution: str) -> None:
         super().__init__(

@@ -22,16 +22,12 @@ MOST_NAMES = 100_000
 NAME_BYTES = 255
 
 
-class Slow(NetworkFailure):
+class Slow(NetworkFailure, code="pickup_slow"):
     """The place took too long."""
 
-    code = "pickup_slow"
 
-
-class OddAnswer(NetworkFailure):
+class OddAnswer(NetworkFailure, code="pickup_answer"):
     """The place answered what is no answer."""
-
-    code = "pickup_answer"
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -40,10 +36,8 @@ class OddAnswer(NetworkFailure):
         )
 
 
-class RemoteRefusal(NetworkFailure):
+class RemoteRefusal(NetworkFailure, code="pickup_refused"):
     """The place did not do what it was asked: it is not there, or is not permitted."""
-
-    code = "pickup_refused"
 
 
 @dataclass(frozen=True)

@@ -56,10 +56,8 @@ _TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ ].*\n)*([\w
 """What is told of an exception in a package of fsspec, by which the history is read."""
 
 
-class SchemaUnknown(CardoffersError):
+class SchemaUnknown(CardoffersError, code="store_error"):
     """The store lacks a table or a column that a statement names."""
-
-    code = "store_error"
 
 
 def of_statement(error: duckdb.Error, path: str = "") -> CardoffersError:

@@ -15,6 +15,9 @@ class CardoffersError(Exception):
 
     code = "error"
 
+    def __init_subclass__(cls, code: str = "") -> None:
+        cls.code = code or cls.code
+
     def __init__(
         self,
         message: str | None = None,
@@ -30,58 +33,40 @@ class CardoffersError(Exception):
         super().__init__(self.message)
 
 
-class UsageError(CardoffersError):
+class UsageError(CardoffersError, code="usage"):
     """The command was not given what it needs."""
 
-    code = "usage"
 
-
-class Refused(CardoffersError):
+class Refused(CardoffersError, code="refused"):
     """The operation is not allowed in this state."""
 
-    code = "refused"
 
-
-class NotFound(CardoffersError):
+class NotFound(CardoffersError, code="not_found"):
     """There is no such thing."""
 
-    code = "not_found"
 
-
-class NoStore(CardoffersError):
+class NoStore(CardoffersError, code="store_missing"):
     """There is no store here yet."""
 
-    code = "store_missing"
 
-
-class StoreBusy(CardoffersError):
+class StoreBusy(CardoffersError, code="store_busy"):
     """Another process holds the store."""
 
-    code = "store_busy"
 
-
-class StoreVersion(CardoffersError):
+class StoreVersion(CardoffersError, code="store_version"):
     """The store was made by another version."""
 
-    code = "store_version"
 
-
-class StoreDamaged(CardoffersError):
+class StoreDamaged(CardoffersError, code="store_damaged"):
     """The store cannot be read."""
 
-    code = "store_damaged"
 
-
-class ConfigurationError(CardoffersError):
+class ConfigurationError(CardoffersError, code="configuration"):
     """The configuration is not valid."""
 
-    code = "configuration"
 
-
-class FileUnusable(CardoffersError):
+class FileUnusable(CardoffersError, code="file_unusable"):
     """The file cannot be read at all; nothing of it was taken."""
-
-    code = "file_unusable"
 
     def of(self, name: str) -> FileUnusable:
         """Return the error with the name of the file in front, unless its message has it."""
@@ -89,34 +74,24 @@ class FileUnusable(CardoffersError):
         return type(self)(message, code=self.code, hint=self.hint, **self.details)
 
 
-class FileRefused(FileUnusable):
+class FileRefused(FileUnusable, code="file_refused"):
     """The file could be read, and may not be taken; nothing of it was."""
 
-    code = "file_refused"
 
-
-class NetworkFailure(CardoffersError):
+class NetworkFailure(CardoffersError, code="network"):
     """The network could not be reached."""
 
-    code = "network"
 
-
-class EngineFailed(CardoffersError):
+class EngineFailed(CardoffersError, code="engine_failed"):
     """The engine failed."""
 
-    code = "engine_failed"
 
-
-class NoSpace(CardoffersError):
+class NoSpace(CardoffersError, code="no_space"):
     """There is no space left on the disk."""
 
-    code = "no_space"
 
-
-class Interrupted(CardoffersError):
+class Interrupted(CardoffersError, code="interrupted"):
     """The work was broken off."""
-
-    code = "interrupted"
 
 
 def history_failure(kind: str, url: str | None = None) -> NetworkFailure:

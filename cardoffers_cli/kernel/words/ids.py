@@ -98,10 +98,8 @@ MOST_ROWS = 1_000_000
 """Rows of an answer that does not come in pages, at most."""
 
 
-class CursorInvalid(UsageError):
+class CursorInvalid(UsageError, code="cursor_invalid"):
     """The cursor is damaged, or belongs to another report."""
-
-    code = "cursor_invalid"
 
 
 def encode_cursor(at: datetime, last_id: UUID, purpose: str) -> str:
