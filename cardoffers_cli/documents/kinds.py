@@ -24,11 +24,10 @@ from cardoffers_cli.kernel.sheets.sheets import columns_of, guarded_text
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date, datetime
     from uuid import UUID
 
-    from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
 
 # Statements
@@ -200,7 +199,7 @@ class DocumentKind(Generic[D]):
     title: str
     result: type[StatementResult | InvoiceResult]
     line: type[StatementLine | InvoiceLine]
-    read: Callable[..., list[D]]
+    shape: type[D]
     closing: str
     key: tuple[str, ...]
     order: tuple[str, ...]
@@ -262,20 +261,12 @@ def _joined(lines: Sequence[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _statements(store: Store, **filters: Any) -> list[Statement]:
-    return store.records(Statement, "documents/questions:statements", **filters)
-
-
-def _invoices(store: Store, **filters: Any) -> list[Invoice]:
-    return store.records(Invoice, "documents/questions:invoices", **filters)
-
-
 STATEMENT = DocumentKind(
     noun="statement",
     title="statement",
     result=StatementResult,
     line=StatementLine,
-    read=_statements,
+    shape=Statement,
     closing="statement_no",
     key=("institution_id",),
     order=("institution", "from"),
@@ -292,7 +283,7 @@ INVOICE = DocumentKind(
     title="invoice or credit note",
     result=InvoiceResult,
     line=InvoiceLine,
-    read=_invoices,
+    shape=Invoice,
     closing="period_no",
     key=("merchant_id", "currency", "amended_period_no"),
     order=("invoice_no",),

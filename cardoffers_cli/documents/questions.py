@@ -36,7 +36,8 @@ def list_documents(
 ) -> list[D]:
     """Return documents of a kind, the newest first."""
     filters = {"number": number, "party_id": party_id, "closing_no": closing_no}
-    return kind.read(store, **filters, limit=limit)
+    address = f"documents/questions:{kind.noun}s"
+    return store.records(kind.shape, address, **filters, limit=limit)
 
 
 def find_document(store: Store, kind: DocumentKind[D], number: str) -> D:
