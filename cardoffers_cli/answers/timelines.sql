@@ -225,10 +225,7 @@ from refund_states
 where refund_states.institution_id = $institution_id
     and (
         refund_states.purchase_no in (select followed.purchase_no from followed)
-        or refund_states.original_transaction_ref in (
-            select followed_refs.transaction_ref
-            from followed_refs
-        )
+        or refund_states.original_transaction_ref in (from followed_refs)
         or ($is_single and refund_states.refund_ref = $id)
         or refund_states.import_no in (
             select imports.import_no
@@ -256,10 +253,7 @@ where credits.institution_id = $institution_id
         )
         or (
             credits.redemption_id is null
-            and credits.transaction_ref in (
-                select followed_refs.transaction_ref
-                from followed_refs
-            )
+            and credits.transaction_ref in (from followed_refs)
         )
         or ($is_single and credits.credit_ref = $id)
         or credits.import_no in (

@@ -1,11 +1,11 @@
 -- name: check
 -- changes: catalogue_findings(kind, line, field, code, level, message)
--- Reads frame, institutions and offers; writes catalogue_findings. The offer need not stand
--- in the program any more: enrolments outlive it.
+-- Reads frame, institutions and offers; writes catalogue_findings of links, or of engagement, in which a
+-- row may have no offer. The offer need not stand in the program any more: both outlive that.
 insert into catalogue_findings
 with placed as (
     select
-        staged.line, institutions.currency as institution_currency,
+        staged.line, staged.offer_id, institutions.currency as institution_currency,
         offers.currency as offer_currency
     from frame as staged
     left join institutions on institutions.slug = staged.institution
@@ -20,7 +20,7 @@ final as (
     union all
     select line, 'offer_id', 'reference_unknown', 'there is no such offer'
     from placed
-    where offer_currency is null
+    where offer_id is not null and offer_currency is null
     union all
     select line, 'offer_id', 'currency_mismatch',
         'the offer is not in the currency of the institution'
@@ -28,7 +28,7 @@ final as (
     where offer_currency != institution_currency
 )
 
-select 'links', line, field, code, 'error', message
+select $kind, line, field, code, 'error', message
 from final;
 
 -- name: stage_payers

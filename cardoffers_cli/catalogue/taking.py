@@ -129,7 +129,7 @@ def take_links(store: Store, rows: pl.DataFrame, findings: Table, run_no: int) -
 
     A link is never changed once made: the first one is kept, whatever a later row says.
     """
-    store.load("catalogue/links:check", rows, findings)
+    store.load("catalogue/links:check", rows, findings, kind="links")
     payers = store.make("catalogue/links:stage_payers", frame=rows)
     intern_payers(store, payers)
     store.load("catalogue/links:number", rows)
@@ -147,7 +147,7 @@ def take_engagement(store: Store, rows: pl.DataFrame, findings: Table, run_no: i
     also where a feed read has recorded it. Moments to come are taken as they are: a funnel counts
     them when its window has reached them.
     """
-    store.load("catalogue/engagement:check", rows, findings)
+    store.load("catalogue/links:check", rows, findings, kind="engagement")
     cardholders = store.make("catalogue/engagement:stage_cardholders", frame=rows)
     intern_cardholders(store, cardholders)
     new = store.load("catalogue/engagement:insert", rows, run_no=run_no)

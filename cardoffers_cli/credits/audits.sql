@@ -22,16 +22,11 @@ from faults
 order by faults.credit_no, faults.fault;
 
 -- name: credited_rows_are_of_one_redemption
--- Credited rows whose reference came twice, that are linked more than once, or to a redemption that
--- is not there or is another institution's, or with another amount (rules.md#reconciliation).
--- Grain: one row per credited row and fault.
+-- Credited rows that are linked more than once, or to a redemption that is not there or is another
+-- institution's, or with another amount (rules.md#reconciliation). Grain: one row per credited row and
+-- fault.
 with faults as (
-    select min(credits.credit_no) as credit_no, 'its reference came twice' as fault
-    from credits
-    group by credits.institution_id, credits.credit_ref
-    having count(*) > 1
-    union all
-    select credit_links.credit_no, 'linked more than once'
+    select credit_links.credit_no, 'linked more than once' as fault
     from credit_links
     group by credit_links.credit_no
     having count(*) > 1

@@ -39,7 +39,7 @@ class Merchant(Record, sheet="name category identifiers merchant_id"):
 def list_merchants(job: Job) -> list[Merchant]:
     """Return every merchant with its identifiers, by name."""
     with job.store(read_only=True) as store:
-        return store.records(Merchant, "merchants/questions:list")
+        return find(store)
 
 
 def find_merchant(store: Store, text: str) -> Merchant:
@@ -49,7 +49,7 @@ def find_merchant(store: Store, text: str) -> Merchant:
     """
     named = find(store, name=text)
     if len(named) > 1:
-        ids = ", ".join(str(row.merchant_id) for row in named)
+        ids = ", ".join(str(row.merchant_id) for row in named[:5])
         raise UsageError(
             f"More than one merchant is called {text}.",
             code="merchant_ambiguous",
@@ -57,7 +57,7 @@ def find_merchant(store: Store, text: str) -> Merchant:
         )
     merchants = named or find(store, merchant_id=whole_id(store, "merchant", text))
     if not merchants:
-        names = [row.name for row in store.records(Merchant, "merchants/questions:list")]
+        names = [row.name for row in find(store)]
         raise NotFound(
             f"There is no merchant {text!r}.",
             code="merchant_not_found",
@@ -69,5 +69,5 @@ def find_merchant(store: Store, text: str) -> Merchant:
 def find(
     store: Store, *, name: str | None = None, merchant_id: str | None = None
 ) -> list[Merchant]:
-    """Return the merchants of a name, or the one of an id."""
-    return store.records(Merchant, "merchants/questions:find", name=name, merchant_id=merchant_id)
+    """Return the merchants of a name, or the one of an id, or all of them."""
+    return store.records(Merchant, "merchants/questions:list", name=name, merchant_id=merchant_id)

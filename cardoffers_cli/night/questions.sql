@@ -234,22 +234,9 @@ settled as (
     where settlements.run_no > $after_run_no
         and ($to_run_no is null or settlements.run_no <= $to_run_no)
     group by settlements.institution_id, settlements.currency
-),
-named as (
-    select imported.institution_id, imported.currency
-    from imported
-    union
-    select redeemed.institution_id, redeemed.currency
-    from redeemed
-    union
-    select settled.institution_id, settled.currency
-    from settled
-    union
-    select institutions.institution_id, institutions.currency
-    from institutions
 )
 select
-    institutions.slug as institution, named.currency,
+    institutions.slug as institution, currency,
     cast(coalesce(imported.imports, 0) as bigint) as imports,
     cast(coalesce(imported.received, 0) as bigint) as received,
     cast(coalesce(imported.accepted, 0) as bigint) as accepted,
@@ -265,18 +252,12 @@ select
     coalesce(settled.settled_merchant_funded_amount, 0) as settled_merchant_funded_amount,
     coalesce(settled.settled_commission_amount, 0) as settled_commission_amount,
     coalesce(settled.settled_institution_payout_amount, 0) as settled_institution_payout_amount
-from named
-inner join institutions on institutions.institution_id = named.institution_id
-left join imported
-    on imported.institution_id = named.institution_id
-    and imported.currency = named.currency
-left join redeemed
-    on redeemed.institution_id = named.institution_id
-    and redeemed.currency = named.currency
-left join settled
-    on settled.institution_id = named.institution_id
-    and settled.currency = named.currency
-order by institutions.slug, named.currency;
+from (select institution_id, currency from institutions) as own
+full join imported using (institution_id, currency)
+full join redeemed using (institution_id, currency)
+full join settled using (institution_id, currency)
+inner join (select institution_id, slug from institutions) as institutions using (institution_id)
+order by institutions.slug, currency;
 
 -- name: list
 -- Nights, the newest first. Grain: one row per night.

@@ -36,19 +36,13 @@ with changes as (
     inner join ledger_entries on ledger_entries.redemption_no = ledger_moves.redemption_no
     where ledger_moves.status = 'reversed'
 ),
-by_run as (
-    select
-        changes.offer_no, changes.run_no, sum(changes.amount) as amount,
-        bool_or(changes.is_redemption) as is_redemption
-    from changes
-    group by changes.offer_no, changes.run_no
-),
 held as (
     select
-        by_run.offer_no, by_run.run_no, by_run.is_redemption,
-        sum(by_run.amount) over (partition by by_run.offer_no order by by_run.run_no)
+        changes.offer_no, changes.run_no, bool_or(changes.is_redemption) as is_redemption,
+        sum(sum(changes.amount)) over (partition by changes.offer_no order by changes.run_no)
             as reserved_amount
-    from by_run
+    from changes
+    group by changes.offer_no, changes.run_no
 )
 select offers.offer_id, held.run_no, held.reserved_amount, terms.budget_amount
 from held
@@ -79,21 +73,16 @@ with changes as (
     inner join ledger_entries on ledger_entries.redemption_no = ledger_moves.redemption_no
     where ledger_moves.status = 'reversed'
 ),
-by_run as (
-    select
-        changes.offer_no, changes.cardholder_no, changes.run_no, sum(changes.uses) as uses,
-        max(changes.most_uses) as most_uses
-    from changes
-    group by changes.offer_no, changes.cardholder_no, changes.run_no
-),
 used as (
     select
-        by_run.offer_no, by_run.cardholder_no, by_run.run_no, by_run.most_uses,
-        sum(by_run.uses) over (
-            partition by by_run.offer_no, by_run.cardholder_no
-            order by by_run.run_no
+        changes.offer_no, changes.cardholder_no, changes.run_no,
+        max(changes.most_uses) as most_uses,
+        sum(sum(changes.uses)) over (
+            partition by changes.offer_no, changes.cardholder_no
+            order by changes.run_no
         ) as uses
-    from by_run
+    from changes
+    group by changes.offer_no, changes.cardholder_no, changes.run_no
 )
 select
     offers.offer_id, used.cardholder_no, used.run_no, used.uses,

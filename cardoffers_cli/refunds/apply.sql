@@ -27,7 +27,7 @@ where not coalesce(told.is_final, false)
 
 -- name: named_purchases
 -- reads: open_refunds(refund_no, institution_id, original_transaction_ref)
--- makes: named_purchases(refund_no, purchase_no)
+-- makes: named_purchases(refund_no, purchase_no, reason)
 -- Makes named_purchases: the purchases whose reference has the hash of the one that an open refund
 -- names, which are hardly ever others than those of the same reference. Grain: one row per such pair.
 create temp table named_purchases as
@@ -38,23 +38,23 @@ with hashed as materialized (
     from open_refunds
     where open_refunds.original_transaction_ref is not null
 )
-select hashed.refund_no, purchase_refs.purchase_no
+select hashed.refund_no, purchase_refs.purchase_no, cast(null as varchar) as reason
 from hashed
 inner join purchase_refs on purchase_refs.ref_hash = hashed.ref_hash;
 
 -- name: referenced
 -- reads: open_refunds(refund_no, institution_id, refund_ref, original_transaction_ref, cardholder_no,
---     amount, refunded_at), named_purchases(refund_no, purchase_no)
+--     amount, refunded_at), named_purchases(refund_no, purchase_no, reason)
 -- makes: claims(refund_no, institution_id, refund_ref, refunded_at, refund_amount, purchase_no,
 --     purchase_amount, reason, refusal)
--- Makes claims: the open refunds with the purchase that each names, and what is against it, but for
--- its amount (rules.md#referenced-refunds). Whose purchase it is, nobody knows any more of the erased
--- (rules.md#erasure). Grain: one row per refund.
+-- Makes claims: the open refunds with the purchase that each names, or that a person named for it, and
+-- what is against it, but for its amount (rules.md#referenced-refunds). Whose purchase it is, nobody
+-- knows any more of the erased (rules.md#erasure). Grain: one row per refund.
 create temp table claims as
 select
     open_refunds.refund_no, open_refunds.institution_id, open_refunds.refund_ref,
     open_refunds.refunded_at, open_refunds.amount as refund_amount, purchases.purchase_no,
-    purchases.amount as purchase_amount, cast(null as varchar) as reason,
+    purchases.amount as purchase_amount, named_purchases.reason,
     case
         when open_refunds.cardholder_no <> purchases.cardholder_no
             and purchases.cardholder_no not in (
@@ -71,7 +71,10 @@ inner join open_refunds on open_refunds.refund_no = named_purchases.refund_no
 inner join purchases
     on purchases.purchase_no = named_purchases.purchase_no
     and purchases.institution_id = open_refunds.institution_id
-    and purchases.transaction_ref = open_refunds.original_transaction_ref;
+    and (
+        named_purchases.reason is not null
+        or purchases.transaction_ref = open_refunds.original_transaction_ref
+    );
 
 -- name: candidates
 -- reads: open_refunds(refund_no, institution_id, refund_ref, original_transaction_ref, cardholder_no,
@@ -192,41 +195,16 @@ inner join candidates
     and candidates.purchase_no = unique_ones.purchase_no
 where unique_ones.turn_no = 1;
 
--- name: by_person
--- reads: open_refunds(refund_no, institution_id, refund_ref, cardholder_no, amount, refunded_at)
--- makes: claims(refund_no, institution_id, refund_ref, refunded_at, refund_amount, purchase_no,
---     purchase_amount, reason, refusal)
--- Makes claims of what a person says ($said, a list of structs): the open refunds with the purchase
--- that each is to be of, and what is against it, but for its amount; the erased as in referenced.
--- Grain: one row per refund.
-create temp table claims as
-with said as (
-    select
-        unnest(
-            cast($said as struct(refund_no bigint, purchase_no bigint, reason varchar)[]),
-            recursive := true
-        )
-)
+-- name: named_by_person
+-- makes: named_purchases(refund_no, purchase_no, reason)
+-- Makes named_purchases of what a person says ($said, a list of structs): the purchase that each refund
+-- is to be of, and why. Grain: one row per refund.
+create temp table named_purchases as
 select
-    open_refunds.refund_no, open_refunds.institution_id, open_refunds.refund_ref,
-    open_refunds.refunded_at, open_refunds.amount as refund_amount, purchases.purchase_no,
-    purchases.amount as purchase_amount, said.reason,
-    case
-        when open_refunds.cardholder_no <> purchases.cardholder_no
-            and purchases.cardholder_no not in (
-                select erasures.cardholder_no
-                from erasures
-                where erasures.institution_id = open_refunds.institution_id
-                    and erasures.cardholder_no is not null
-            )
-            then 'refund_of_other_cardholder'
-        when open_refunds.refunded_at < purchases.transacted_at then 'refund_before_purchase'
-    end as refusal
-from said
-inner join open_refunds on open_refunds.refund_no = said.refund_no
-inner join purchases
-    on purchases.purchase_no = said.purchase_no
-    and purchases.institution_id = open_refunds.institution_id;
+    unnest(
+        cast($said as struct(refund_no bigint, purchase_no bigint, reason varchar)[]),
+        recursive := true
+    );
 
 -- name: asking
 -- reads: claims(refund_no, refund_ref, refunded_at, refund_amount, purchase_no, purchase_amount,

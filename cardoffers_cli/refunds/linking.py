@@ -163,8 +163,9 @@ def _link(store: Store, named: Sequence[NamedRefund], against: dict[int, str], r
         {"refund_no": number, "purchase_no": row.purchase_no, "reason": row.reason.strip()}
         for number, row in fitting.items()
     ]
-    by_person = store.make("refunds/apply:by_person", open_refunds.rows, said=rows)
-    tables = settle_claims(store, Claims(rows=by_person, how="person"), run)
+    named_purchases = store.make("refunds/apply:named_by_person", said=rows)
+    claims = store.make("refunds/apply:referenced", open_refunds.rows, named_purchases)
+    tables = settle_claims(store, Claims(rows=claims, how="person"), run)
     for number, code in refusals(store, tables).items():
         against[fitting[number].line] = code
 

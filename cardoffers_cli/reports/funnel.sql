@@ -95,18 +95,11 @@ with happened as (
         and redemptions.created_at >= $from_at
         and redemptions.created_at < $to_at
         and redemptions.purchased_at >= $from_at
-        and redemptions.purchased_at < least(first_whole_day($from_at), $to_at)
-        and $from_at < first_whole_day($from_at)
-    union all
-    select redemptions.purchased_at, 'purchase', null, 1
-    from redemptions
-    where redemptions.institution_id = $institution_id
-        and redemptions.created_at >= $from_at
-        and redemptions.created_at < $to_at
-        and redemptions.purchased_at
-        >= greatest(first_whole_day($from_at), date_trunc('day', cast($to_at as timestamp)))
         and redemptions.purchased_at < $to_at
-        and $to_at > date_trunc('day', cast($to_at as timestamp))
+        and (
+            redemptions.purchased_at < first_whole_day($from_at)
+            or redemptions.purchased_at >= date_trunc('day', cast($to_at as timestamp))
+        )
 ),
 
 counted as (

@@ -256,11 +256,7 @@ with decided as (
             as reversed,
         sum(merchant_funded_amount) as merchant_funded_amount,
         sum(institution_payout_amount) as institution_payout_amount
-    from redemption_totals
-    where ($institution_id is null or institution_id = $institution_id)
-        and ($status is null or status = $status)
-        and ($from_at is null or created_at >= $from_at)
-        and ($to_at is null or created_at < $to_at)
+    from redemption_totals_within($institution_id, $status, $from_at, $to_at)
     group by date_trunc('day', created_at), currency
     having sum(redemptions) > 0
 ),
@@ -326,11 +322,7 @@ with counted as (
             as reversed,
         sum(merchant_funded_amount) as merchant_funded_amount,
         sum(institution_payout_amount) as institution_payout_amount
-    from redemption_totals
-    where ($institution_id is null or institution_id = $institution_id)
-        and ($status is null or status = $status)
-        and ($from_at is null or created_at >= $from_at)
-        and ($to_at is null or created_at < $to_at)
+    from redemption_totals_within($institution_id, $status, $from_at, $to_at)
     group by offer_no, currency
     having sum(redemptions) > 0
 )
@@ -358,11 +350,7 @@ with counted as (
             as reversed,
         sum(merchant_funded_amount) as merchant_funded_amount,
         sum(institution_payout_amount) as institution_payout_amount
-    from redemption_totals
-    where ($institution_id is null or institution_id = $institution_id)
-        and ($status is null or status = $status)
-        and ($from_at is null or created_at >= $from_at)
-        and ($to_at is null or created_at < $to_at)
+    from redemption_totals_within($institution_id, $status, $from_at, $to_at)
     group by merchant_id, currency
     having sum(redemptions) > 0
 )
@@ -383,12 +371,8 @@ select
     sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount,
     sum(ledger_entries.commission_amount) as commission_amount,
     sum(ledger_entries.institution_payout_amount) as institution_payout_amount
-from redemption_totals as ledger_entries
+from redemption_totals_within($institution_id, $status, $from_at, $to_at) as ledger_entries
 inner join institutions on institutions.institution_id = ledger_entries.institution_id
-where ($institution_id is null or ledger_entries.institution_id = $institution_id)
-    and ($status is null or ledger_entries.status = $status)
-    and ($from_at is null or ledger_entries.created_at >= $from_at)
-    and ($to_at is null or ledger_entries.created_at < $to_at)
 group by institutions.slug, ledger_entries.currency, ledger_entries.status
 having sum(ledger_entries.redemptions) > 0
 order by

@@ -169,12 +169,7 @@ where staged_doubts.field = 'transaction_ref';
 -- their own ($masks, a list of structs): they are duplicates of it.
 update staged
 set transaction_ref = masks.masked, hash_of_text = text_hash(masks.masked)
-from (
-    select
-        unnest(
-            cast($masks as struct(transaction_ref varchar, masked varchar)[]), recursive := true
-        )
-) as masks
+from masks_of($masks) as masks
 inner join purchases on purchases.transaction_ref = masks.masked
 where masks.transaction_ref = staged.transaction_ref
     and purchases.institution_id = $institution_id;
@@ -195,12 +190,7 @@ where staged_doubts.field = 'original_transaction_ref'
 -- of the one that they came with ($masks, a list of structs).
 update staged
 set original_transaction_ref = masks.masked
-from (
-    select
-        unnest(
-            cast($masks as struct(transaction_ref varchar, masked varchar)[]), recursive := true
-        )
-) as masks
+from masks_of($masks) as masks
 inner join purchases on purchases.transaction_ref = masks.masked
 where masks.transaction_ref = staged.original_transaction_ref
     and purchases.institution_id = $institution_id;
@@ -221,12 +211,7 @@ where staged_doubts.field = 'transaction_ref'
 -- place of the one that they came with ($masks, a list of structs).
 update staged
 set redeemed_ref = masks.masked
-from (
-    select
-        unnest(
-            cast($masks as struct(transaction_ref varchar, masked varchar)[]), recursive := true
-        )
-) as masks
+from masks_of($masks) as masks
 inner join purchases on purchases.transaction_ref = masks.masked
 where masks.transaction_ref = staged.redeemed_ref
     and purchases.institution_id = $institution_id;

@@ -43,8 +43,7 @@ def number(store: Store, staged: StagedImport, institution_id: UUID) -> Numbered
     of = {"institution_id": institution_id}
     intern_payers(store, store.make("river/number:staged_payers", staged.tokens, **of))
     is_partial = "cardholder_token" not in staged.kind.required
-    statement = "partial_payer_numbers" if is_partial else "payer_numbers"
-    payers = store.make(f"river/number:{statement}", staged.tokens, **of)
+    payers = store.make("river/number:payer_numbers", staged.tokens, **of, is_partial=is_partial)
     intern_identifiers(store, staged.merchants)
     identifiers = store.make("river/number:identifier_numbers", staged.merchants)
     if store.value("river/number:collisions", payers, identifiers):

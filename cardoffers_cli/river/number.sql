@@ -12,25 +12,8 @@ from staged_tokens;
 -- name: payer_numbers
 -- reads: staged_tokens(payer, cardholder_token, instrument_token)
 -- makes: payer_numbers(payer, institution_id, cardholder_no, instrument_no)
--- Makes payer_numbers: from a fingerprint to the numbers of its tokens. Grain: one row per payer.
-create temp table payer_numbers as
-select distinct
-    staged_tokens.payer, cardholders.institution_id, cardholders.cardholder_no,
-    instruments.instrument_no
-from staged_tokens
-inner join cardholders
-    on cardholders.institution_id = $institution_id
-    and cardholders.cardholder_token = staged_tokens.cardholder_token
-inner join instruments
-    on instruments.institution_id = cardholders.institution_id
-    and instruments.cardholder_no = cardholders.cardholder_no
-    and instruments.instrument_token = staged_tokens.instrument_token;
-
--- name: partial_payer_numbers
--- reads: staged_tokens(payer, cardholder_token, instrument_token)
--- makes: payer_numbers(payer, institution_id, cardholder_no, instrument_no)
--- Makes payer_numbers of tokens among which there may be cardholders without an instrument: the
--- number of that is null. Grain: one row per payer.
+-- Makes payer_numbers: from a fingerprint to the numbers of its tokens. If it $is_partial there may be
+-- cardholders without an instrument: the number of that is null. Grain: one row per payer.
 create temp table payer_numbers as
 select distinct
     staged_tokens.payer, cardholders.institution_id, cardholders.cardholder_no,
@@ -42,7 +25,9 @@ inner join cardholders
 left join instruments
     on instruments.institution_id = cardholders.institution_id
     and instruments.cardholder_no = cardholders.cardholder_no
-    and instruments.instrument_token = staged_tokens.instrument_token;
+    and instruments.instrument_token = staged_tokens.instrument_token
+where $is_partial
+    or instruments.instrument_no is not null;
 
 -- name: few_payers
 -- makes: payer_numbers(payer, institution_id, cardholder_no, instrument_no)

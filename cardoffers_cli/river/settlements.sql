@@ -53,21 +53,10 @@ taken_back as (
     where settlement_no is null
         and ($institution_id is null or institution_id = $institution_id)
     group by institution_id, currency
-),
-
-named as (
-    select institution_id, currency
-    from settled
-    union
-    select institution_id, currency
-    from pending
-    union
-    select institution_id, currency
-    from taken_back
 )
 
 select
-    institutions.slug as institution, named.currency,
+    institutions.slug as institution, currency,
     coalesce(settled.settlements, 0) as settlements,
     cast(coalesce(settled.entries, 0) as bigint) as entries,
     cast(coalesce(settled.adjustments, 0) as bigint) as adjustments,
@@ -79,18 +68,11 @@ select
     pending.next_settles_at, pending.last_settles_at,
     coalesce(taken_back.open_adjustments, 0) as open_adjustments,
     coalesce(taken_back.open_adjustment_amount, 0) as open_adjustment_amount
-from named
-inner join institutions on institutions.institution_id = named.institution_id
-left join settled
-    on settled.institution_id = named.institution_id
-    and settled.currency = named.currency
-left join pending
-    on pending.institution_id = named.institution_id
-    and pending.currency = named.currency
-left join taken_back
-    on taken_back.institution_id = named.institution_id
-    and taken_back.currency = named.currency
-order by named.currency, coalesce(settled.institution_payout_amount, 0) desc, institutions.slug
+from settled
+full join pending using (institution_id, currency)
+full join taken_back using (institution_id, currency)
+inner join (select institution_id, slug from institutions) as institutions using (institution_id)
+order by currency, coalesce(settled.institution_payout_amount, 0) desc, institutions.slug
 limit $limit;
 
 -- name: due

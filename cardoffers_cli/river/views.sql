@@ -175,6 +175,11 @@ create or replace macro look_of(instrument_no, amount, transacted_at) as xor(
     cast(cast(amount as decimal(28, 4)) * 10000 as bigint) % 2147483648 * 2147483648
 );
 
+-- name: masks_of
+-- References that look like card numbers, and what is kept in their place, of a list of structs.
+create or replace macro masks_of(masks) as table
+select unnest(cast(masks as struct(transaction_ref varchar, masked varchar)[]), recursive := true);
+
 -- name: latest_decisions
 -- What counts of each decided purchase: the newest decision. It is for many of them: all decisions
 -- are put in groups first, even where few are asked for. Grain: one row per decided purchase.
@@ -323,6 +328,17 @@ select
     uncounted.merchant_funded_amount, uncounted.commission_amount,
     uncounted.institution_payout_amount, uncounted.purchase_amount
 from uncounted_redemptions as uncounted;
+
+-- name: redemption_totals_within
+-- Those of an institution, a state and a span of time, each of which may be null: any. Grain as there.
+create or replace macro redemption_totals_within(of_institution_id, of_status, from_at, to_at)
+as table
+select redemption_totals.*
+from redemption_totals
+where (of_institution_id is null or redemption_totals.institution_id = of_institution_id)
+    and (of_status is null or redemption_totals.status = of_status)
+    and (from_at is null or redemption_totals.created_at >= from_at)
+    and (to_at is null or redemption_totals.created_at < to_at);
 
 -- name: purchase_day_totals
 -- Redemptions by their moment, by state and by the day of their purchase, those of a lost purchase

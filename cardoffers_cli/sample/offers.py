@@ -177,7 +177,6 @@ def _as_read(amount: pl.Expr, language: str) -> pl.Expr:
     return amount.str.replace(".", ",", literal=True) if language == "pt-BR" else amount
 
 
-ENGAGEMENT = "institution cardholder_token event offer_id occurred_at".split()
 SEEN_BEFORE = 620  # in a thousand
 THINKS_SECONDS = 600
 MOST_SHOWN = 3

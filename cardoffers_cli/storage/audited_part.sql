@@ -98,10 +98,7 @@ where recent_outcomes.run_no > $after_run_no
 union
 select redemptions.purchase_no
 from redemptions
-where redemptions.redemption_no in (
-    select changed_redemptions.redemption_no
-    from changed_redemptions
-);
+where redemptions.redemption_no in (from changed_redemptions);
 
 -- name: touched_redemptions
 -- reads: changed_redemptions(redemption_no), touched_purchases(purchase_no)
@@ -114,10 +111,7 @@ from changed_redemptions
 union
 select redemptions.redemption_no
 from redemptions
-where redemptions.purchase_no in (
-    select touched_purchases.purchase_no
-    from touched_purchases
-);
+where redemptions.purchase_no in (from touched_purchases);
 
 -- name: purchases
 -- for each: purchases, purchase_details, decisions, outcomes, unresolved_purchases, purchase_refs,
@@ -127,10 +121,7 @@ where redemptions.purchase_no in (
 create temp table {kept} as
 select {columns}
 from {kept}
-where {kept}.purchase_no in (
-    select touched_purchases.purchase_no
-    from touched_purchases
-);
+where {kept}.purchase_no in (from touched_purchases);
 
 -- name: redemptions
 -- for each: redemptions, ledger_entries, ledger_moves, adjustments
@@ -139,10 +130,7 @@ where {kept}.purchase_no in (
 create temp table {table} as
 select {columns}
 from {table}
-where {table}.redemption_no in (
-    select touched_redemptions.redemption_no
-    from touched_redemptions
-);
+where {table}.redemption_no in (from touched_redemptions);
 
 -- name: redemptions_of
 -- for each: outbox, attempts
@@ -152,10 +140,7 @@ where {table}.redemption_no in (
 create temp table {table} as
 select {columns}
 from {table}
-where {table}.redemption_no in (
-    select touched_redemptions.redemption_no
-    from touched_redemptions
-)
+where {table}.redemption_no in (from touched_redemptions)
 union all
 select {columns}
 from {table}
