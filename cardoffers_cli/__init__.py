@@ -6,7 +6,7 @@ slices stand in an order, and each may import those before it:
     kernel                      words, disk, store, sheets, net, and what commands are made with
     intake archive river        files of rows; the history; the steps from a file to the ledger
     catalogue institutions keys approvals offers merchants events
-    refunds payouts credits documents arrivals watch reports
+    refunds payouts accounting credits documents arrivals watch reports
     drop pickup privacy storage sample
     answers night demo http     what stands on all of them
 

@@ -20,8 +20,8 @@ PRODUCT = "cardoffers_cli"
 
 SLICES = (
     "kernel intake archive river catalogue institutions keys approvals offers merchants events"
-    " refunds payouts credits documents arrivals watch reports drop privacy pickup storage sample"
-    " answers night demo http"
+    " refunds payouts accounting credits documents arrivals watch reports drop privacy pickup"
+    " storage sample answers night demo http"
 ).split()
 """The slices in their order: each may import those before it, and nothing after it."""
 

@@ -178,34 +178,3 @@ where ordered.place <> ordered.place_in_order
     or ordered.previous_number is distinct from ordered.number_before
     or ordered.previous_sha256 is distinct from ordered.sha256_before
 order by ordered.statement_no;
-
--- name: statements_and_open_are_the_ledger
--- Institutions and currencies of which statements, and what is open, do not come to the ledger: open is
--- what is on hold, what is settled and on no statement, and reversals that no settlement deducted.
--- Grain: one row per institution and currency.
-with amounts as (
-    select
-        institution_id, currency, institution_payout_amount as ledger_amount, 0 as stated_amount,
-        case when status = 'pending' then institution_payout_amount else 0 end as open_amount
-    from ledger_entries
-    where status = 'pending'
-        or settlement_no is not null
-    union all
-    select
-        institution_id, currency, institution_payout_amount, 0,
-        case when settlement_no is null then institution_payout_amount else 0 end
-    from adjustments
-    union all
-    select institution_id, currency, 0, entries + adjustments, 0
-    from statements
-    union all
-    select institution_id, currency, 0, 0, institution_payout_amount
-    from unstated_settlements
-)
-select
-    institution_id, currency, sum(ledger_amount) as ledger_amount,
-    sum(stated_amount) as stated_amount, sum(open_amount) as open_amount
-from amounts
-group by institution_id, currency
-having sum(ledger_amount) <> sum(stated_amount) + sum(open_amount)
-order by institution_id, currency;

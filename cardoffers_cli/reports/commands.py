@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from cardoffers_cli.accounting.commands import trial_balance
 from cardoffers_cli.kernel.cli import options
 from cardoffers_cli.kernel.cli.commands import Format, group
 from cardoffers_cli.kernel.cli.context import CommandContext
@@ -167,6 +168,7 @@ def _filled(report: str, page: "ReportPage | Report") -> Sheet:
 app.command()(offers)
 app.command()(merchants)
 app.command()(refunds)
+app.command("trial-balance")(trial_balance)
 app.command()(funnel)
 
 

@@ -373,28 +373,16 @@ order by owed.redemption_no;
 -- name: settlements_add_up
 -- Settlements that are not the sum of their entries and adjustments, or whose merchants fund another
 -- amount than commission and payout. Grain: one row per settlement.
-with parts as (
+with summed as (
     select
-        ledger_entries.settlement_no, 1 as entries, 0 as adjustments,
-        ledger_entries.merchant_funded_amount, ledger_entries.commission_amount,
-        ledger_entries.institution_payout_amount
-    from ledger_entries
-    where ledger_entries.settlement_no is not null
-    union all
-    select
-        adjustments.settlement_no, 0, 1, adjustments.merchant_funded_amount,
-        adjustments.commission_amount, adjustments.institution_payout_amount
-    from adjustments
-    where adjustments.settlement_no is not null
-),
-summed as (
-    select
-        parts.settlement_no, sum(parts.entries) as entries, sum(parts.adjustments) as adjustments,
-        sum(parts.merchant_funded_amount) as merchant_funded_amount,
-        sum(parts.commission_amount) as commission_amount,
-        sum(parts.institution_payout_amount) as institution_payout_amount
-    from parts
-    group by parts.settlement_no
+        settled_amounts.settlement_no,
+        count(*) filter (where settled_amounts.kind = 'entry') as entries,
+        count(*) filter (where settled_amounts.kind = 'adjustment') as adjustments,
+        sum(settled_amounts.merchant_funded_amount) as merchant_funded_amount,
+        sum(settled_amounts.commission_amount) as commission_amount,
+        sum(settled_amounts.institution_payout_amount) as institution_payout_amount
+    from settled_amounts
+    group by settled_amounts.settlement_no
 )
 select
     coalesce(settlements.settlement_no, summed.settlement_no) as settlement_no,
@@ -410,76 +398,6 @@ where settlements.entries is distinct from summed.entries
     or settlements.merchant_funded_amount
     <> settlements.commission_amount + settlements.institution_payout_amount
 order by settlement_no;
-
--- name: settlements_keep_apart
--- Entries and adjustments in a settlement of another institution or currency. Grain: one row per
--- entry or adjustment.
-with parts as (
-    select
-        ledger_entries.redemption_no, ledger_entries.settlement_no, ledger_entries.institution_id,
-        ledger_entries.currency
-    from ledger_entries
-    union all
-    select
-        adjustments.redemption_no, adjustments.settlement_no, adjustments.institution_id,
-        adjustments.currency
-    from adjustments
-)
-select parts.redemption_no, settlements.settlement_id, parts.institution_id, parts.currency
-from parts
-inner join settlements on settlements.settlement_no = parts.settlement_no
-where settlements.institution_id <> parts.institution_id
-    or settlements.currency <> parts.currency
-order by parts.redemption_no;
-
--- name: totals_add_up
--- Currencies in which the merchants' money in all is not commission and payout, or what was settled
--- is not what the settlements say. Grain: one row per currency.
-with booked as (
-    select
-        ledger_entries.currency,
-        sum(ledger_entries.merchant_funded_amount)
-        - sum(ledger_entries.commission_amount)
-        - sum(ledger_entries.institution_payout_amount) as unexplained,
-        coalesce(
-            sum(ledger_entries.institution_payout_amount)
-                filter (where ledger_entries.settlement_no is not null),
-            0
-        ) as payout
-    from ledger_entries
-    group by ledger_entries.currency
-),
-adjusted as (
-    select
-        adjustments.currency,
-        coalesce(
-            sum(adjustments.institution_payout_amount)
-                filter (where adjustments.settlement_no is not null),
-            0
-        ) as payout
-    from adjustments
-    group by adjustments.currency
-),
-settled as (
-    select settlements.currency, sum(settlements.institution_payout_amount) as payout
-    from settlements
-    group by settlements.currency
-),
-final as (
-    select
-        currencies.currency, coalesce(booked.unexplained, 0) as unexplained_amount,
-        coalesce(booked.payout, 0) + coalesce(adjusted.payout, 0) as booked_amount,
-        coalesce(settled.payout, 0) as settled_amount
-    from currencies
-    left join booked on booked.currency = currencies.currency
-    left join adjusted on adjusted.currency = currencies.currency
-    left join settled on settled.currency = currencies.currency
-)
-select final.currency, final.unexplained_amount, final.booked_amount, final.settled_amount
-from final
-where final.unexplained_amount <> 0
-    or final.booked_amount <> final.settled_amount
-order by final.currency;
 
 -- name: reversals_are_given_back
 -- Settled entries that were reversed without exactly one adjustment of their amounts, and

@@ -52,7 +52,10 @@ SERVER_KILLS = 20 if FULL else 2
 HISTORY = ("history", "history_parts", "history_left")
 OWN = ("runs", *HISTORY, "night_steps", "nights", "imports", "audit_log")
 """The tables that tell the runs of one store from those of another."""
-OF_RUNS = ("decisions", "outcomes", "outbox", "redemptions", "redemption_counts", "counted_up_to")
+OF_RUNS = (
+    *("decisions", "outcomes", "outbox", "redemptions", "redemption_counts", "counted_up_to"),
+    "journal_entries",
+)
 """The tables that name a run beside what they hold: an engine takes more of their numbers."""
 
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.reports.questions import Filters, redemptions
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption
-from cardoffers_cli.river.settle import settle
+from cardoffers_cli.river.settlements import settle_in
 from commands import in_a_pipe
 from tables import HASHED, put, uid
-from work import job, new_store, next_run
+from work import job, new_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,15 +95,13 @@ def a_year(folder: Path) -> World:
             at = TODAY - timedelta(days=28 * step - 27)
             _live(store, at, 20 + step % 7)
             decide(store, job(now=at + timedelta(hours=20)))
-            settle(store, run_no=next_run(store, at), now=at + timedelta(hours=21), actor="tester")
+            settle_in(store, job(now=at + timedelta(hours=21)))
         (last, *_) = redemptions(store, Filters(), limit=5, cursor=None).rows
-        back = {
-            "reason": "goods returned",
-            "run_no": next_run(store, TODAY),
-            "now": TODAY,
-            "actor": "tester",
-        }
-        reverse_redemption(store, str(last["id"]), **back)
+        by: Any = {"now": TODAY, "actor": "tester"}
+        with run_record(store, kind="reverse", **by) as run:
+            reverse_redemption(
+                store, str(last["id"]), reason="goods returned", run_no=run.run_no, **by
+            )
     for days in (2, 1):
         _night(folder, TODAY - timedelta(days=days))
     _drop(folder)

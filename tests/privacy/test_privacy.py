@@ -592,7 +592,8 @@ NOT_EXPORTED = {
             settlements reconciliations reconciliation_totals statements
             statement_settlements invoice_periods invoiced_settlements invoices payouts
             bank_files bank_entries purchase_counts redemption_counts purchase_day_counts
-            offer_counts import_shapes import_merchants number_evidence
+            offer_counts import_shapes import_merchants number_evidence journal_entries
+            journal_lines
         """,
         "about institutions and their keys": """
             webhook_secrets api_keys key_notices inbox_messages approvals

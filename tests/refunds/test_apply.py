@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.kernel.store.opening import scratch_store
+from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.refunds.apply import apply_in
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption
-from cardoffers_cli.river.settle import settle
+from cardoffers_cli.river.settlements import settle_in
 from cardoffers_cli.storage.doctor import audits, offending
 from refunding import Ledger
 from serial import Service
 from sizes import FULL, GATE, tries
 from tables import NOON, given, log_acts, put, read, select
-from work import job, next_run, settings
+from work import job, settings
 
 if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
@@ -46,8 +47,7 @@ def later(days: float) -> Any:
 
 def settled(store: Store, days: float) -> Decimal:
     """Settle, and return what the institutions are paid."""
-    now = NOON + days * DAY
-    made = settle(store, run_no=next_run(store, now), now=now, actor="tester")
+    made = settle_in(store, later(days)).settlements
     return sum((each.institution_payout_amount for each in made), Decimal(0))
 
 
@@ -175,8 +175,9 @@ def test_what_came_back_is_never_taken_twice(store: Store) -> None:
     (found,) = select(
         store, "select redemption_id from redemption_facts where transaction_ref = '1'"
     )
-    run = {"run_no": next_run(store), "now": NOON + DAY, "actor": "tester"}
-    reverse_redemption(store, str(found[0]), reason="by hand", **run)
+    by = {"now": NOON + DAY, "actor": "tester"}
+    with run_record(store, kind="reverse", **by) as run:
+        reverse_redemption(store, str(found[0]), reason="by hand", run_no=run.run_no, **by)
     given(store, "refunds", "ref original amount at\na 1 15.00 13:00:00\nb 1 5.00 14:00:00")
     assert 2 == apply_in(store, later(2)).already_reversed
     assert {"1": "reversed", "2": "pending"} == statuses(store)
@@ -354,7 +355,7 @@ def test_histories_in_any_cut_end_where_the_plain_loop_ends(seed: int) -> None:
                     apply_in(store, job(now=now))
                     loop.apply()
                 else:
-                    settle(store, run_no=next_run(store, now), now=now, actor="tester")
+                    settle_in(store, job(now=now))
                     loop.settle(now)
         assert loop.outcomes == outcomes(store)
         assert {key: state for key, (state, _) in loop.states.items()} == ledger(store)

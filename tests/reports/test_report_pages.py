@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.reports.questions import Filters, redemptions
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption
@@ -23,7 +24,7 @@ from goldens import held
 from sizes import at_the_gate, one_in, slow
 from tables import NOON, given
 from work import held as busy
-from work import job, new_store, next_run
+from work import job, new_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,15 +78,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
         given(store, "purchases", "ref identifier\nlost 000000000000042")
         decide(store, job())
         (last,) = redemptions(store, Filters(), limit=1, cursor=None).rows
-        at = NOON + timedelta(days=3)
-        reverse_redemption(
-            store,
-            str(last["id"]),
-            reason="returned",
-            run_no=next_run(store),
-            now=at,
-            actor="tester",
-        )
+        by: Any = {"now": NOON + timedelta(days=3), "actor": "tester"}
+        with run_record(store, kind="reverse", **by) as run:
+            reverse_redemption(store, str(last["id"]), reason="returned", run_no=run.run_no, **by)
     return made
 
 

@@ -294,6 +294,7 @@ PICKED_TWICE = (
     "insert into picked_files select * replace (2 as picked_no) from picked_files"
 )
 PAID_ONCE = "payouts_pay_their_statement"
+POSTED = "journal_is_what_was_done"
 STATED_ONCE = "statements_take_each_settlement_once"
 TAKEN_BACK_WRONG = [
     "body = replace(body, 'amount\":', 'amount\":1') where kind = 'redemption.reversed'",
@@ -455,10 +456,34 @@ BREAKS = {
     "update ledger_entries set settlement_no = 1 where settlement_no = 2": "settlements_add_up",
     PICKED: FETCHED,
     f"{PICKED};{PICKED_TWICE}": FETCHED,
-    "update settlements set currency = 'JPY'": "settlements_keep_apart",
+    "update settlements set currency = 'JPY'": POSTED,
     "update settlements set institution_payout_amount = institution_payout_amount + 1": (
-        "totals_add_up"
+        "settlements_add_up"
     ),
+    "delete from settlements where run_no = (select max(run_no) from settlements)": POSTED,
+    "update ledger_entries set merchant_id = uuid() where settlement_no is not null": POSTED,
+    "update ledger_entries set institution_id = uuid() where status = 'reversed'": POSTED,
+    "delete from adjustments where settlement_no is not null": POSTED,
+    "delete from ledger_moves where status = 'reversed'": POSTED,
+    "delete from invoices where invoice_no = (select max(invoice_no) from invoices)": POSTED,
+    "delete from statements using (select max(statement_no) as last from statements)"
+    " where statement_no = last": POSTED,
+    "delete from payouts": POSTED,
+    "update payouts set withdrawn_at = exported_at": POSTED,
+    "delete from bank_entries where status = 'booked'": POSTED,
+    "update bank_entries set amount = amount + 1": POSTED,
+    "delete from journal_lines using (select max(entry_no) as last from journal_entries)"
+    " where entry_no = last; delete from journal_entries where entry_no not in"
+    " (select entry_no from journal_lines)": POSTED,
+    "update journal_lines set account = 'suspense' where account = 'bank'": POSTED,
+    "update journal_lines set party_id = uuid() where account = 'institutions:due'": POSTED,
+    "update journal_entries set run_no = run_no + 1 where event = 'settled'": POSTED,
+    "update journal_lines set amount = 2 * amount where entry_no = 1": POSTED,
+    "update journal_lines set amount = amount + 1 where amount > 0": "journal_balances",
+    "delete from journal_lines where entry_no = 1": "journal_balances",
+    "delete from journal_entries where entry_no = 1": "journal_balances",
+    "insert into journal_entries select * replace (99 + entry_no as entry_no) from journal_entries"
+    " limit 1": "journal_balances",
     "update statements set entries = entries + 1, payable = payable + 1": "statements_add_up",
     "update statements set payable = payable + 1": "statements_add_up",
     "update payouts set amount = amount + 1": PAID_ONCE,
@@ -482,9 +507,9 @@ BREAKS = {
     "update statements set carried_in = -1, carried_out = -1": "statements_follow_each_other",
     "update statements set to_at = from_at where place = 1": "statements_follow_each_other",
     "delete from statements where place = 1": "statements_follow_each_other",
-    "delete from statement_settlements": "statements_and_open_are_the_ledger",
+    "delete from statement_settlements": "statements_add_up",
     "update statements set adjustments = adjustments - 1, carried_out = carried_out - 1": (
-        "statements_and_open_are_the_ledger"
+        "statements_add_up"
     ),
     "update invoices set amount = amount + 0.01": "invoices_add_up",
     "update invoices set line_count = line_count + 1": "invoices_add_up",

@@ -68,6 +68,7 @@ Closing a month
     bank        payouts.bank_commands:app        What the bank says of payouts.
     invoice     documents.commands:invoices      What merchants are asked for a month.
     approve     approvals.commands:app           What waits for a second person.
+    export      accounting.commands:app          The journal, for an accounting system.
 Answers
     why         answers.commands:why             Why a purchase did, or did not, redeem.
     timeline    answers.commands:timeline        Everything that happened, from any id.

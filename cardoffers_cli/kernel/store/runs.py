@@ -30,6 +30,13 @@ COMMIT = "commit"
 _WITHOUT_ACTS = frozenset({COMMIT, "match"})
 """The kinds of the most frequent runs that write no row of an act (`act_rows`)."""
 _NEXT = "kernel/store/runs:next_no"
+_MOVE_MONEY = (
+    *("match", "settle", "reverse", "refund", "refund_link", "file_undo"),
+    *("statement_close", "invoice_close"),
+)
+"""The kinds of runs that post what they did themselves."""
+_MOVE_PAYMENTS = ("payout_export", "payout_withdraw", "bank_import")
+"""The kinds of runs that post what became known of payments, whichever run did it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,14 +108,19 @@ def _write(
 
 
 def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
-    """Record what a run counted, as JSON, and its acts; amounts and moments become text."""
-    store.execute(
-        "kernel/store/runs:finish",
-        run_no=run.run_no,
-        counts=_json(counts),
-    )
+    """Record what a run counted, as JSON with amounts and moments as text, and what it did.
+
+    Call it behind its writes, of which it makes acts, and entries (rules.md#double-entry-journal).
+    """
+    store.execute("kernel/store/runs:finish", run_no=run.run_no, counts=_json(counts))
     if run.kind not in _WITHOUT_ACTS:
         append_run(store, run.by)
+    if run.kind in _MOVE_MONEY + _MOVE_PAYMENTS:
+        of_run = run.run_no if run.kind in _MOVE_MONEY else None
+        posted = store.make("kernel/store/runs:unposted", run_no=of_run)
+        store.execute("kernel/store/runs:post_entries", posted, run_no=run.run_no)
+        store.execute("kernel/store/runs:post_lines", posted)
+        store.drop(posted)
 
 
 def _json(counts: Mapping[str, Any]) -> str:

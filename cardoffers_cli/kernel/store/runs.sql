@@ -41,3 +41,35 @@ select
 from runs
 where runs.run_no = $run_no
     and runs.run_id = $run_id;
+
+-- name: unposted
+-- makes: posted(entry_no, event, document, account, party_id, item, currency, amount)
+-- Makes posted: what a run did to money, or what happened to payments, which is of no run, and is not
+-- in the journal yet, with the numbers of the entries that it becomes. Grain: that of unposted.
+create temp table posted as
+select
+    (select coalesce(max(journal_entries.entry_no), 0) from journal_entries)
+    + dense_rank() over (order by unposted.event, unposted.document) as entry_no,
+    unposted.event, unposted.document, unposted.account, unposted.party_id, unposted.item,
+    unposted.currency, unposted.amount
+from unposted
+where unposted.run_no is not distinct from $run_no;
+
+-- name: post_entries
+-- reads: posted(entry_no, event, document)
+-- Writes journal_entries.
+insert into journal_entries (entry_no, run_no, event, posted_on, document)
+select distinct
+    posted.entry_no, runs.run_no, posted.event, cast(runs.as_of as date), posted.document
+from posted
+inner join runs on runs.run_no = $run_no
+order by posted.entry_no;
+
+-- name: post_lines
+-- reads: posted(entry_no, account, party_id, item, currency, amount)
+-- Writes journal_lines.
+insert into journal_lines (entry_no, account, party_id, item, currency, amount)
+select
+    posted.entry_no, posted.account, posted.party_id, posted.item, posted.currency, posted.amount
+from posted
+order by all;

@@ -890,6 +890,29 @@ create table bank_entries (
     message varchar  -- camt.053, camt.054, pain.002, nacha or csv
 );
 
+-- The journal: what was done to money, by account (rules.md#double-entry-journal)
+
+-- name: journal_entries
+-- Grain: one row per run, event and document. Append only.
+create table journal_entries (
+    entry_no bigint not null primary key,  -- from 1, without a gap
+    run_no bigint not null,
+    event varchar not null,  -- of the view posting_rules
+    posted_on date not null,  -- by the clock of the run
+    document varchar  -- the number of a statement or invoice, the id of a payment or bank entry
+);
+
+-- name: journal_lines
+-- Grain: one row per entry, account, party, item and currency. Append only.
+create table journal_lines (
+    entry_no bigint not null,
+    account varchar not null,  -- of the view posting_rules
+    party_id uuid,  -- the institution or merchant whose account it is
+    item varchar,  -- the document or payment in it that is open until its lines come to zero
+    currency varchar not null,
+    amount decimal(38, 4) not null  -- a debit is positive, a credit negative
+);
+
 -- What the watch found, and what it looks at
 
 -- name: watch_findings

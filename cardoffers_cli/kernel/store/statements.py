@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 VIEWS = (
     *("kernel/store/views", "river/views", "offers/views", "refunds/views", "events/views"),
     *("approvals/views", "credits/views", "documents/views", "payouts/views"),
+    "accounting/views",
 )
 """The files of views and macros; what one reads stands in it, or in one before it."""
 _MARK = "-- name:"

@@ -1,0 +1,44 @@
+-- name: trial_balance
+-- What each account opened a period with, what was debited and credited in it, and what it closed
+-- with; without a period of all that there is. Opening and closing are positive where debits
+-- prevail. Grain: one row per account and currency, and if wanted per party.
+with lines as (
+    select
+        journal_lines.account, journal_lines.currency, journal_lines.amount,
+        case when $by_party then journal_lines.party_id end as party_id,
+        coalesce(entries.posted_on < $from_at, false) as is_before
+    from journal_lines
+    inner join journal_entries as entries on entries.entry_no = journal_lines.entry_no
+    where $to_at is null
+        or entries.posted_on < $to_at
+)
+select
+    lines.account, coalesce(institutions.slug, merchants.name) as party, lines.currency,
+    coalesce(sum(lines.amount) filter (where lines.is_before), 0) as opening,
+    coalesce(sum(lines.amount) filter (where not lines.is_before and lines.amount > 0), 0)
+        as debit,
+    coalesce(sum(-lines.amount) filter (where not lines.is_before and lines.amount < 0), 0)
+        as credit,
+    sum(lines.amount) as closing
+from lines
+left join institutions on institutions.institution_id = lines.party_id
+left join merchants on merchants.merchant_id = lines.party_id
+group by lines.account, lines.party_id, party, lines.currency
+order by lines.currency, lines.account, party, lines.party_id;
+
+-- name: lines
+-- The lines of the journal that were posted in a period; parties by what never changes, an
+-- institution's slug or a merchant's id, and codes yet to be filled in. Grain: one row per line.
+select
+    entries.entry_no, entries.posted_on as posting_date, entries.document, lines.account,
+    cast(null as varchar) as account_code, cast(null as varchar) as tax_code,
+    coalesce(institutions.slug, cast(lines.party_id as varchar)) as party,
+    concat_ws(' ', replace(entries.event, '_', ' '), coalesce(lines.item, entries.document))
+        as description,
+    greatest(lines.amount, 0) as debit, greatest(-lines.amount, 0) as credit, lines.currency
+from journal_lines as lines
+inner join journal_entries as entries on entries.entry_no = lines.entry_no
+left join institutions on institutions.institution_id = lines.party_id
+where entries.posted_on >= $from_at
+    and entries.posted_on < $to_at
+order by entries.entry_no, lines.account, party, lines.item, lines.currency;

@@ -1,0 +1,187 @@
+-- The journal: which accounts an event moves, and what was done and is not posted yet. A debit is
+-- positive and a credit negative; the lines of an entry come to zero in each currency.
+
+-- name: posting_rules
+-- What events debit (sign 1) and credit (-1): whose account, which item in it, and which amount
+-- (rules.md#double-entry-journal). A reversal is a redemption of negative amounts, and a deduction a
+-- settlement. Grain: one row per account that these events move.
+create or replace view posting_rules as
+select rules.*
+from (
+    values
+        (['redeemed', 'reversed'], 'merchants:on_hold', 'merchant', null, 'funded', 1),
+        (['redeemed', 'reversed'], 'institutions:on_hold', 'institution', null, 'payout', -1),
+        (['redeemed', 'reversed'], 'commission:on_hold', null, null, 'commission', -1),
+        (['settled', 'deducted'], 'merchants:on_hold', 'merchant', null, 'funded', -1),
+        (['settled', 'deducted'], 'institutions:on_hold', 'institution', null, 'payout', 1),
+        (['settled', 'deducted'], 'commission:on_hold', null, null, 'commission', 1),
+        (['settled', 'deducted'], 'merchants:unbilled', 'merchant', null, 'funded', 1),
+        (['settled', 'deducted'], 'institutions:open', 'institution', null, 'payout', -1),
+        (['settled', 'deducted'], 'commission:revenue', null, null, 'commission', -1),
+        (['statement_closed'], 'institutions:open', 'institution', null, 'payout', 1),
+        (['statement_closed'], 'institutions:due', 'institution', 'item', 'payout', -1),
+        (['invoice_closed'], 'merchants:billed', 'merchant', 'item', 'funded', 1),
+        (['invoice_closed'], 'merchants:unbilled', 'merchant', null, 'funded', -1),
+        (['payment_exported'], 'institutions:due', 'institution', 'item', 'payout', 1),
+        (['payment_exported'], 'payments:under_way', 'institution', 'document', 'payout', -1),
+        (['payment_undone'], 'payments:under_way', 'institution', 'document', 'payout', 1),
+        (['payment_undone'], 'institutions:due', 'institution', 'item', 'payout', -1),
+        (['booked', 'returned'], 'payments:under_way', 'institution', 'document', 'payout', 1),
+        (['booked', 'returned'], 'bank', null, null, 'payout', -1),
+        (['not_explained'], 'suspense', null, 'document', 'payout', 1),
+        (['not_explained'], 'bank', null, null, 'payout', -1)
+) as rules (events, account, party, item, measure, sign);
+
+-- name: posted_events
+-- What happened to money, and the amounts of it; of what happens to payments without its run, because
+-- the files of a bank may come in any order. Entries that left with a withdrawn file
+-- (rules.md#withdrawn-files) stay, with their reversal. A payment is undone where it was withdrawn, or
+-- told to have come back while no booking of it stands. Grain: rows to be summed.
+create or replace view posted_events as
+with moved_entries as (
+    select ledger_moves.run_no, ledger_moves.status, ledger_entries.* exclude (status)
+    from ledger_moves
+    inner join ledger_entries on ledger_entries.redemption_no = ledger_moves.redemption_no
+    union all by name
+    select
+        cast(moves.content ->> 'run_no' as bigint) as run_no, moves.content ->> 'status' as status,
+        entries.institution_id, cast(entries.content ->> 'merchant_id' as uuid) as merchant_id,
+        entries.content ->> 'currency' as currency,
+        cast(entries.content ->> 'merchant_funded_amount' as decimal(18, 4))
+            as merchant_funded_amount,
+        cast(entries.content ->> 'commission_amount' as decimal(18, 4)) as commission_amount,
+        cast(entries.content ->> 'institution_payout_amount' as decimal(18, 4))
+            as institution_payout_amount
+    from withdrawn_rows as moves
+    inner join withdrawn_rows as entries
+        on entries.table_name = 'ledger_entries'
+        and entries.content ->> 'redemption_no' = moves.content ->> 'redemption_no'
+    where moves.table_name = 'ledger_moves'
+),
+undone_payments as (
+    select payouts.payout_no
+    from payouts
+    left join bank_bookings on bank_bookings.payout_no = payouts.payout_no
+    group by payouts.payout_no, payouts.withdrawn_at
+    having payouts.withdrawn_at is not null
+        or (
+            bool_or(bank_bookings.status in ('returned', 'rejected'))
+            and sum(moved_by_bank(bank_bookings.status, bank_bookings.direction, 1)) < 1
+        )
+)
+select
+    run_no, case status when 'pending' then 'redeemed' else 'reversed' end as event,
+    institution_id, merchant_id, currency,
+    case status when 'pending' then 1 else -1 end * sum(merchant_funded_amount) as funded,
+    case status when 'pending' then 1 else -1 end * sum(commission_amount) as commission,
+    case status when 'pending' then 1 else -1 end * sum(institution_payout_amount) as payout
+from moved_entries
+where status <> 'settled'
+group by run_no, status, institution_id, merchant_id, currency
+union all by name
+select
+    settlements.run_no,
+    case settled_amounts.kind when 'entry' then 'settled' else 'deducted' end as event,
+    settlements.institution_id, settled_amounts.merchant_id, settlements.currency,
+    sum(settled_amounts.merchant_funded_amount) as funded,
+    sum(settled_amounts.commission_amount) as commission,
+    sum(settled_amounts.institution_payout_amount) as payout
+from settlements
+inner join settled_amounts on settled_amounts.settlement_no = settlements.settlement_no
+group by all
+union all by name
+select
+    run_no, 'statement_closed' as event, number as document, number as item, institution_id,
+    currency, payable as payout
+from statements
+union all by name
+select
+    invoice_periods.run_no, 'invoice_closed' as event, invoices.number as document,
+    coalesce(invoices.amends, invoices.number) as item, invoices.merchant_id, invoices.currency,
+    invoices.amount as funded
+from invoices
+inner join invoice_periods on invoice_periods.period_no = invoices.period_no
+union all by name
+select
+    'payment_exported' as event, payment_id as document, number as item, institution_id, currency,
+    amount as payout
+from payouts
+union all by name
+select
+    'payment_undone' as event, payouts.payment_id as document, payouts.number as item,
+    payouts.institution_id, payouts.currency, payouts.amount as payout
+from payouts
+semi join undone_payments on undone_payments.payout_no = payouts.payout_no
+union all by name
+select
+    case
+        when payouts.payout_no is null or moved = 0 then 'not_explained'
+        when moved > 0 then 'booked'
+        else 'returned'
+    end as event,
+    case event when 'not_explained' then cast(entry_id as varchar) else payouts.payment_id end
+        as document,
+    payouts.institution_id, bookings.currency,
+    bookings.amount * case
+        when event <> 'not_explained' then moved
+        when direction = 'debit' then 1
+        else -1
+    end as payout
+from (
+    select bank_bookings.*, moved_by_bank(status, direction, 1) as moved
+    from bank_bookings
+    where status in ('booked', 'returned', 'unexplained')
+        and amount is not null
+        and currency is not null
+) as bookings
+left join payouts on payouts.payout_no = bookings.payout_no;
+
+-- name: postings
+-- What the events come to by the rules. Grain: one row per run (of payments none), event, document,
+-- account, party, item and currency.
+create or replace view postings as
+select
+    events.run_no, events.event, events.document, rules.account,
+    case rules.party
+        when 'merchant' then events.merchant_id
+        when 'institution' then events.institution_id
+    end as party_id,
+    case rules.item when 'document' then events.document when 'item' then events.item end as item,
+    events.currency,
+    sum(
+        rules.sign * case rules.measure
+            when 'funded' then events.funded
+            when 'commission' then events.commission
+            else events.payout
+        end
+    ) as amount
+from posted_events as events
+inner join posting_rules as rules on list_contains(rules.events, events.event)
+group by all;
+
+-- name: unposted
+-- What was done and is not in the journal, and, with the sign changed, what is there and was not done. Grain: that of
+-- postings, without what comes to nothing.
+create or replace view unposted as
+with both_sides as (
+    select postings.*
+    from postings
+    union all by name
+    select
+        case
+            when entries.event not in (
+                'payment_exported', 'payment_undone', 'booked', 'returned', 'not_explained'
+            )
+                then entries.run_no
+        end as run_no,
+        entries.event, entries.document, lines.account, lines.party_id, lines.item,
+        lines.currency, -lines.amount as amount
+    from journal_lines as lines
+    left join journal_entries as entries on entries.entry_no = lines.entry_no
+)
+select
+    run_no, event, document, account, party_id, item, currency,
+    cast(sum(amount) as decimal(38, 4)) as amount
+from both_sides
+group by run_no, event, document, account, party_id, item, currency
+having sum(amount) <> 0;
