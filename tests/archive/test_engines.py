@@ -50,7 +50,7 @@ pytestmark = at_the_gate  # each works through two stores; test_spark.py tries t
 CLIENT_KILLS = 40 if FULL else 4
 SERVER_KILLS = 20 if FULL else 2
 HISTORY = ("history", "history_parts", "history_left")
-OWN = ("runs", *HISTORY, "night_steps", "nights", "imports", "audit_log")
+OWN = ("runs", *HISTORY, "night_steps", "nights", "imports", "audit_log", "acts")
 """The tables that tell the runs of one store from those of another."""
 OF_RUNS = (
     *("decisions", "outcomes", "outbox", "redemptions", "redemption_counts", "counted_up_to"),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 COMMIT = "commit"
 """The kind of the run that commits another."""
-_WITHOUT_ACTS = frozenset({COMMIT, "match"})
+_WITHOUT_ACTS = frozenset({COMMIT, "match", "offer_add"})
 """The kinds of the most frequent runs that write no row of an act (`act_rows`)."""
 _NEXT = "kernel/store/runs:next_no"
 _MOVE_MONEY = (
