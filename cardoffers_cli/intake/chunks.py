@@ -346,14 +346,14 @@ def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
         identifier=pl.when(pl.col("merchant_identifier").is_not_null()).then(identifier),
     )
     payer = pl.col("cardholder") ^ pl.col("instrument")
+    if rows["cardholder_token"].null_count():  # a card is somebody's, or nothing that was sent
+        payer = pl.when(pl.col("cardholder_token").is_not_null()).then(payer)
     merchant = pl.col("identifier").fill_null(0) ^ hashed("merchant_id", 5)
-    look = payer ^ merchant ^ hashed("amount", 6) ^ hashed(second, 7)
+    look = payer.fill_null(0) ^ merchant ^ hashed("amount", 6) ^ hashed(second, 7)
     content = look ^ hashed("transacted_at", 8)
     further = (name for name in rows.columns if name not in VALID_SCHEMA)
     for number, name in enumerate(further, start=9):
         content ^= hashed(name, number)
-    if rows["cardholder_token"].null_count():
-        payer = pl.when(pl.col("cardholder_token").is_not_null()).then(payer)
     is_day = pl.col("is_day").fill_null(False).cast(pl.UInt64)
     return texts.with_columns(payer=payer, look=look // 2 * 2 + is_day, content=content)
 

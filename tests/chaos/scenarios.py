@@ -129,10 +129,10 @@ READING = frozenset(
 """Commands that write nothing, or only what `-o` names, for which `report redemptions` stands."""
 
 MORE_ROWS = {
-    "import": {"imports", "duplicates", "rejects"},
-    "refund import": {"imports", "duplicates", "rejects"},
-    "credit import": {"imports", "duplicates", "rejects"},
-    "bank import": {"bank_files"},
+    "import": {"imports", "duplicates", "rejects", "acts"},
+    "refund import": {"imports", "duplicates", "rejects", "acts"},
+    "credit import": {"imports", "duplicates", "rejects", "acts"},
+    "bank import": {"bank_files", "acts"},
     "api": {"imports", "duplicates"},
     "webhook": {"attempts", "acts"},
     "nightly": {"attempts"},

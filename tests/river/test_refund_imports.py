@@ -158,6 +158,16 @@ def test_any_refunds_come_to_the_same_in_both_sizes_and_one_by_one(
     assert many == few
 
 
+@pytest.mark.parametrize("files", [["R1 - c1", "R1 - -"], ["R1 - c1\nR1 - -"]], ids=["two", "one"])
+def test_a_card_of_nobody_makes_no_conflict(tmp_path: Path, files: list[str]) -> None:
+    made, conflicts = store_in(tmp_path), 0
+    for rows in files:
+        sent = "\n".join(f"{row} TX-1 M1 5.00 2026-05-03T10:00:00Z -" for row in rows.split("\n"))
+        table = f"ref holder card of shop amount at kind\n{sent}"
+        conflicts += take(made, tmp_path / "refunds.csv", refunds_of(table))["conflicts"]
+    assert 0 == conflicts
+
+
 REFUNDS_SENT = """
 ref  of    holder  card  shop  amount  at                    kind
 R1   TX-1  a       a1    M1    5.00    2026-05-03T10:00:00Z  -

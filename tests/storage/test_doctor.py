@@ -490,7 +490,7 @@ BREAKS = {
     "update payouts set number = 'X'": PAID_ONCE,
     "update payouts set currency = 'JPY'": PAID_ONCE,
     "update payouts set content = content || ' '": PAID_ONCE,
-    "insert into bank_entries from bank_entries": PAID_ONCE,
+    "insert into bank_entries from bank_entries": POSTED,
     "update statements set carried_out = -1, payable = payable + 1": "statements_add_up",
     "update statements set entry_count = entry_count + 1": "statements_add_up",
     "update statements set adjustment_count = 7": "statements_add_up",
