@@ -365,7 +365,6 @@ CREDITED_WRONG = [
 
 RECONCILED = {
     "credited_rows_are_of_one_redemption": [
-        "insert into credits from credits limit 1",
         "insert into credit_links from credit_links limit 1",
         "update credit_links set redemption_no = 999999 where credit_no = 5",
         "update credit_links set amount = amount + 1",
