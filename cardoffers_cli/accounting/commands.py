@@ -9,36 +9,35 @@ import typer
 from cardoffers_cli.kernel.cli import show
 from cardoffers_cli.kernel.cli.commands import group, own_output
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
-from cardoffers_cli.kernel.cli.options import option
+from cardoffers_cli.kernel.cli.options import AnyInstitution, option
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text, columns_of
 from cardoffers_cli.kernel.words.money import money_text
 
 app = group("Write what was done for another system.")
 
-Month = Annotated[
-    str | None,
-    option("A month, such as 2026-10, or last-month [all there is].", "--period", metavar="PERIOD"),
-]
-
 
 def trial_balance(
     ctx: typer.Context,
     *,
-    period: Month = None,
+    institution: AnyInstitution = None,
+    period: Annotated[
+        str | None, option("A month, such as 2026-10, or last-month [all].", metavar="PERIOD")
+    ] = None,
     by: Annotated[Literal["party"] | None, option("Of each institution and merchant.")] = None,
 ) -> None:
     """Show what each account opened with, was debited and credited, and closed with."""
     from cardoffers_cli.accounting import questions
 
     context = CommandContext.of(ctx)
-    rows = questions.trial_balance(context.job, period, by_party=by == "party")
+    asked = {"institution": institution, "period": period, "by_party": bool(by)}
+    rows = questions.trial_balance(context.job, **asked)
     columns = columns_of(questions.TrialBalanceRow, "account party" if by else "account")
     columns += columns_of(questions.TrialBalanceRow, "currency opening debit credit closing")
     sheet = Sheet("trial balance", columns, rows)
     wrong = [
         f"The journal does not balance: {money_text(amount, currency)} too much."
         " `cardoffers doctor --strict` says where."
-        for currency in sorted({row.currency for row in rows})
+        for currency in sorted({row.currency for row in rows if institution is None})
         if (amount := sum((row.closing for row in rows if row.currency == currency), Decimal(0)))
     ]
     context.show(rows, sheet, *([Text(wrong)] * bool(wrong)), exit_code=WITH_FINDINGS * bool(wrong))

@@ -74,10 +74,9 @@ Codes = Mapping[str, tuple[str | None, str | None]]
 """What an accountant calls each account, and the tax code that goes with it."""
 
 
-def trial_balance(job: Job, period: str | None, *, by_party: bool) -> list[TrialBalanceRow]:
-    """Return the accounts of a month, or of all that there is, by currency."""
-    address = "accounting/questions:trial_balance"
-    return read_rows(job, TrialBalanceRow, address, period=period, by_party=by_party)
+def trial_balance(job: Job, **asked: Any) -> list[TrialBalanceRow]:
+    """Return the accounts by currency, of an `institution` or all, in a `period` or ever."""
+    return read_rows(job, TrialBalanceRow, "accounting/questions:trial_balance", **asked)
 
 
 def read_codes(path: Path) -> Codes:
@@ -135,7 +134,7 @@ def beancount(job: Job, period: str) -> Iterator[str]:
     """Yield a month as Beancount reads it, between its opening and its closing balances."""
     month = Period.of(period, job.now)
     begin, end = month.from_at.date(), month.to_at.date()
-    accounts = trial_balance(job, period, by_party=False)
+    accounts = trial_balance(job, institution=None, period=period, by_party=False)
     for name in sorted({BEANCOUNT[row.account] for row in accounts}):
         yield f"{begin} open {name}\n"
     opened = [row for row in accounts if row.opening]

@@ -9,8 +9,8 @@ with lines as (
         coalesce(entries.posted_on < $from_at, false) as is_before
     from journal_lines
     inner join journal_entries as entries on entries.entry_no = journal_lines.entry_no
-    where $to_at is null
-        or entries.posted_on < $to_at
+    where ($to_at is null or entries.posted_on < $to_at)
+        and ($institution_id is null or journal_lines.party_id = $institution_id)
 )
 select
     lines.account, coalesce(institutions.slug, merchants.name) as party, lines.currency,
