@@ -7,7 +7,8 @@ what a file system promises:
     ordered  names come and go in their order (a journal), a sync of any file or folder makes all of
              them last, and a file has grown only as far as what it holds was written; of what was
              written over each page is old or new
-    harsh    a name lasts when its folder is synced, a new file's also with the file; of the others
+    harsh    a name lasts when its folder is synced, a new file's also with the file, and then what
+             was done to that name before it lasts too; of the others
              each is there or not by itself; of what was written each sector is there or not, and
              where a file has grown and the sector is not there, it is zero
 """
@@ -135,16 +136,18 @@ class Disk:
             self._since.append((change, self._files.get(change.file)))
 
     def _name_lasts(self, model: str, synced: Change) -> None:
-        """Let names last that this sync makes last."""
+        """Let names last that this sync makes last, and what was done to a new name before it."""
         kept = []
+        made = [change for change, _ in self._since if _made(change, synced)]
         for each in self._since:
             change, _ = each
             folders = {str(Path(name).parent) for name in _names(change)}
             lasts = (
                 model == "ordered"
                 or (synced.kind == "sync_folder" and synced.first in folders)
-                or (synced.kind == "sync" and (change.kind, change.file) == ("create", synced.file))
+                or any(name == new.first for name in _names(change) for new in made)
             )
+            made = [new for new in made if new is not change]
             if lasts:
                 self._apply_name(self._sure, *each)
             else:
@@ -242,6 +245,11 @@ class Disk:
         for each in self._since:
             self._apply_name(names, *each)
         return names
+
+
+def _made(change: Change, synced: Change) -> bool:
+    """Say whether a change created the file that is synced."""
+    return synced.kind == "sync" and (change.kind, change.file) == ("create", synced.file)
 
 
 def _names(change: Change) -> list[str]:
