@@ -549,6 +549,11 @@ def test_the_trial_balance_closes_as_the_next_month_opens(done: Job, by: list[st
     assert ("institutions:due", "alder" if by else None) in months[1]
 
 
+def test_an_institution_has_its_own_accounts(done: Job) -> None:
+    own = {f"institutions:{each}" for each in ("on_hold", "open", "due")} | {"payments:under_way"}
+    assert own == {row["account"] for row in balance(done, "-i", "alder")}
+
+
 def test_a_trial_balance_that_does_not_balance_is_a_finding(done: Job) -> None:
     with done.store() as store:
         select(store, "update journal_lines set amount = amount + 1 where account = 'bank'")
