@@ -289,7 +289,7 @@ def _made() -> Place:
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             Path(name).write_text(text)
         shutil.copy("transactions/larkmere-dirty.csv", "drop/larkmere/dirty.csv")
-        place = (folder / "outgoing").as_uri()
+        place = (folder.with_name("made") / "outgoing").as_uri()
         Path("pickup.toml").write_text(f'[pickup.larkmere]\nfrom = "{place}"\n')
         _run("nightly drop", exit_code=3)
         _run("refund import refunds/larkmere.csv -i larkmere")
@@ -307,7 +307,9 @@ def _made() -> Place:
         _run("store backup backup.duckdb")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
-        return Place(folder, _ids(), secrets)
+        made = Place(folder, _ids(), secrets)
+    # The store knows where its backup is: in a copy, an erasure would write beside the one here.
+    return replace(made, folder=folder.rename(folder.with_name("made")))
 
 
 NOBODY = "http://127.0.0.1:9/"
