@@ -272,7 +272,10 @@ def test_each_head_of_a_file_is_still_in_the_log(
         verify_security(job, str(heads))
 
 
-@pytest.mark.parametrize("text", ["3", "3:abc", f"-1:{ZEROS}", f"x:{ZEROS}", f"3:{ZEROS}0"])
+@pytest.mark.parametrize(
+    "text",
+    ["3", "3:abc", f"-1:{ZEROS}", f"x:{ZEROS}", f"3:{ZEROS}0", "no name" * 99, "\0", "/"],
+)
 def test_what_is_no_head_is_refused(job: Job, text: str) -> None:
     with pytest.raises(UsageError) as caught:
         verify_security(job, text)
