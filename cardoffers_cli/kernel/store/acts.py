@@ -64,19 +64,17 @@ def append(
 ) -> None:
     """Append an act; one whose `event_id` is there already is not written again.
 
-    What it did to a subject of a kind with rows (`act_rows`) is there already.
+    Call it after the rows of its `subject` were written: the act has their digest (`act_rows`).
     """
-    row_sha256 = None
-    if subject is not None:
-        of = {"kind": kind, "subject": str(subject)}
-        row_sha256 = store.value("kernel/store/acts:row_sha256", **of)
+    named = None if subject is None else str(subject)
+    row_sha256 = named and store.value("kernel/store/acts:row_sha256", kind=kind, subject=named)
     act = {"event_id": event_id, "institution_id": institution_id, "key_id": key_id, "kind": kind}
-    act |= {"subject": None if subject is None else str(subject), "row_sha256": row_sha256}
+    act |= {"subject": named, "row_sha256": row_sha256}
     _append(store, {**act, "details": details or {}}, by)
 
 
 def append_run(store: Store, by: ChangeAuthor) -> None:
-    """Append what a run did that has rows and is not in the log yet."""
+    """Append the acts of a run that the log does not have yet (`act_rows`)."""
     for row in store.rows("kernel/store/acts:of_run", run_no=by.run_no):
         _append(store, {**row, "event_id": None, "key_id": None, "details": {}}, by)
 

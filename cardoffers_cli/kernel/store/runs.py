@@ -108,9 +108,10 @@ def _write(
 
 
 def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
-    """Record what a run counted, as JSON with amounts and moments as text, and what it did.
+    """Record what a run counted, as JSON with amounts and moments as text; log and post its work.
 
-    Call it behind its writes, of which it makes acts, and entries (rules.md#double-entry-journal).
+    Call it after all writes of the run: acts (rules.md#acts) and journal entries
+    (rules.md#double-entry-journal) are made of the rows that are there.
     """
     store.execute("kernel/store/runs:finish", run_no=run.run_no, counts=_json(counts))
     if run.kind not in _WITHOUT_ACTS:
