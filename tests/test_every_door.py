@@ -194,6 +194,7 @@ def one_more_rule(patch: pytest.MonkeyPatch, *suspicions: QuickTest) -> Iterator
     [(2_000, ()), (-1, ()), (-1, (QuickTest(Matches("mcc", "^0")),))],
     ids=["few rows", "many rows", "many rows with a suspicion"],
 )
+@one_in(4)
 def test_a_rule_added_to_the_table_is_at_every_door(
     ask: Callable[[dict[str, str | None]], set[str]],
     monkeypatch: pytest.MonkeyPatch,
@@ -233,6 +234,7 @@ FEW = [BAD[0], ("card_number", {"transaction_ref": "4111111111111111"})]
 
 
 @pytest.mark.parametrize(("code", "bad"), FEW, ids=str)
+@one_in(3)
 def test_a_bad_event_is_refused_at_every_door(
     ask: Callable[[dict[str, str | None]], set[str]], code: str, bad: dict[str, str | None]
 ) -> None:

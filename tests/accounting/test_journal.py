@@ -36,7 +36,7 @@ from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.river.withdrawals import undo_import
 from cardoffers_cli.storage.doctor import offending
 from commands import cardoffers
-from sizes import FULL, tries
+from sizes import FULL, slow, tries
 from tables import select
 from work import file_of, found, new_store, once, settings, taken, tell
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
-HISTORIES = 10_000 if FULL else tries(2, 20)
+HISTORIES = 10_000 if FULL else tries(1, 20)
 ACTS = 24
 HOLDERS = 9
 BANKS = ("alder", "brook")
@@ -532,6 +532,7 @@ def balance(made: Job, *words: object) -> list[dict[str, Any]]:
     return list(json.loads(text, parse_float=Decimal))
 
 
+@slow
 @pytest.mark.parametrize("by", [[], ["--by", "party"]], ids=["accounts", "parties"])
 def test_the_trial_balance_closes_as_the_next_month_opens(done: Job, by: list[str]) -> None:
     months = [
@@ -549,11 +550,13 @@ def test_the_trial_balance_closes_as_the_next_month_opens(done: Job, by: list[st
     assert ("institutions:due", "alder" if by else None) in months[1]
 
 
+@slow
 def test_an_institution_has_its_own_accounts(done: Job) -> None:
     own = {f"institutions:{each}" for each in ("on_hold", "open", "due")} | {"payments:under_way"}
     assert own == {row["account"] for row in balance(done, "-i", "alder")}
 
 
+@slow
 def test_a_trial_balance_that_does_not_balance_is_a_finding(done: Job) -> None:
     with done.store() as store:
         select(store, "update journal_lines set amount = amount + 1 where account = 'bank'")
@@ -561,6 +564,7 @@ def test_a_trial_balance_that_does_not_balance_is_a_finding(done: Job) -> None:
     assert "The journal does not balance: GBP 3.00 too much." in ended.stderr
 
 
+@slow
 @pytest.mark.parametrize("period", ["2026-06", "2026-07", "2026-08"])
 def test_beancount_accepts_the_export(done: Job, period: str) -> None:
     file = done.path.with_name("books.beancount")
@@ -590,6 +594,7 @@ def exported(made: Job, form: str, accounts: str = ACCOUNTS, **more: Any) -> lis
     return [*csv.DictReader(file.read_text(encoding="utf-8").splitlines())]
 
 
+@slow
 def test_the_table_has_the_sums_of_the_trial_balance(done: Job) -> None:
     rows = exported(done, "csv")
     for account in balance(done, "--period", "2026-06"):
@@ -602,6 +607,7 @@ def test_the_table_has_the_sums_of_the_trial_balance(done: Job) -> None:
     assert exported(done, "csv") == rows
 
 
+@slow
 def test_xero_has_signed_amounts_that_come_to_zero(done: Job) -> None:
     rows = exported(done, "xero", ACCOUNTS.replace('"4000"', '{code = "610", tax_code = "NONE"}'))
     assert ["Narration", "Date", "Description", "AccountCode", "TaxRate", "Amount"] == [*rows[0]]
@@ -614,6 +620,7 @@ def test_xero_has_signed_amounts_that_come_to_zero(done: Job) -> None:
     }
 
 
+@slow
 @pytest.mark.parametrize(
     ("expected", "accounts"),
     [

@@ -139,6 +139,7 @@ def test_a_missing_store_is_told(tmp_path: Path) -> None:
     assert "Error: There is no store at" in ended.stdout
 
 
+@slow
 @pytest.mark.parametrize("package", sorted(EXTRA))
 def test_a_missing_extra_is_named(made: Job, package: str) -> None:
     lost = f"import sys; sys.modules[{package!r}] = None;"
@@ -260,6 +261,7 @@ def test_ctrl_c_breaks_off_a_question_of_the_conversation(
     assert "echo ended" in ending(terminal, 130)
 
 
+@slow
 def test_a_signal_ends_the_conversation_within_a_question(tmp_path: Path) -> None:
     scene = grind(complaints(tmp_path), DERIVING)
     line = command(*words(scene, "--text", ENDLESS))

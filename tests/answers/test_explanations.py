@@ -9,7 +9,7 @@ from cardoffers_cli.answers import explanations
 from cardoffers_cli.answers.explanations import explain, near_refs, reasons, titles
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption, show_redemption
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON, given, moment, select, uid
 from work import job
 
@@ -68,6 +68,7 @@ def test_decisions_of_earlier_runs_come_first_whenever_the_purchase_was(store: S
     assert (True, "2.00", "0.00") == told(store, "p1", "budget")
 
 
+@slow
 def test_a_reversal_counts_for_the_runs_after_it(store: Store) -> None:
     catalogue(store, *BUDGET)
     bought(store, THREE)

@@ -188,6 +188,7 @@ def test_a_cardholder_hears_nothing_of_another_institution(folder: Path) -> None
         assert "brook" not in ended.stdout + ended.stderr
 
 
+@slow
 def test_a_list_of_references_is_answered_for_whoever_has_each(folder: Path) -> None:
     with chdir(folder):
         line = shlex.split("why --file - --all-institutions --format json")

@@ -107,6 +107,7 @@ def test_up_to_the_limit_one_person_is_enough(run: Any) -> None:
     assert (0, False) == (done.exit_code, "approval" in done.document)
 
 
+@slow
 def test_nobody_turns_it_off_alone(run: Any) -> None:
     run("alice", "institution set alder --approvals on")
     turn_off = "institution set alder --approvals off"
@@ -117,6 +118,7 @@ def test_nobody_turns_it_off_alone(run: Any) -> None:
     assert "refused it before (we want it)" in run("alice", turn_off).error["message"]
 
 
+@slow
 @pytest.mark.parametrize(
     "line",
     ["approve give latest --dry-run", "approve refuse latest --reason no --dry-run"],

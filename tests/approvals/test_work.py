@@ -538,6 +538,7 @@ def with_a_finding(folder: Path) -> Job:
 ACCEPTED = [(NEEDED, None), (NEEDED, Decimal("4.99")), (None, Decimal("5.00"))]
 
 
+@slow
 @pytest.mark.parametrize(("expected", "limit"), ACCEPTED)
 def test_a_finding_above_the_limit_is_accepted_by_two(
     tmp_path: Path, expected: str | None, limit: Decimal | None

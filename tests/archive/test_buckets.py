@@ -106,6 +106,7 @@ def connections(server: socket.socket) -> int:
     raise AssertionError
 
 
+@slow
 @pytest.mark.usefixtures("bucket")
 def test_there_is_no_such_bucket(made: Job) -> None:
     error = failure(made, "s3://nobody-made-this/history")
@@ -113,6 +114,7 @@ def test_there_is_no_such_bucket(made: Job) -> None:
     assert error.message.startswith("The history at s3://nobody-made-this/history")
 
 
+@slow
 def test_nobody_is_let_in(made: Job, forgetful: str, objects: ObjectStore) -> None:
     with objects.checking_rights():
         error = failure(made, forgetful)
@@ -228,6 +230,7 @@ class Objects(MemoryFileSystem):
         return stripped
 
 
+@slow
 @pytest.mark.parametrize("scheme", ["gs", "abfs"])
 def test_another_kind_of_bucket_is_reached_by_what_implements_its_scheme(
     made: Job, scheme: str, monkeypatch: pytest.MonkeyPatch
@@ -268,6 +271,7 @@ def test_who_has_no_history_at_a_url_loads_nothing_for_it(made: Job, tmp_path: P
     assert "set()" == told.stdout.strip()
 
 
+@slow
 def test_whichever_thread_reads(exported: Job) -> None:
     expected = info(exported)["history"]
     with ThreadPoolExecutor(1) as asking:

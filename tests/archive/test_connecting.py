@@ -15,7 +15,7 @@ from cardoffers_cli.archive.spark import SparkEngine
 from cardoffers_cli.kernel.cli.exits import exit_code_of
 from cardoffers_cli.kernel.store.binding import Table
 from cardoffers_cli.kernel.words.errors import EngineFailed, UsageError
-from sizes import tries
+from sizes import slow, tries
 from sparks import free_port, sail
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def test_a_server_that_dies_is_unreachable(
     assert ("", "") == capfd.readouterr()
 
 
+@slow
 def test_a_server_that_came_back_has_forgotten_the_session(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

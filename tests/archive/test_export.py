@@ -150,10 +150,12 @@ def audits(made: Job) -> list[str]:
     return [each["name"] for each in doctor(made, strict=True)["audits"] if not each["ok"]]
 
 
+@slow
 def test_a_store_with_a_history_passes_every_audit(exported: Job) -> None:
     assert [] == audits(exported)
 
 
+@slow
 def test_a_match_after_an_export_decides_as_without_one(
     made: Job, root: str, tmp_path: Path
 ) -> None:
@@ -203,6 +205,7 @@ def test_a_url_of_files_is_a_folder(made: Job, tmp_path: Path) -> None:
     assert 4 == len(Files(f"{tmp_path}/a history").below())
 
 
+@slow
 def test_a_url_with_a_slash_at_its_end_is_the_same_place(made: Job, bucket: str) -> None:
     export(made, f"{bucket}/")
     assert bucket == export(made, bucket)["root"]
@@ -220,6 +223,7 @@ def test_two_do_not_write_to_one_history(made: Job) -> None:
     assert "history_busy" == caught.value.code
 
 
+@slow
 def test_what_an_unfinished_run_left_is_never_seen_and_goes(exported: Job, files: Files) -> None:
     [(listed,)] = found(exported, "select run_id from history_parts where table_name = 'purchases'")
     with exported.store() as store, store.transaction():
@@ -256,6 +260,7 @@ def test_a_part_that_is_gone_is_said_and_nothing_is_read(exported: Job, files: F
     assert [] == audits(exported)
 
 
+@slow
 def test_a_part_that_was_changed_is_found(exported: Job, files: Files) -> None:
     [file] = files.below("outcomes")
     files.write(file.replace("part", "again"), files.read(file))
@@ -289,6 +294,7 @@ def test_one_byte_of_a_part_that_is_another_is_found(
     assert (table, None) == (fault["table"], fault["rows_found"])
 
 
+@slow
 def test_rows_in_the_store_and_in_its_history_are_found(exported: Job) -> None:
     with exported.store() as store:
         names = "purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no"

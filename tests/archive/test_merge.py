@@ -211,6 +211,7 @@ def merged(nights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made.path
 
 
+@slow
 def test_what_comes_in_later_is_told_apart_from_what_was_merged(made: Job) -> None:
     compact(made)
     again = taken(made, file_of(made.path.with_suffix(".csv"), rows(0)[:3]))
@@ -305,6 +306,7 @@ def test_a_part_that_was_left_and_is_listed_is_a_fault_and_stays(made: Job) -> N
 # What may go wrong
 
 
+@slow
 def test_nobody_merges_while_another_writes_there_or_has_the_store(made: Job) -> None:
     before = kept(made), folders(made)
     with engine_lock(made.path), pytest.raises(StoreBusy) as caught:

@@ -201,6 +201,7 @@ def test_a_file_that_is_imported_counts_when_it_was_taken(made: Job, tmp_path: P
     assert [(24, "late", "by-hand.csv"), (25, "pending")] == states(made, "24T03:00")
 
 
+@slow
 def test_a_holiday_expects_nothing_and_the_day_after_does(made: Job) -> None:
     dropped(made, "a.csv", HEADER + row(1), "27T00:50")
     night(made, "30T02:00")

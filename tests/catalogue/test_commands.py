@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sizes import slow
 from work import new_store
 
 MERCHANT = "9c4e1852-991b-5a75-a73e-d9ba1d2b977c"
@@ -80,6 +81,7 @@ def test_a_dry_run_keeps_nothing(work: Path, cardoffers: Any) -> None:
     assert [] == cardoffers("institution", "list", "--format", "json").document
 
 
+@slow
 def test_an_export_is_not_guarded_and_leaves_links_out(work: Path, cardoffers: Any) -> None:
     cardoffers("catalog", "import", work)
     outcome = cardoffers("catalog", "export", "out")

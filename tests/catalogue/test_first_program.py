@@ -21,7 +21,7 @@ from cardoffers_cli.catalogue.importing import import_catalogue
 from cardoffers_cli.catalogue.writing import EXAMPLES, templates, write_templates
 from cardoffers_cli.kernel.cli.help_topics import page_text
 from commands import in_a_pipe
-from sizes import one_in
+from sizes import one_in, slow
 from work import found, new_store
 
 if TYPE_CHECKING:
@@ -138,6 +138,7 @@ def test_what_no_file_may_hold_is_refused(bank: Any, expected: Any, line: str) -
     assert expected == bank(line)
 
 
+@slow
 def test_offers_come_one_behind_the_other_and_once(bank: Any) -> None:
     made = [bank(f"{OFFER} --expires 2027-01-01".replace(" A ", f" {name} ")) for name in "ABA"]
     assert [1, 2] == [each["position"] for each in made[:2]]
@@ -146,6 +147,7 @@ def test_offers_come_one_behind_the_other_and_once(bank: Any) -> None:
     assert ["A", "B"] == [each["id"] for each in bank("offer list -i alder")]
 
 
+@slow
 def test_a_merchant_is_named_by_name_id_beginning_or_latest(bank: Any) -> None:
     merchant_id = bank("merchant list")[0]["merchant_id"]
     for number, name in enumerate(("BAKERY", merchant_id, merchant_id[:6], "latest")):
@@ -158,6 +160,7 @@ def test_a_merchant_is_named_by_name_id_beginning_or_latest(bank: Any) -> None:
 # Templates
 
 
+@slow
 def test_the_templates_are_imported_as_they_are_and_their_purchase_redeems(tmp_path: Path) -> None:
     with chdir(tmp_path):
         for line in (
@@ -197,6 +200,7 @@ def test_a_store_begins_with_the_example(tmp_path: Path) -> None:
     assert ["cardoffers.duckdb"] == [path.name for path in tmp_path.glob("*.duckdb")]
 
 
+@slow
 def test_the_example_changes_nothing_the_second_time(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     write_templates(tmp_path / "mine")

@@ -146,6 +146,7 @@ def test_a_new_catalogue_is_new(tmp_path: Path) -> None:
     assert [] == found(result)
 
 
+@slow
 def test_the_same_catalogue_again_changes_nothing(tmp_path: Path, job: Job) -> None:
     before = kept(job)
     result = import_catalogue(job, tmp_path / "catalogue")
@@ -153,6 +154,7 @@ def test_the_same_catalogue_again_changes_nothing(tmp_path: Path, job: Job) -> N
     assert before == kept(job)
 
 
+@slow
 def test_a_dry_run_says_the_same_and_keeps_nothing(tmp_path: Path) -> None:
     job = new_store(tmp_path)
     before = rows(job, "from runs"), kept(job)
@@ -270,6 +272,7 @@ def test_a_version_counts_from_its_import_or_from_its_effective_at(job: Job) -> 
     assert [(now, 1.5), (now, 2.5), ("2026-03-01 00:00:00", 3.5)] == versions(job)
 
 
+@slow
 def test_a_correction_again_changes_nothing(job: Job) -> None:
     correction(job, ("1.50", "3.50"), effective_at="2026-03-01")
     before = kept(job)
@@ -279,6 +282,7 @@ def test_a_correction_again_changes_nothing(job: Job) -> None:
     assert before == kept(job)
 
 
+@slow
 def test_terms_that_stay_are_dated_back_by_the_moment_alone(job: Job) -> None:
     assert 0 == correction(job, effective_at="2026-03-01")["changed"]  # the first counts anyway
     correction(job, ("1.50", "2.50"))
@@ -495,6 +499,7 @@ def test_a_currency_in_use_stays(tmp_path: Path, job: Job, kind: str) -> None:
     assert before == kept(job)
 
 
+@slow
 @pytest.mark.parametrize("at_once", [1_000_000, 1])
 def test_a_link_once_made_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
@@ -615,6 +620,7 @@ def test_what_is_exported_is_imported_as_it_was(tmp_path: Path, job: Job, suffix
     ]
 
 
+@slow
 def test_links_leave_with_masked_tokens_only(tmp_path: Path, job: Job) -> None:
     long = "ch_8ae8fd416ffb1580c86c6fd3"
     links = changed("links", " bob ", f" {long} ")

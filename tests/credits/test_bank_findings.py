@@ -190,6 +190,7 @@ def test_an_entry_whose_payout_becomes_known_counts_once(
             assert [(2, Decimal("1244.50"))] == select(store, STANDING)
 
 
+@slow
 def test_an_entry_of_another_institution_is_looked_at_with_it(made: Job) -> None:
     """A run of one says nothing of what is of no institution, unless it is its own by now."""
     taken(made, camt(PAID, RENT))
@@ -214,6 +215,7 @@ def test_an_accepted_finding_is_open_again_with_another_code(made: Job) -> None:
     assert (row.finding_id, "AC04") == (again.finding_id, again.bank_code)
 
 
+@slow
 @pytest.mark.parametrize("limit", ["null", "1234.49", "1234.50"])
 @pytest.mark.parametrize("about", ["rejected", "rent"])
 def test_accepting_above_the_limit_needs_a_second_person(made: Job, about: str, limit: str) -> None:
@@ -233,6 +235,7 @@ def test_accepting_above_the_limit_needs_a_second_person(made: Job, about: str, 
     assert "open" == finding_rows(made, limit=10)[0][0].state
 
 
+@slow
 def test_a_month_is_not_closed_over_what_the_bank_did_not_pay(made: Job) -> None:
     """rules.md#statements"""
     with made.store() as store:
@@ -247,6 +250,7 @@ def test_a_month_is_not_closed_over_what_the_bank_did_not_pay(made: Job) -> None
     assert "ALDER-2026-000002" == close_statement(then, "alder", "2026-06").number
 
 
+@slow
 def test_status_and_a_nightly_run_count_them(made: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     short_nights(monkeypatch, "reconcile")
     folder = made.path.parent / "drop"
@@ -362,6 +366,7 @@ def test_what_came_back_is_paid_again_and_never_twice(made: Job, line: dict[str,
         assert [0, 0, 0] == [offending(store, audit)[0] for audit in AUDITS]
 
 
+@slow
 def test_paid_again_twice_writes_the_same_bytes(made: Job) -> None:
     taken(made, FILES["rejected"])
     first = again(made)
@@ -383,6 +388,7 @@ rejected+    payout_exported      nacha
 """
 
 
+@slow
 @pytest.mark.parametrize("line", read(REFUSED), ids=str)
 @one_in(2)
 def test_what_did_not_come_back_is_not_paid_again(made: Job, line: dict[str, str]) -> None:
@@ -410,6 +416,7 @@ rejected,+,refused  payout_returned  -
 """
 
 
+@slow
 @pytest.mark.parametrize("line", read(TYPED_PLAIN), ids=str)
 @one_in(2)
 def test_the_file_of_what_came_back_is_not_written_again(made: Job, line: dict[str, str]) -> None:
@@ -440,6 +447,7 @@ def test_what_was_never_paid_is_not_paid_again(tmp_path: Path) -> None:
     assert "payout_not_exported" == error.value.code
 
 
+@slow
 def test_paying_again_needs_an_approval_of_its_own(made: Job) -> None:
     """rules.md#four-eyes"""
     taken(made, FILES["rejected"])

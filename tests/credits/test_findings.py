@@ -15,6 +15,7 @@ from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from crediting import begin, redeem, row_of, send
+from sizes import slow
 from tables import NOON, uid
 from work import kept, new_store, once
 
@@ -98,6 +99,7 @@ def test_an_accepted_finding_is_open_no_more(made: Job) -> None:
         accept_finding(made, str(finding.finding_id), " ")
 
 
+@slow
 def test_a_dry_run_finds_the_same_and_keeps_nothing(made: Job) -> None:
     with made.store() as store:
         send(store, [row_of("c2.50@39", 2, NOON)], ["brook", "brook"])

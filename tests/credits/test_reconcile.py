@@ -18,7 +18,7 @@ from cardoffers_cli.kernel.words.errors import StoreDamaged
 from cardoffers_cli.storage.doctor import offending
 from crediting import begin, redeem, row_of, send, take_back, told, verdicts
 from paying import AUDITS
-from sizes import FULL, tries
+from sizes import FULL, slow, tries
 from tables import NOON, read, select
 from work import job, settings
 
@@ -269,6 +269,7 @@ def test_a_row_that_names_another_purchase_is_told_where_the_money_is_right(
 
 
 # expected, after so many days, of an institution of so many credit_days
+@slow
 @pytest.mark.parametrize(
     ("expected", "age", "days"),
     [
@@ -321,6 +322,7 @@ def test_a_row_that_came_before_its_redemption_is_of_it_then(store: Store) -> No
     assert (2, 2, 2) == tuple(told_.control.values())
 
 
+@slow
 def test_running_again_says_nothing_new(store: Store) -> None:
     redemptions, rows, _ = planted()
     filled(store, redemptions, rows)
@@ -342,6 +344,7 @@ def test_totals_that_do_not_add_up_keep_nothing(store: Store) -> None:
     assert "control_totals_differ" == caught.value.code
 
 
+@slow
 @pytest.mark.parametrize("column", ["redemptions", "credited_rows", "amount", "moved_amount"])
 def test_each_control_total_alone_is_noticed(store: Store, column: str) -> None:
     filled(store, [redemption(NOW - DAY)], [row_of("c5.00@0", 1, NOW, by="ref")])

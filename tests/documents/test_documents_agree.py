@@ -18,6 +18,7 @@ from cardoffers_cli.documents.kinds import INVOICE, STATEMENT
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due
 from settled import redeem_in
+from sizes import slow
 from tables import read, select, uid
 from work import found, new_store, once, tell
 
@@ -156,6 +157,7 @@ def test_the_numbers_of_a_statement_are_those_of_its_files(
     assert len(lines) == document["entry_count"] + document["adjustment_count"]
 
 
+@slow
 def test_the_numbers_of_an_invoice_are_those_of_its_files(made: Job, tmp_path: Path) -> None:
     """rules.md#invoices"""
     numbers = [each for (each,) in found(made, "select number from invoices order by 1")]

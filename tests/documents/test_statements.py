@@ -32,7 +32,7 @@ from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.storage.doctor import audits, offending
 from cardoffers_cli.storage.stores import init
 from settled import redeem_in
-from sizes import FULL, at_the_gate, tries
+from sizes import FULL, at_the_gate, slow, tries
 from tables import put, read, select, uid
 from work import found, fresh_store, job, new_store, next_run, once, tell
 
@@ -204,6 +204,7 @@ def test_a_period_is_a_month(expected: str, text: str, now: str) -> None:
     assert expected == f"{period.from_at:%Y-%m-%d} {period.to_at:%Y-%m-%d}"
 
 
+@slow
 def test_numbers_begin_anew_with_a_year(made: Job) -> None:
     late = replace(made, now=datetime(2027, 6, 1))  # noqa: DTZ001
     numbers = [
@@ -247,6 +248,7 @@ def test_a_preview_says_what_settle_should_have_taken(made: Job) -> None:
     assert (2, 2, "4.00") == (seen.overdue_count, seen.pending_count, str(seen.pending))
 
 
+@slow
 def test_all_are_closed_each_for_itself(made: Job) -> None:
     close(made, "2026-06")
     close(made, "2026-08", institution="brook")

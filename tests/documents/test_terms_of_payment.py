@@ -60,6 +60,7 @@ def terms(job: Job) -> tuple[object, ...]:
     return tuple(merchant.get(name) for name in ("net_days", "tax_id", "tax_note"))
 
 
+@slow
 def test_terms_are_set_and_taken_away_and_the_old_ones_are_kept(made: Job) -> None:
     assert (None, None, None) == terms(made)
     set_merchant(made, "bakery", {"net_days": "14", **TAX})

@@ -176,6 +176,7 @@ def test_insecure_urls_are_for_who_allows_them_and_that_is_said(
         assert "for development only" in allowed.stderr
 
 
+@slow
 def test_what_writes_can_be_tried_dry(webhook: Any, tmp_path: Path) -> None:
     made = events(tmp_path)
     assert webhook(
@@ -215,6 +216,7 @@ def test_refusals(webhook: Any, tmp_path: Path, exit_code: int, words: tuple[str
 # Sending
 
 
+@slow
 def test_a_run_that_delivers_everything(webhook: Any, tmp_path: Path, receiver: Receiver) -> None:
     made = events(tmp_path, 2)
     goes_to(made, receiver.url)
@@ -235,6 +237,7 @@ def test_a_run_that_delivers_everything(webhook: Any, tmp_path: Path, receiver: 
     } == told
 
 
+@slow
 def test_a_failure_is_seen_in_every_place(webhook: Any, tmp_path: Path) -> None:
     made = events(tmp_path)
     id_ = redemption(made)
@@ -262,6 +265,7 @@ def test_a_failure_is_seen_in_every_place(webhook: Any, tmp_path: Path) -> None:
     assert [] == webhook("list", "--state", "failed", "--format", "json").document
 
 
+@slow
 def test_events_are_found_by_what_is_known_of_them(webhook: Any, tmp_path: Path) -> None:
     events(tmp_path, 2, ["alder", "brook"])
     for expected, words in (
@@ -304,6 +308,7 @@ def test_no_stranger_is_more_than_one_attempt(webhook: Any, tmp_path: Path) -> N
     assert expected == {what: told[name] for name, what in zip(names, STRANGERS, strict=True)}
 
 
+@slow
 def test_no_receiver_at_all(webhook: Any, tmp_path: Path) -> None:
     made = events(tmp_path)
     with listening(STRANGERS["silent"][0]) as (port,):

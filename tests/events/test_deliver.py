@@ -161,6 +161,7 @@ def test_each_delay_is_the_scheduled_one_and_its_jitter_from_the_end_of_the_atte
     assert (None, None) == (log[-1]["delay_ms"], log[-1]["next_attempt_at"])
 
 
+@slow
 def test_jitter_is_drawn_for_each_event_and_then_kept(tmp_path: Path) -> None:
     made = events(tmp_path, 40)
     with failing() as receiver:
@@ -184,6 +185,7 @@ def test_a_success_ends_the_schedule(tmp_path: Path, failures: int) -> None:
     assert [] == alerts(made)
 
 
+@slow
 @pytest.mark.parametrize(
     ("code", "headers", "least_s", "most_s"),
     [
@@ -371,6 +373,7 @@ def test_events_wait_for_a_webhook(tmp_path: Path, receiver: Receiver) -> None:
     assert [2, []] == sent(made, "delivered", "held")
 
 
+@slow
 def test_a_url_from_the_catalogue_waits_for_its_secret(tmp_path: Path, receiver: Receiver) -> None:
     made = events(tmp_path)
     with made.store() as store:
@@ -452,6 +455,7 @@ def signer(got: Received, *secrets: str | None) -> str | None:
     return fits[0] if len(fits) == 1 else None
 
 
+@slow
 def test_until_it_is_active_a_new_secret_does_not_sign(tmp_path: Path) -> None:
     made = events(tmp_path)
     switch = NOON + timedelta(hours=2)
@@ -492,6 +496,7 @@ def test_a_claim_left_behind_is_unknown_and_sent_again(tmp_path: Path, receiver:
     ]
 
 
+@slow
 def test_told_to_stop_it_finishes_what_is_in_flight_and_leaves_the_rest(tmp_path: Path) -> None:
     made = events(tmp_path, 30)
     watch = Watch(clock=Clock(made.now))
@@ -555,6 +560,7 @@ def test_a_dry_run_sends_nothing(tmp_path: Path, receiver: Receiver) -> None:
     assert [] == receiver.received
 
 
+@slow
 def test_a_slow_receiver_does_not_hold_up_the_others(tmp_path: Path) -> None:
     made = events(tmp_path, 100, ["alder", "brook"], webhook_at_once_per_institution=2)
     watch = Watch(clock=Clock(made.now))

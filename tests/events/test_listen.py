@@ -15,7 +15,7 @@ import trustme
 from cardoffers_cli.kernel.net.sender import AttemptLimits
 from commands import cardoffers, command
 from post import SECRET, delivery, post, send
-from sizes import one_in
+from sizes import one_in, slow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +58,7 @@ def secret_file(tmp_path: Path) -> Path:
     return path
 
 
+@slow
 def test_each_request_is_shown_as_it_comes(secret_file: Path) -> None:
     with listener("--secret-file", secret_file, "--format", "jsonl") as (url, process):
         assert process.stdout is not None
@@ -80,6 +81,7 @@ def test_it_ends_after_a_count_and_shows_everything() -> None:
     assert 0 == process.returncode
 
 
+@slow
 def test_a_late_answer_still_arrives() -> None:
     with listener("--count", 1, "--delay", 1.5) as (url, process):
         assert 200 == post(url).http_status
@@ -109,6 +111,7 @@ def test_no_full_token_is_shown(form: str) -> None:
     assert "what the sender says" not in output
 
 
+@slow
 @pytest.mark.parametrize(
     "body",
     [b"", b"no json", b"[]", b'{"event": 1, "redemption_id": []}', b'"\xff"', b"[" * 9999],
@@ -133,6 +136,7 @@ def test_it_speaks_tls(tmp_path: Path) -> None:
         assert 200 == post(url, ca_file=ca_file).http_status
 
 
+@slow
 def test_a_port_that_is_taken_is_a_network_failure() -> None:
     with listener() as (url, _):
         port = url.rstrip("/").rpartition(":")[2]

@@ -154,6 +154,7 @@ def test_who_wants_it_no_more_is_not_sent_what_waits_until_it_wants_it_again(
     assert [1] == sent(made, "delivered")
 
 
+@slow
 def test_each_institution_says_for_itself(tmp_path: Path) -> None:
     made = events(tmp_path, 1, ["alder", "brook"])
     set_webhook(made, "alder", "https://example.com", events=BOTH)
@@ -174,6 +175,7 @@ def test_only_known_events_can_be_wanted_and_completed_always(
         set_webhook(events(tmp_path), "alder", "https://example.com", events=wanted)
 
 
+@slow
 def test_what_is_wanted_is_kept_and_logged(tmp_path: Path) -> None:
     made = events(tmp_path)
     with pytest.raises(UsageError, match="has no webhook yet"):
@@ -265,6 +267,7 @@ ORDER = [
 ]  # fmt: skip
 
 
+@slow
 @pytest.mark.parametrize(("before", "state", "heard"), ORDER)
 def test_a_reversal_never_comes_before_its_redemption(
     tmp_path: Path, receiver: Receiver, before: str, state: str, heard: list[str]

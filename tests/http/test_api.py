@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sizes import one_in
+from sizes import one_in, slow
 from tables import key_text
 from work import new_store, tell
 
@@ -186,6 +186,7 @@ def test_a_busy_store_is_the_contract_s_503(api: Any, folder: Path) -> None:
     assert 0 == api("GET", FEED).exit_code
 
 
+@slow
 def test_on_a_terminal_a_refusal_is_explained(folder: Path) -> None:
     ours, theirs = pty.openpty()
     words = ["api", "GET", "/api/v1/offers?limit=0", "--key-file", "key.txt", "--no-color"]

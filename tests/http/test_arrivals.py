@@ -113,6 +113,7 @@ def test_who_showed_no_key_ends_before_who_did(made: Job) -> None:
         assert [False, True] == are_open(*nameless)
 
 
+@slow
 def test_who_showed_no_key_has_a_part_of_all_connections(made: Job) -> None:
     with clients_of(made, connections=10, unauthenticated=2) as clients:
         first, second, third = [clients.connect(f"127.0.0.{number}") for number in range(3, 6)]
@@ -176,6 +177,7 @@ def test_wrong_keys_are_answered_late_and_nobody_else_of_the_address_is(made: Jo
         assert {401} == {answer.status for answer in heard_first}
 
 
+@slow
 def test_how_late_a_wrong_key_is_answered_grows(made: Job) -> None:
     with clients_of(made, wrong_keys_per_minute=2, slowest_s=0.4) as clients:
         connection = clients.connect()

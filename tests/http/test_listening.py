@@ -12,6 +12,7 @@ import pytest
 
 from cardoffers_cli.http.listening import ListeningPlace, listener_at
 from serving import serving_within
+from sizes import slow
 from work import new_store
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def test_what_is_set_on_the_listener_holds_for_each_connection() -> None:
     assert sends <= 256 << 10
 
 
+@slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell")
 def test_an_answer_is_one_segment(tmp_path: Path) -> None:
     made = new_store(tmp_path)

@@ -95,10 +95,12 @@ def refused(path: Path, *words: object, exit_code: int) -> str:
     return code
 
 
+@slow
 def test_a_store_must_be_there(tmp_path: Path) -> None:
     assert "store_missing" == refused(tmp_path / "none.duckdb", exit_code=10)
 
 
+@slow
 def test_a_store_must_be_of_this_version(made: Job) -> None:
     with duckdb.connect(str(made.path)) as connection:
         connection.execute("update schema_versions set version = version + 1")
@@ -110,12 +112,14 @@ def test_keys_do_not_travel_in_the_open(made: Job, host: str) -> None:
     assert "tls_missing" == refused(made.path, "--host", host, exit_code=2)
 
 
+@slow
 def test_a_proxy_in_front_may_end_tls(made: Job) -> None:
     words = ("--host", "0.0.0.0", "--plain-http")  # noqa: S104  as above
     with serving(made.path, *words) as served:
         assert 200 == served.call("GET", "/openapi.json").status
 
 
+@slow
 def test_a_port_that_is_taken_is_told(made: Job) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -150,12 +154,14 @@ def test_a_missing_extra_is_named(made: Job) -> None:
         assert "pip install 'cardoffers-cli[serve]'" in ended.stderr
 
 
+@slow
 def test_a_server_starts_while_the_store_is_busy(made: Job) -> None:
     with held(made.path), serving(made.path, *AS_OF) as served:
         assert 200 == served.call("GET", "/openapi.json").status
         assert "busy" in served.log.read_text()
 
 
+@slow
 def test_where_it_listens_is_told(made: Job) -> None:
     with serving(made.path) as served:
         assert f"Listening on http://127.0.0.1:{served.port}\n" in served.log.read_text()
@@ -280,6 +286,7 @@ def test_what_was_taken_in_is_answered_before_the_end(made: Job, how: signal.Sig
     assert ["0", "1", "2", "3", "4"] == refs(made)
 
 
+@slow
 def test_a_stop_does_not_wait_for_who_says_nothing(served: Served) -> None:
     with served.connect() as idle, served.connect() as half:
         half.sendall(b"GET /")
@@ -289,6 +296,7 @@ def test_a_stop_does_not_wait_for_who_says_nothing(served: Served) -> None:
         assert b"" == idle.recv(1)
 
 
+@slow
 def test_a_stop_has_an_end_while_a_body_trickles(made: Job) -> None:
     with serving_within(made.path, {"request_wait_s": 1}) as served, served.connect() as slow:
         key = f"authorization: {bearer()['authorization']}"
@@ -299,6 +307,7 @@ def test_a_stop_has_an_end_while_a_body_trickles(made: Job) -> None:
         assert 0 == served.process.wait(15)
 
 
+@slow
 def test_a_second_signal_does_not_wait(made: Job) -> None:
     with serving(made.path) as served, ThreadPoolExecutor() as clients, held(made.path):
         promise = clients.submit(send, served, "cut off")
@@ -354,6 +363,7 @@ def test_a_fault_is_located_in_the_log_and_hidden_from_the_client(made: Job) -> 
         assert "engagement" not in served.log.read_text().replace("engagement.py", "")
 
 
+@slow
 def test_output_is_for_data_and_the_log_is_not(made: Job) -> None:
     words = command("serve", "--store", made.path, "--port", 0)
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -13,7 +13,7 @@ from cardoffers_cli.institutions.work import (
 from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.questions import kept_profiles, kept_toml
 from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
-from sizes import one_in
+from sizes import one_in, slow
 from tables import given, select, uid
 from work import new_store
 
@@ -120,6 +120,7 @@ amount = {column = "Betrag"}
 """
 
 
+@slow
 def test_a_layout_is_kept_and_its_digests_are_audited(job: Job) -> None:
     digest = parse_profile(PROFILE, "P").digest
     dry = set_institution(job, "alder", {}, layout=InstitutionLayout(toml=PROFILE), dry_run=True)

@@ -192,6 +192,7 @@ def test_no_file_takes_memory_or_time_without_end(tmp_path: Path, name: str) -> 
     assert int(process.stdout) < 700 << 10
 
 
+@slow
 def test_no_flipped_bit_of_a_gzip_gives_other_content(read: Callable[..., Any]) -> None:
     packed = gzip.compress(FILE, mtime=0)
     expected = read(packed)

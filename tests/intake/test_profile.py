@@ -15,6 +15,7 @@ import duckdb
 import pytest
 
 from commands import command, in_a_pipe
+from sizes import slow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,6 +80,7 @@ def test_a_german_export_is_a_good_file_after_two_commands(tmp_path: Path) -> No
     assert first.endswith(",M6CF4DC01F80001,1001.50,B-0001,2026-03-01T17:30:00Z")
 
 
+@slow
 def test_the_zone_is_asked_for_on_a_terminal_only(tmp_path: Path) -> None:
     export, profile = tmp_path / "export.csv", tmp_path / "P.toml"
     export.write_text("ref,date,amount\nx1,2026-03-01,1.50\nx2,2026-03-02,2.50\n")

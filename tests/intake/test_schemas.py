@@ -222,6 +222,7 @@ def judged(path: Path, kind: str) -> None:
     held(refused(form, events, first=2), errors_of(path), set(form.beyond_json))
 
 
+@slow
 @pytest.mark.parametrize("name", ["larkmere-dirty.csv", "larkmere.csv"])
 def test_a_judge_agrees_on_the_sample_files(name: str, tmp_path: Path) -> None:
     lines = [line.decode("utf-8", "replace") for line in (SAMPLES / name).read_bytes().splitlines()]

@@ -13,7 +13,7 @@ import pytest
 from cardoffers_cli.storage.doctor import audits, offending
 from commands import in_a_pipe
 from everything import Line, Place, everything
-from sizes import one_in
+from sizes import one_in, slow
 from tables import read, select
 from work import job, templates
 
@@ -133,6 +133,7 @@ def harms() -> dict[str, tuple[str, str]]:
 HARMS = harms()
 
 
+@slow
 @pytest.mark.parametrize(("kind", "harm"), HARMS.values(), ids=HARMS)
 @one_in(10)
 def test_what_became_of_the_row_of_an_act_is_found(kind: str, harm: str) -> None:
@@ -143,6 +144,7 @@ def test_what_became_of_the_row_of_an_act_is_found(kind: str, harm: str) -> None
         assert found[kind]
 
 
+@slow
 def test_every_kind_has_its_rows() -> None:
     with stored().store() as store:
         assert (0, None) == offending(store, AUDIT)

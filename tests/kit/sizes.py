@@ -1,6 +1,6 @@
 """How much a run of the tests tries: `CARDOFFERS_TESTS`.
 
-Unset, what fits into eight minutes on two cores: the first row of a table, and no test that is
+Unset, what fits into four minutes on two cores: the first row of a table, and no test that is
 `slow`; of a file that is named every row and the slow ones too. `gate`: what `.ci/run` sets, all of
 these, every command struck and every page in a browser, at small sizes. `full`: the largest files,
 the most kills, and chance; hours.
@@ -24,9 +24,8 @@ FULL = LEVEL >= LEVELS.index("full")
 ROWS_EACH_TIME = {
     "kernel/words": None,
     "intake/pack": None,
-    **dict.fromkeys(("river", "refunds", "credits", "payouts"), 3),
-    **dict.fromkeys(("intake", "drop", "kernel/sheets", "arrivals", "offers"), 3),
-    "http/contract": 2,
+    **dict.fromkeys(("river", "refunds", "credits", "payouts", "http/contract"), 2),
+    **dict.fromkeys(("intake", "drop", "kernel/sheets", "arrivals", "offers"), 2),
 }
 """How many rows of a test's table are tried each time, by folder; None is all of them.
 
@@ -60,7 +59,10 @@ def tries(each_time: int, gate: int) -> int:
 
 
 slow = pytest.mark.slow
-"""Marks what takes most of a second: tried at the gate, and each time where its file is named."""
+"""Marks what takes some tenths of a second and more, where shorter tests say something of the same.
+
+It is tried at the gate, and each time where its file is named.
+"""
 
 at_the_gate = pytest.mark.skipif(not GATE, reason="CARDOFFERS_TESTS is neither gate nor full")
 """Marks what is tried by `.ci/run` and not each time."""

@@ -62,6 +62,7 @@ PAIRS = """identifier,descriptor
 """
 
 
+@slow
 def test_pairs_of_a_file_are_rated_and_nothing_is_kept(job: Job, tmp_path: Path) -> None:
     before = kept(job)
     (tmp_path / "pairs.csv").write_text(PAIRS)
@@ -95,6 +96,7 @@ def test_what_is_likely_is_suggested_with_what_hangs_on_it(job: Job) -> None:
     assert [] == suggest_merchants(job, "brook")
 
 
+@slow
 def test_links_and_payers_of_before_are_counted_of_the_merchant(job: Job) -> None:
     assert [0, 0] == [each.cardholders_in_common for each in suggest_merchants(job)]
     with job.store() as store:
@@ -130,6 +132,7 @@ def test_of_one_institution_what_waits_for_it_and_would_pay_it_is_suggested(job:
     }
 
 
+@slow
 def test_a_suggestion_and_its_evidence_change_nothing(job: Job) -> None:
     with job.store() as store:
         before = snapshot(store)
@@ -162,6 +165,7 @@ def test_what_was_accepted_redeems_and_why_says_by_whom(job: Job) -> None:
     )
 
 
+@slow
 @pytest.mark.parametrize("prefix", ["SQ *", "PAYPAL *", "MERCADOPAGO*", "XYZ*"])
 def test_of_an_aggregator_no_merchant_is_suggested(job: Job, prefix: str) -> None:
     with job.store() as store:
@@ -179,6 +183,7 @@ def test_an_equal_name_is_likelier_than_one_that_begins_so(job: Job) -> None:
     assert "Luna Books" == show_evidence(job, "101").candidates[0].merchant_name
 
 
+@slow
 def test_one_answer_covers_a_cluster(job: Job) -> None:
     dry = accept(job, "101", "Luna Books", "new tills", is_cluster=True, dry_run=True)
     assert (None, None) == (owner(job, "101"), owner(job, "102"))
@@ -188,6 +193,7 @@ def test_one_answer_covers_a_cluster(job: Job) -> None:
     assert ("Luna Books", "Luna Books") == (owner(job, "101"), owner(job, "102"))
 
 
+@slow
 def test_what_was_refused_is_not_suggested_again(job: Job) -> None:
     refuse(job, "101", "Luna Books", "another town")
     assert ["102"] == [each.merchant_identifier for each in suggest_merchants(job)]
@@ -202,6 +208,7 @@ def test_a_merchant_is_made_of_an_identifier(job: Job) -> None:
     assert 2 == match_purchases(job).document()["merchant_unresolved"]
 
 
+@slow
 def test_what_an_unlinked_identifier_redeemed_stands(job: Job) -> None:
     accept(job, "101", "Luna Books", "same till")
     match_purchases(job)
@@ -244,6 +251,7 @@ def test_of_a_reviewed_list_each_row_is_judged_for_itself(job: Job) -> None:
     assert ["already_answered"] == [each.code for each in accept_reviewed(job, rows[1:])]
 
 
+@slow
 def test_a_list_is_stale_once_its_names_are_another_merchants_too(job: Job) -> None:
     rows = review(job)
     accept(job, "101", "Oakwell Pharmacy", "it moved in")
@@ -270,6 +278,7 @@ def test_what_cannot_be_accepted(
     assert code == refused.value.code
 
 
+@slow
 def test_an_institution_may_want_a_second_person(job: Job) -> None:
     with job.store() as store:
         select(store, "update institutions set approvals = 'on', approval_limit = 30")
@@ -361,6 +370,7 @@ def test_the_audit_finds_a_breach(job: Job, breach: str) -> None:
         assert [] != [row for row in found if row["fault"].endswith(BREACHES[breach])]
 
 
+@slow
 def test_the_audit_lets_pass_whatever_persons_may_say(job: Job) -> None:
     refuse(job, "101", "Luna Books", "another town")
     accept(job, "101", "Luna Books", "no, here")

@@ -140,6 +140,7 @@ def test_the_night_itself_goes_on_while_it_is_looked_at(made: Job) -> None:
         assert own.run_no == night_audits.up_to(store, run_no=own.run_no, now=NOON)
 
 
+@slow
 def test_a_night_leaves_the_head_of_the_log_in_a_file(made: Job, tmp_path: Path) -> None:
     heads = tmp_path / "heads.csv"
     made = replace(made, settings=replace(made.settings, audit_head_file=heads))

@@ -143,6 +143,7 @@ def test_yesterdays_file_again_is_told_beside_what_is_missing(made: Job) -> None
     assert f"alder: the file *.csv did not come by 2026-12-02 01:00 UTC.{known}" == message
 
 
+@slow
 def test_many_that_are_missing_are_one_line(made: Job) -> None:
     ((_, _, message, _),) = told(night(made, "12-04T02:00"))
     assert message.endswith("by 2026-12-04 01:00 UTC. Nor did those of 3 deadlines before.")
@@ -160,6 +161,7 @@ def test_what_was_accepted_is_not_told_again(made: Job) -> None:
     assert [(FILE_MISSED, "2026-12-01", "accepted")] == findings(made)
 
 
+@slow
 def test_what_cannot_be_reckoned_is_told_and_stops_nothing(
     made: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +179,7 @@ def test_what_cannot_be_reckoned_is_told_and_stops_nothing(
     assert [MISSED] == told(night(made, "12-01T03:00"))
 
 
+@slow
 def test_who_expects_nothing_is_told_nothing(tmp_path: Path) -> None:
     made = with_catalogue(tmp_path)
     (tmp_path / "drop" / "alder").mkdir(parents=True)

@@ -321,6 +321,7 @@ def test_a_hook_that_cannot_be_told_is_found_before_anything_begins(
     assert [] == found(job(made.path), "from nights")
 
 
+@slow
 def test_a_rehearsal_says_who_would_be_told_and_tells_nobody(tmp_path: Path) -> None:
     made = store_and_drop(tmp_path)
     with pinged() as receiver:

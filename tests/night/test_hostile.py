@@ -317,6 +317,7 @@ def without(drop: Path) -> None:
     shutil.rmtree(drop / "alder")
 
 
+@slow
 @pytest.mark.parametrize(
     ("how", "code"),
     [
@@ -337,6 +338,7 @@ def test_a_folder_that_is_none_is_left_alone(
     assert code == codes(result).get("alder")
 
 
+@slow
 @pytest.mark.parametrize("how", [as_link_to_another, as_link_outside, as_file, as_fifo, without])
 @pytest.mark.parametrize("at", ["looked", "claimed"])
 @one_in(3)
@@ -366,6 +368,7 @@ def test_a_folder_that_is_exchanged_meanwhile_is_not_followed(
 # What a file does to its import
 
 
+@slow
 def test_an_error_that_nobody_foresaw_is_the_files_own(
     made: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -481,6 +484,7 @@ def luhn(number: int) -> int:
     return sum(map(int, digits[::-2])) + sum(sum(divmod(2 * int(n), 10)) for n in digits[-2::-2])
 
 
+@slow
 @pytest.mark.parametrize(
     ("right", "unreadable", "code"),
     [

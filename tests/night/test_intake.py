@@ -88,6 +88,7 @@ customer-1;ct-1;05.03.2026 18:31;1x;B-2;Café
 """.encode("latin-1")
 
 
+@slow
 def test_the_files_of_an_institution_are_read_by_the_profile_it_keeps(made: Job) -> None:
     dropped(made, "alder/export.csv", EXPORT)
     set_institution(made, "alder", {}, layout=InstitutionLayout(toml=PROFILE))
@@ -99,6 +100,7 @@ def test_the_files_of_an_institution_are_read_by_the_profile_it_keeps(made: Job)
     assert "3,B-2,Betrag,amount_invalid,error" in report.read_text()
 
 
+@slow
 def test_a_file_that_the_kept_profile_does_not_fit_fails(made: Job) -> None:
     dropped(made, "alder/a.csv")
     set_institution(made, "alder", {}, layout=InstitutionLayout(toml=PROFILE))
@@ -138,6 +140,7 @@ r2,1.00,failed,2026-05-20T10:00:00Z,R02,c2
 """
 
 
+@slow
 def test_credited_files_in_the_drop_folder_are_taken_for_what_they_are(made: Job) -> None:
     dropped(made, "alder/export.csv", EXPORT)
     dropped(made, "alder/credited.csv", CREDITS)
@@ -157,6 +160,7 @@ def test_credited_files_in_the_drop_folder_are_taken_for_what_they_are(made: Job
     assert "4,c3,redemption_id,redemption_missing,error" in reports
 
 
+@slow
 def test_refunds_lie_beside_the_exports_of_an_institution_with_a_profile(made: Job) -> None:
     dropped(made, "alder/export.csv", EXPORT)
     dropped(made, "alder/returned.csv", REFUNDS)
@@ -165,6 +169,7 @@ def test_refunds_lie_beside_the_exports_of_an_institution_with_a_profile(made: J
     assert [(2,)] == found(made, "select count(*) from refunds")
 
 
+@slow
 def test_the_manifest_of_a_file_of_refunds_counts(made: Job) -> None:
     good = b"".join(REFUNDS.splitlines(keepends=True)[:3])
     dropped(made, "alder/a.csv", good, rows=2, amount_sum="6.00")
@@ -172,6 +177,7 @@ def test_the_manifest_of_a_file_of_refunds_counts(made: Job) -> None:
     assert {"alder/a.csv": "imported", "alder/b.csv": "failed"} == ended(made)
 
 
+@slow
 def test_a_workbook_is_taken_as_any_file_is(made: Job) -> None:
     rows = [[*HEADER], purchase(), purchase(transaction_ref="TX-2", amount="1,50")]
     dropped(made, "alder/march.xlsx", book({"notes": [["March"]], "purchases": rows}))
@@ -233,6 +239,7 @@ def test_a_manifest_vouches_for_a_last_line_without_its_end(
     assert [(purchases,)] == found(made, "select count(*) from purchases")
 
 
+@slow
 def test_a_sum_does_not_vouch_where_rows_are_missing_from_it(made: Job) -> None:
     text = f"{GOOD.rstrip()}\n    r3   x\n    r4   1.00"
     content = file_of(made.path.with_name("whole.csv"), text).read_bytes()[:-1]
@@ -261,6 +268,7 @@ def test_a_manifest_is_held_against_its_file(
     assert [(taken,)] == found(made, "select count(*) from purchases")
 
 
+@slow
 def test_the_digest_is_of_the_file_as_it_lies(made: Job) -> None:
     plain = file_of(made.path.parent / "plain.csv", GOOD).read_bytes()
     packed = gzip.compress(plain)
@@ -268,6 +276,7 @@ def test_the_digest_is_of_the_file_as_it_lies(made: Job) -> None:
     assert {"alder/tx.csv.gz": "imported"} == ended(made)
 
 
+@slow
 def test_rejected_rows_lie_beside_the_file(made: Job) -> None:
     dropped(made, "alder/tx.csv", "ref  amount\nr1   10.00\nr2   0")
     result = night(made)
@@ -318,6 +327,7 @@ def test_the_result_is_kept_beside_the_store(made: Job) -> None:
     assert {"name", "status", "started_at", "seconds", "counts"} == written["steps"][0].keys()
 
 
+@slow
 def test_what_looks_like_another_is_taken_and_told(made: Job) -> None:
     dropped(made, "alder/tx.csv", "ref card\nr1 c1\nr2 c1")
     result = night(made)
@@ -443,6 +453,7 @@ CAUSES = """
 """
 
 
+@slow
 def test_rows_that_are_not_taken_have_their_causes_beside_them(made: Job) -> None:
     text = file_of(made.path.parent / "text", CAUSES).read_bytes()[:-1]
     dropped(made, "alder/june.csv", text)

@@ -264,6 +264,7 @@ def test_a_change_can_be_accepted_and_a_further_one_is_told_again(grown: Job) ->
     assert (22, 42) == (audit["example"]["first_line"], audit["example"]["last_line"])
 
 
+@slow
 def test_the_command_line_accepts(grown: Job) -> None:
     words = ["run", "accept", "--store", grown.path, "--format", "json"]
     accepted = in_a_pipe([*words, "alder/tx.csv"])
@@ -278,6 +279,7 @@ def test_the_command_line_accepts(grown: Job) -> None:
     )
 
 
+@slow
 def test_others_may_write_while_somebody_looks_at_what_to_accept(
     grown: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -388,6 +390,7 @@ def test_a_file_that_failed_for_being_half_is_told_when_the_rest_comes(made: Job
 # What is told of the nights
 
 
+@slow
 def test_a_file_that_was_not_taken_for_what_others_did_has_not_failed(made: Job) -> None:
     gone, changed, bad = (dropped(made, f"{name}.csv") for name in ("gone", "changed", "bad"))
     bad.write_text("no header\n")
@@ -440,6 +443,7 @@ def told_of(made: Job) -> tuple[int, int, str]:
 # A layout of before
 
 
+@slow
 def test_folders_of_an_earlier_version_stay_as_history(made: Job) -> None:
     alder = made.path.parent / "drop" / "alder"
     for name in ("done", "failed"):
@@ -463,6 +467,7 @@ def test_the_result_names_the_places(made: Job) -> None:
     assert result["processed"] == step["counts"]["processed"]
 
 
+@slow
 def test_the_processed_folder_is_where_it_is_set_to_be(made: Job, tmp_path: Path) -> None:
     dropped(made, "bad.csv", 1).write_text("no header\n")
     age(made.path.parent / "drop" / "alder" / "bad.csv")

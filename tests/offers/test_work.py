@@ -193,6 +193,7 @@ def test_a_read_without_offers_is_a_view(job: Job) -> None:
     assert [("ann", "widget_view", None, NOON)] == events(job)
 
 
+@slow
 @pytest.mark.parametrize("personalize", [False, True])
 def test_a_dry_run_writes_nothing(job: Job, personalize: bool) -> None:
     before = kept(job)

@@ -84,6 +84,7 @@ def test_the_day_is_the_next_weekday_or_the_one_given(made: Job) -> None:
     )
 
 
+@slow
 @pytest.mark.parametrize(
     ("kind", "code", "form", "changes"),
     [
@@ -218,6 +219,7 @@ def test_files_of_nacha_of_one_minute_differ(tmp_path: Path) -> None:
 WHY = "the account was an old one"
 
 
+@slow
 def test_what_was_withdrawn_is_paid_by_another(made: Job) -> None:
     """rules.md#payouts: to the account that is set then, under another id."""
     exported(made)
@@ -254,6 +256,7 @@ export,paid       payout_told
 """
 
 
+@slow
 @pytest.mark.parametrize("line", read(KEPT), ids=str)
 def test_what_the_bank_knows_of_is_not_withdrawn(made: Job, line: dict[str, str]) -> None:
     do(made, *(line["before"] or "").split(","))
@@ -264,6 +267,7 @@ def test_what_the_bank_knows_of_is_not_withdrawn(made: Job, line: dict[str, str]
     assert before == kept(made)
 
 
+@slow
 @pytest.mark.parametrize("said", ["accepted", "paid"])
 @pytest.mark.parametrize("is_paid_again", [False, True])
 def test_what_a_bank_says_of_a_withdrawn_payment_is_a_finding(
@@ -279,6 +283,7 @@ def test_what_a_bank_says_of_a_withdrawn_payment_is_a_finding(
         assert "payout_withdrawn_told" == error.value.code
 
 
+@slow
 def test_withdrawing_needs_a_second_person_where_approvals_are_on(made: Job) -> None:
     do(made, "export")
     with made.store() as store:
@@ -422,6 +427,7 @@ def test_each_payout_has_one_verdict(
             assert 0 == offending(store, audit)[0]
 
 
+@slow
 def test_reconcile_tells_the_side_of_the_bank_too(made: Job) -> None:
     close(made, "ALDER-2026-000002", amount="10")
     exported(made)
@@ -466,6 +472,7 @@ def test_an_audit_finds_a_payout_that_was_changed(made: Job, change: str, audit:
         assert before + 1 == offending(store, audit)[0]
 
 
+@slow
 def test_a_return_of_nacha_is_known_by_its_trace_number(tmp_path: Path) -> None:
     made = in_dollars(tmp_path)
     trace = exported(made, "nacha").splitlines()[2][79:94].decode()
@@ -519,6 +526,7 @@ def test_entries_that_cannot_be_read_are_told_with_their_places(made: Job) -> No
     ] == [(each.code, each.entries, each.places) for each in told.findings]
 
 
+@slow
 @pytest.mark.parametrize("is_dry", [True, False])
 def test_a_file_that_is_cut_off_or_tried_leaves_nothing(made: Job, is_dry: bool) -> None:
     before = kept(made)

@@ -233,6 +233,7 @@ def test_a_file_that_was_refused_is_told_once_and_stays_at_its_place(
     assert ["a.csv"] == server.names()
 
 
+@slow
 def test_a_file_that_was_lost_from_the_drop_folder_is_fetched_again(
     made: Job, server: SftpServer
 ) -> None:
@@ -346,6 +347,7 @@ def test_a_file_that_changes_after_its_import_is_not_removed(
     assert ["a.csv"] == server.names()
 
 
+@slow
 def test_only_so_many_and_so_large_files_are_fetched(made: Job, server: SftpServer) -> None:
     for name in ("a", "b", "c"):
         server.put(name, b"xx")
@@ -410,6 +412,7 @@ def test_what_a_server_lies_about_is_told_and_nothing_of_it_is_taken(
     assert [] == dropped(made)
 
 
+@slow
 def test_a_server_that_wants_a_password_is_left_at_once(made: Job, tmp_path: Path) -> None:
     with sftp_server(tmp_path, others="yes") as server:
         told = pick_up(at(made, server, key_file=str(new_key("other"))), made.path.parent / "drop")

@@ -237,6 +237,7 @@ def test_card_numbers_are_masked_and_nothing_else(old: Job) -> None:
     assert after == everything_in(old)
 
 
+@slow
 @pytest.mark.parametrize(("is_archived", "left"), [(False, 0), (True, 6)])
 def test_a_redemption_says_the_mask_of_its_reference(
     old: Job, tmp_path: Path, is_archived: bool, left: int
@@ -305,6 +306,7 @@ def credit_of(number: int, reference: str) -> dict[str, str]:
     }
 
 
+@slow
 @pytest.mark.parametrize(
     ("kind", "names", "query"),
     [
@@ -452,6 +454,7 @@ def test_an_identifier_gets_one_verdict_at_every_door(
     assert 0 == mask_card_numbers(alder, dry_run=True)["card_numbers"]
 
 
+@slow
 def test_a_declared_length_is_no_card_number_until_it_is_taken_back(
     alder: Job, tmp_path: Path
 ) -> None:

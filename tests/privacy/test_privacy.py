@@ -187,6 +187,7 @@ def test_the_security_log_names_nobody(alder: Job) -> None:
     assert TOKEN not in str(kept(alder))
 
 
+@slow
 def test_others_keep_a_card_that_they_have_too(alder: Job) -> None:
     erase(alder)
     rows = kept(alder)["instruments"]
@@ -271,6 +272,7 @@ def test_a_refund_that_names_its_purchase_takes_back_what_it_earned(
     assert doctor(later, strict=True).ok
 
 
+@slow
 def test_what_waits_comes_first(alder: Job, tmp_path: Path) -> None:
     send(alder, tmp_path, f"ref cardholder card identifier amount\nr-9 {TOKEN} c M1 9")
     assert "purchases_waiting" == code_of(lambda: erase(alder))
@@ -350,6 +352,7 @@ def test_files_of_before_are_named(alder: Job, tmp_path: Path) -> None:
     assert expected == {(each.file, each.why) for each in again.files}
 
 
+@slow
 def test_a_reference_that_is_the_token_is_told(alder: Job, tmp_path: Path) -> None:
     send(alder, tmp_path, f"ref cardholder card identifier amount\n{TOKEN} bea c M9 9")
     assert {"recent_purchases"} == {each.place for each in erase(alder).places}

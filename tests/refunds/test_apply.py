@@ -18,7 +18,7 @@ from cardoffers_cli.river.settlements import settle_in
 from cardoffers_cli.storage.doctor import audits, offending
 from refunding import Ledger
 from serial import Service
-from sizes import FULL, GATE, tries
+from sizes import FULL, GATE, slow, tries
 from tables import NOON, given, log_acts, put, read, select
 from work import job, settings
 
@@ -233,6 +233,7 @@ def test_a_refund_waits_for_its_purchase(store: Store) -> None:
     assert [("a", "linked", "reversed", Decimal(0))] == told(store)
 
 
+@slow
 def test_what_a_clock_of_before_cannot_reverse_waits(store: Store) -> None:
     """A nightly run that was broken off goes on by the clock it had."""
     bought(store, "ref\n1\n2")
@@ -305,6 +306,7 @@ def test_a_policy_goes_by_the_merchant_where_there_is_no_identifier(store: Store
     assert [("a", "linked"), ("b", "waiting")] == [each[:2] for each in told(store)]
 
 
+@slow
 def test_what_a_policy_linked_makes_nothing_else_unique(store: Store) -> None:
     """Of two purchases a refund has both for candidates; another has one, by its window."""
     bought(store, "ref")

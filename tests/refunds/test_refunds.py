@@ -27,6 +27,7 @@ from cardoffers_cli.refunds.linking import (
 )
 from cardoffers_cli.refunds.reading import refund_rows, show_refund, suggestions
 from cardoffers_cli.river.engines import match_purchases
+from sizes import slow
 from tables import NOON, select
 from work import found, job, kept, new_store, once, tell
 
@@ -82,6 +83,7 @@ def states(made: Job, *names: str) -> list[tuple[Any, ...]]:
     return sorted(tuple(row[name] for name in ("refund_ref", *names)) for row in rows)
 
 
+@slow
 def test_a_list_says_how_far_each_is_and_how_many_it_may_be_of(made: Job) -> None:
     names = ("state", "outcome", "transaction_ref", "candidates", "exact_candidates")
     assert {("waiting", None, None)} == {each[1:4] for each in states(made, *names)}
@@ -205,6 +207,7 @@ def test_a_reversal_that_lies_before_its_redemption_is_refused(made: Job) -> Non
     assert "reversal_too_early" == caught.value.code
 
 
+@slow
 def test_a_dismissed_refund_is_left_alone(made: Job) -> None:
     assert "waiting" == show_refund(made, "alder", "named").state
     dry = dismiss_refund(made, "alder", "named", "sent twice", dry_run=True)
@@ -238,6 +241,7 @@ def test_a_reason_is_needed(made: Job) -> None:
         )
 
 
+@slow
 def test_a_change_of_the_policy_is_audited_and_in_the_security_log(made: Job) -> None:
     policy = {"refund_auto_link": "unique_exact", "clawback_days": 30, "refund_window_days": 180}
     told = set_institution(made, "alder", {}, settings=policy)
@@ -284,6 +288,7 @@ def test_the_cardholder_is_told_what_was_taken_back(made: Job) -> None:
         assert {"20", "1"} == {re.sub(r"[.,]00$", "", each[4:]) for each in amounts}
 
 
+@slow
 def test_a_timeline_of_either_tells_of_both(made: Job) -> None:
     apply_refunds(made)
     for id_ in ("p1", "named"):
@@ -309,6 +314,7 @@ def test_purchases_in_the_archive_are_found_too(made: Job, tmp_path: Path) -> No
     ]
 
 
+@slow
 def test_status_counts_the_refunds_that_wait(made: Job) -> None:
     assert 7 == status(made)[0].refunds_waiting
     apply_refunds(made)

@@ -89,6 +89,7 @@ def take(
     return import_file(str(path), owner, made, options, outputs=outputs or Outputs()).document()
 
 
+@slow
 def test_both_are_taken_and_told(made: Job, tmp_path: Path) -> None:
     told = take(made, tmp_path / "a.csv", EXPORT)
     counts = ("kind_of_rows", "received", "accepted", "invalid", "conflicts", "amount_accepted")
@@ -108,6 +109,7 @@ def str_of(value: Any) -> Any:
     return value if isinstance(value, (int, str)) else f"{value}"
 
 
+@slow
 def test_what_is_wrong_with_one_is_told_by_its_line_and_column(made: Job, tmp_path: Path) -> None:
     outputs = Outputs(errors=tmp_path / "errors.csv", rejected=tmp_path / "rejected.csv")
     take(made, tmp_path / "a.csv", EXPORT, outputs=outputs)
@@ -127,6 +129,7 @@ def test_what_is_wrong_with_one_is_told_by_its_line_and_column(made: Job, tmp_pa
     assert "a@b.example" not in rejected[2]
 
 
+@slow
 def test_a_second_time_nothing_is_new(made: Job, tmp_path: Path) -> None:
     take(made, tmp_path / "a.csv", EXPORT)
     before = found(made, EVERY_TABLE)
@@ -170,6 +173,7 @@ def test_a_file_whose_refunds_are_relied_on_stays(made: Job, tmp_path: Path, wha
         undo_import(str(told["import_id"]), "the wrong bank", made)
 
 
+@slow
 def test_a_dry_run_keeps_nothing(made: Job, tmp_path: Path) -> None:
     before = kept(made)
     told = take(made, tmp_path / "a.csv", EXPORT, dry_run=True)
@@ -181,12 +185,14 @@ def test_a_file_without_refunds_is_told_as_ever(made: Job, tmp_path: Path) -> No
     assert "refunds" not in take(made, tmp_path / "a.csv", "\n".join(EXPORT.split("\n")[:2]) + "\n")
 
 
+@slow
 def test_a_file_of_refunds_alone_has_rows(made: Job, tmp_path: Path) -> None:
     told = take(made, tmp_path / "a.csv", f"{HEADER}c0;card;M0;22.05.2026;-20,00;B-2\n")
     assert ["token_weak", "refunds_among"] == [each["code"] for each in told["findings"]]
     assert (1, 1) == (told["accepted"], told["refunds"]["accepted"])
 
 
+@slow
 def test_the_refunds_are_taken_alone_where_they_are_asked_for(made: Job, tmp_path: Path) -> None:
     take(made, tmp_path / "a.csv", EXPORT, kind=REFUNDS)
     assert [("refund", "B-2")] == [row[:2] for row in found(made, EVERY_TABLE)]
@@ -226,6 +232,7 @@ def test_it_comes_to_what_two_converted_files_come_to(seed: int, made: Job, tmp_
     assert found(made, EVERY_TABLE)
 
 
+@slow
 def test_what_references_look_like_the_purchases_tell(made: Job, tmp_path: Path) -> None:
     """One number alone would be refused as a card number, where nothing was sent before."""
     lines = [f"c0;ct;M0;20.05.2026;1,00;{4 * 10**15 + number * 7}\n" for number in range(300)]

@@ -107,6 +107,7 @@ def test_counts_have_bars_on_a_screen(made: Job, by: str, looks: str) -> None:
     assert max(map(cell_len, shown.splitlines())) <= 80
 
 
+@slow
 def test_a_screen_in_colour_shows_the_same_words(made: Job) -> None:
     shown = seen("report", "redemptions", "--by", "offer", "--store", made.path, NO_COLOR="")
     assert "\x1b[1m" in shown

@@ -19,7 +19,7 @@ from cardoffers_cli.reports.work import (
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON, uid
 from work import kept, new_store, tell
 
@@ -156,6 +156,7 @@ def test_a_link_of_a_file_is_an_offer_added(job: Job, tmp_path: Path) -> None:
     assert 2 == read_funnel(job, "alder")["data"]["offer_add_successes"]
 
 
+@slow
 def test_a_feed_is_a_view_and_its_impressions_and_an_add_counts_once(job: Job) -> None:
     tell(job, offers="offer merchant\nB bakery", programs="offer\nA\nB")
     asked = {"cardholder_token": "ann"}

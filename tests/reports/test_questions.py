@@ -303,6 +303,7 @@ def test_nothing_is_counted_where_nothing_redeemed(store: Store) -> None:
         assert [] == counted(store, by)
 
 
+@slow
 def test_redemptions_are_counted_by_day_with_the_days_between(store: Store) -> None:
     catalogue(store)
     evening = NOON + timedelta(hours=12)

@@ -20,6 +20,7 @@ from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from commands import seen
+from sizes import slow
 from tables import NOON
 from work import found, new_store, once, tell
 
@@ -145,6 +146,7 @@ def test_files_say_it_and_come_to_the_same_sum(report: Any, made: Job, tmp_path:
         assert Decimal(15) == frame["credited_amount"].sum()
 
 
+@slow
 def test_people_read_it(report: Any, made: Job) -> None:
     for form in ("table", "md", "html"):
         shown = report(made, "--format", form).lower()

@@ -103,6 +103,7 @@ def test_a_report_is_a_page(made: Job, name: str) -> None:
     as_golden(name, report(made, PAGES[name], "--format", "html").stdout)
 
 
+@slow
 def test_a_page_is_the_same_bytes_each_time(made: Job, tmp_path: Path) -> None:
     for name in ("first.html", "second.htm"):
         assert "Wrote" in report(made, "redemptions", "-o", tmp_path / name).stderr

@@ -14,6 +14,7 @@ from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 from cardoffers_cli.river import stage
 from cardoffers_cli.river.number import number
 from cardoffers_cli.river.stage import stage_whole
+from sizes import slow
 from tables import NOON, given, rows_of, select, uid
 from work import file_of, found, kept, new_store, taken, tell
 
@@ -86,6 +87,7 @@ def test_optional_fields_are_kept_where_there_are_any(made: Job, tmp_path: Path)
     )
 
 
+@slow
 def test_tokens_are_kept_once_for_each_institution(made: Job, tmp_path: Path) -> None:
     path = file_of(
         tmp_path / "tx.csv", "ref cardholder card\n1 ann c1\n2 ann c1\n3 ann c2\n4 ben c1"

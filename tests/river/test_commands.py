@@ -11,6 +11,7 @@ from books import book
 from cardoffers_cli.kernel.cli import main
 from cardoffers_cli.kernel.words.row_kinds import KINDS, RowKind
 from commands import in_a_pipe
+from sizes import slow
 from work import new_store, tell
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def test_a_file_of_a_profile_is_not_taken_for_refunds(place: Path) -> None:
     assert 'negatives = "refund"' in ended.stderr
 
 
+@slow
 @pytest.mark.parametrize("command", ["import", "simulate"])
 def test_a_file_is_read_by_the_profile_that_its_institution_keeps(
     place: Path, command: str

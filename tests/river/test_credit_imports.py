@@ -206,6 +206,7 @@ def test_each_credited_row_is_kept_once_as_it_was_sent(alder: Job, tmp_path: Pat
     assert doctor(alder)["ok"]
 
 
+@slow
 def test_the_same_file_again_is_all_duplicates(alder: Job, tmp_path: Path) -> None:
     path = tmp_path / "credits.csv"
     text = credits_of("\n".join(CREDITS_SENT.splitlines()[:5]))
@@ -226,6 +227,7 @@ CHANGED = {
 }
 
 
+@slow
 def test_another_content_under_one_reference_is_a_conflict(alder: Job, tmp_path: Path) -> None:
     (row, *_) = read(CREDITS_SENT)
     firsts = [{**row, "ref": name} for name in CHANGED]
@@ -237,6 +239,7 @@ def test_another_content_under_one_reference_is_a_conflict(alder: Job, tmp_path:
     assert (0, 12, 6) == tuple(later[each] for each in ("accepted", "duplicates", "conflicts"))
 
 
+@slow
 @pytest.mark.parametrize("name", OTHER_FILES)
 def test_references_of_credited_rows_are_apart_from_those_of_other_kinds(
     alder: Job, tmp_path: Path, name: str
@@ -247,6 +250,7 @@ def test_references_of_credited_rows_are_apart_from_those_of_other_kinds(
     assert doctor(alder)["ok"]
 
 
+@slow
 def test_a_dry_run_keeps_nothing(alder: Job, tmp_path: Path) -> None:
     path, text = tmp_path / "credits.csv", credits_of(CREDITS_SENT)
     assert 4 == take(alder, path, text, dry_run=True)["accepted"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.intake.schemas.formats import rules_digest
-from sizes import one_in
+from sizes import one_in, slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,6 +127,7 @@ line,transaction_ref,column,code,level,message
 """
 
 
+@slow
 @pytest.mark.parametrize("command", ["validate", "simulate -i alder", "import -i alder"])
 def test_what_is_about_the_whole_file_is_in_its_report(
     cardoffers: Any, file: Any, command: str
@@ -277,6 +278,7 @@ CHANGES: dict[str, tuple[Callable[[], object], list[str]]] = {
 }
 
 
+@slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_certificate_holds_for_the_same_files_alone(
     cardoffers: Any, certified: str, change: str
@@ -330,6 +332,7 @@ def test_certify_says_what_to_type_instead(cardoffers: Any) -> None:
     )
 
 
+@slow
 def test_a_store_is_asked_where_it_is_named(cardoffers: Any, file: Any) -> None:
     Path("institutions.csv").write_text(INSTITUTIONS)
     cardoffers("init", "--store", "s.duckdb")

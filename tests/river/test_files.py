@@ -232,6 +232,7 @@ def test_refunds_of_an_undone_import_wait_again(made: Job, tmp_path: Path) -> No
     assert doctor(made, strict=True).ok
 
 
+@slow
 def test_why_says_that_the_file_was_taken_back(made: Job, tmp_path: Path) -> None:
     undo_import(take(made, tmp_path), WHY, later(made, 1))
     answer = why("X-2", "alder", made)
@@ -367,6 +368,7 @@ def test_a_second_person_approves_where_reversals_need_it(made: Job, tmp_path: P
     assert "pending" == undo_import(import_id, WHY, made, dry_run=True).approval
 
 
+@slow
 def test_a_dry_run_keeps_nothing(made: Job, tmp_path: Path) -> None:
     import_id = take(made, tmp_path)
     match_purchases(made)
@@ -378,6 +380,7 @@ def test_a_dry_run_keeps_nothing(made: Job, tmp_path: Path) -> None:
     assert before == kept(made)
 
 
+@slow
 def test_files_are_listed_with_what_came_of_them(made: Job, tmp_path: Path) -> None:
     take(made, tmp_path, OTHERS)
     match_purchases(made)

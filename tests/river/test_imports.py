@@ -19,7 +19,7 @@ from cardoffers_cli.kernel.words.errors import FileRefused, FileUnusable, NotFou
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.river.simulate import simulate_file
-from sizes import tries
+from sizes import slow, tries
 from tables import NOON, uid
 from work import RECORDS, file_of, found, job, kept, new_store, taken, tell
 
@@ -191,6 +191,7 @@ j    ann         c1    -           5.00    2026-06-01T09:00:00Z
 """
 
 
+@slow
 def test_look_alikes_are_taken_and_told(alder: Job, tmp_path: Path) -> None:
     report = tmp_path / "errors.csv"
     told = taken(alder, file_of(tmp_path / "tx.csv", LOOK_ALIKES), errors=report)
@@ -229,6 +230,7 @@ def test_bare_dates_are_alike_by_chance_within_a_file(alder: Job, tmp_path: Path
             )
 
 
+@slow
 def test_a_second_is_the_same_whatever_its_fraction(alder: Job, tmp_path: Path) -> None:
     head, report = "ref cardholder card identifier amount at", tmp_path / "errors.csv"
     for name, at in (("a", "09:00:00.25Z"), ("b", "09:00:01.999Z")):
@@ -356,6 +358,7 @@ def test_a_file_cut_short_leaves_nothing(alder: Job, tmp_path: Path) -> None:
     assert [] == [path for path in outputs.values() if path.exists()]
 
 
+@slow
 def test_a_dry_run_tells_the_same_and_keeps_nothing(alder: Job, tmp_path: Path) -> None:
     path = file_of(tmp_path / "tx.csv", DIRTY)
     before = kept(alder)
@@ -419,6 +422,7 @@ def tally(rows: list[dict[str, Any]], known: dict[str, tuple[Any, ...]]) -> tupl
     return len(rows), accepted, duplicates, conflicts, invalid
 
 
+@slow
 @pytest.mark.parametrize("command", ["import", "simulate"])
 def test_a_pipe_holds_nothing_up_while_it_is_written(
     alder: Job, tmp_path: Path, command: str

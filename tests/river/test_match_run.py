@@ -8,7 +8,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.river.engines import match_purchases
-from sizes import tries
+from sizes import slow, tries
 from tables import NOON
 from work import RECORDS, file_of, found, job, kept, new_store, taken, tell
 
@@ -134,6 +134,7 @@ def test_everything_again_changes_nothing(tmp_path: Path) -> None:
     assert before == kept(made, *RECORDS)
 
 
+@slow
 def test_a_dry_run_tells_the_same_and_keeps_nothing(tmp_path: Path) -> None:
     made = store_with_catalogue(tmp_path)
     taken(made, file_of(tmp_path / "tx.csv", "ref identifier\n1 M1\n2 M2"))

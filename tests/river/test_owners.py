@@ -119,6 +119,7 @@ def test_half_of_what_is_anothers_is_enough(
     assert before == kept(made)
 
 
+@slow
 def test_what_is_this_ones_too_counts_for_nothing(made: Job, tmp_path: Path) -> None:
     """Both have tokens and rows in common, each with the other's consent."""
     options = ImportOptions(is_own=True)
@@ -137,6 +138,7 @@ def test_what_is_this_ones_too_counts_for_nothing(made: Job, tmp_path: Path) -> 
     )
 
 
+@slow
 @pytest.mark.parametrize("kind", [REFUNDS, CREDITS])
 def test_refunds_and_credits_are_told_by_their_rows(made: Job, tmp_path: Path, kind: Any) -> None:
     text = REFUND if kind is REFUNDS else CREDIT
@@ -153,6 +155,7 @@ def test_refunds_and_credits_are_told_by_their_rows(made: Job, tmp_path: Path, k
     assert 20 == take(text.format("B"), "alder")
 
 
+@slow
 def test_institutions_may_share_their_tokens(made: Job, tmp_path: Path) -> None:
     path = file_of(tmp_path / "tx.csv", changed(ROWS_DIFFER))
     with pytest.raises(FileRefused, match="tokens"):
@@ -167,6 +170,7 @@ def test_institutions_may_share_their_tokens(made: Job, tmp_path: Path) -> None:
     )
 
 
+@slow
 def test_a_withdrawn_file_counts_for_nothing(made: Job, tmp_path: Path) -> None:
     ((import_id,),) = found(made, "select import_id from imports")
     undo_import(str(import_id), "it is alder's", made)

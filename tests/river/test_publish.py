@@ -14,6 +14,7 @@ from cardoffers_cli.kernel.words.money import MINOR_UNITS, quantize
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.publish import publish
+from sizes import slow
 from tables import NOON, given, put, select, uid
 from work import file_of, found, job, new_store, taken, tell, with_catalogue
 
@@ -68,6 +69,7 @@ def test_a_reference_stands_as_it_came(store: Store, ref: str) -> None:
     assert loads(body(store))["transaction_ref"] == ref
 
 
+@slow
 def test_an_event_knows_the_reference_of_a_purchase_that_is_in_the_history(tmp_path: Path) -> None:
     made = with_catalogue(tmp_path)
     taken(made, file_of(tmp_path / "tx.csv", "ref cardholder identifier\nr-1 c0 M0"))
@@ -113,6 +115,7 @@ def test_what_does_not_redeem_has_no_event(store: Store) -> None:
     assert [] == select(store, "from outbox")
 
 
+@slow
 def test_a_dry_run_announces_nothing(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     tell(

@@ -22,7 +22,7 @@ from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.river.simulate import simulate_file
 from cardoffers_cli.storage.doctor import doctor
-from sizes import tries
+from sizes import slow, tries
 from tables import read
 from test_calderdale import DATA, SLUGS
 from work import found, job, kept, new_store, tell
@@ -158,6 +158,7 @@ def test_any_refunds_come_to_the_same_in_both_sizes_and_one_by_one(
     assert many == few
 
 
+@slow
 @pytest.mark.parametrize("files", [["R1 - c1", "R1 - -"], ["R1 - c1\nR1 - -"]], ids=["two", "one"])
 def test_a_card_of_nobody_makes_no_conflict(tmp_path: Path, files: list[str]) -> None:
     made, conflicts = store_in(tmp_path), 0
@@ -213,6 +214,7 @@ def test_each_refund_is_kept_once_as_it_was_sent(alder: Job, tmp_path: Path) -> 
     assert doctor(alder)["ok"]
 
 
+@slow
 def test_the_same_file_again_is_all_duplicates(alder: Job, tmp_path: Path) -> None:
     path = tmp_path / "refunds.csv"
     text = refunds_of("\n".join(REFUNDS_SENT.splitlines()[:5]))
@@ -234,6 +236,7 @@ CHANGED = {
 }
 
 
+@slow
 @pytest.mark.parametrize("name", CHANGED)
 def test_another_content_under_one_reference_is_a_conflict(
     alder: Job, tmp_path: Path, name: str
@@ -248,6 +251,7 @@ def test_another_content_under_one_reference_is_a_conflict(
     assert (0, 2, 1) == tuple(later[each] for each in ("accepted", "duplicates", "conflicts"))
 
 
+@slow
 def test_references_of_refunds_are_apart_from_those_of_purchases(
     alder: Job, tmp_path: Path
 ) -> None:
@@ -258,6 +262,7 @@ def test_references_of_refunds_are_apart_from_those_of_purchases(
     assert doctor(alder)["ok"]
 
 
+@slow
 def test_a_dry_run_keeps_nothing(alder: Job, tmp_path: Path) -> None:
     path, text = tmp_path / "refunds.csv", refunds_of(REFUNDS_SENT)
     assert 4 == take(alder, path, text, dry_run=True)["accepted"]

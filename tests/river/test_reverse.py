@@ -120,6 +120,7 @@ def test_a_dry_run_keeps_nothing(made: Job) -> None:
     assert before == kept(made)
 
 
+@slow
 def test_a_reversal_after_settling_comes_off_the_next_settlement(made: Job) -> None:
     first = settle_due(made)
     reverse(redemption(made), "returned", made)
@@ -154,6 +155,7 @@ MOMENTS = [
 ]
 
 
+@slow
 @pytest.mark.parametrize(("status", "after", "code"), MOMENTS)
 @one_in(2)
 def test_a_reversal_is_dated_after_what_it_reverses_and_not_in_the_future(

@@ -78,6 +78,7 @@ def simulated(made: Job, path: Path, institution: str = "alder", **outputs: Path
     return done.document()
 
 
+@slow
 def test_nothing_is_written_whatever_comes_of_it(made: Job, tmp_path: Path) -> None:
     before = kept(made)
     simulated(made, file_of(tmp_path / "tx.csv", PURCHASES))
@@ -272,6 +273,7 @@ def test_an_event_keeps_nothing_row_for_row(made: Job, tmp_path: Path) -> None:
     assert before == kept(made)
 
 
+@slow
 def test_a_known_ref_counts_as_new(made: Job, tmp_path: Path) -> None:
     rows = "ref cardholder identifier at\nr7 ann M9 2026-06-01T12:00:00Z"
     taken(made, file_of(tmp_path / "tx.csv", rows))

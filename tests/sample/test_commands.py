@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sizes import slow
+
 if TYPE_CHECKING:
     import pytest
 
@@ -15,6 +17,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
+@slow
 def test_the_outcome_lists_the_files_that_are_there(tmp_path: Path) -> None:
     options = "--rows 90 --seed 3 --institutions 3 --files 2 --gzip --kind jsonl --format json"
     done = run(str(tmp_path), *options.split())

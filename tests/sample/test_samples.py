@@ -12,6 +12,7 @@ import pytest
 
 from cardoffers_cli.sample.plan import Plan
 from cardoffers_cli.sample.sample import write_sample
+from sizes import slow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -230,6 +231,7 @@ def made(folder: Path, **options: Any) -> list[Path]:
     return [file.path for file in write_sample(folder, plan)]
 
 
+@slow
 def test_a_sample_cut_in_files_holds_the_same_rows(tmp_path: Path) -> None:
     made(tmp_path / "whole")
     made(tmp_path / "cut", files=4)
@@ -237,6 +239,7 @@ def test_a_sample_cut_in_files_holds_the_same_rows(tmp_path: Path) -> None:
     assert transactions(tmp_path / "whole", "larkmere").equals(pl.concat(cut))
 
 
+@slow
 def test_json_lines_json_and_gzip_hold_the_same_rows(tmp_path: Path) -> None:
     made(tmp_path / "csv")
     made(tmp_path / "json", kind="json")
@@ -256,6 +259,7 @@ def test_the_period_is_as_asked(tmp_path: Path) -> None:
     assert table(tmp_path, "links")["added_at"].is_between("2025-02-01", "2025-02-08").all()
 
 
+@slow
 def test_more_links_than_a_program_has_room_for_fill_it(tmp_path: Path) -> None:
     made(tmp_path, links=1_000_000, institutions=1)
     offers = table(tmp_path, "program_offers").height

@@ -7,6 +7,7 @@ import pytest
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.sample.plan import Plan
 from cardoffers_cli.sample.work import sample
+from sizes import slow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +35,7 @@ def test_each_file_is_told_with_its_rows_and_bytes(tmp_path: Path) -> None:
     assert all((tmp_path / name).stat().st_size == made["bytes"] for name, made in told.items())
 
 
+@slow
 def test_other_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     list(sample(tmp_path, Plan(rows=100, seed=1)))

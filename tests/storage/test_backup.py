@@ -91,6 +91,7 @@ def test_a_backup_is_the_whole_store(made: Job, kept_in: Path) -> None:
     assert kept(made) == kept(job(kept_in / "b"))
 
 
+@slow
 def test_a_backup_and_its_checksum_are_their_owners(made: Job, kept_in: Path) -> None:
     before = os.umask(0)
     try:
@@ -101,11 +102,13 @@ def test_a_backup_and_its_checksum_are_their_owners(made: Job, kept_in: Path) ->
     assert {"b": 0o600, "b.checksum": 0o600} == modes
 
 
+@slow
 def test_a_backup_in_a_folder_is_named_by_the_time(made: Job, kept_in: Path) -> None:
     report = backup(made, kept_in)
     assert str(kept_in / "store-20260601T120000Z.duckdb") == report["backup"]
 
 
+@slow
 def test_a_checksum_says_what_a_backup_is(made: Job, kept_in: Path) -> None:
     backup(made, kept_in / "b")
     told = json.loads((kept_in / "b.checksum").read_text())
@@ -146,6 +149,7 @@ def test_a_copy_is_not_begun_where_there_is_no_room_for_it(
     assert names == {path.name for path in made.path.parent.rglob("*")}
 
 
+@slow
 def test_a_backup_of_a_store_with_faults_says_so(made: Job, kept_in: Path) -> None:
     with made.store() as store:
         put(store, "merchants", [])
@@ -215,6 +219,7 @@ def test_what_stands_for_a_backup_that_was_moved_is_left_alone(made: Job, kept_i
     assert {"b.checksum", "c", "c.checksum"} == {path.name for path in kept_in.iterdir()}
 
 
+@slow
 def test_a_backup_that_is_being_written_is_left_alone(made: Job, kept_in: Path) -> None:
     draft = draft_in(kept_in)
     others = draft.with_name(draft.name.replace(f".{os.getpid()}.", f".{os.getppid()}."))
@@ -403,6 +408,7 @@ def with_a_log(file: Path, made: Job) -> None:  # noqa: ARG001 - like the others
     Path(f"{file}.wal").touch()
 
 
+@slow
 @pytest.mark.parametrize(
     ("harm", "refusal"),
     [
@@ -431,6 +437,7 @@ def test_what_is_no_whole_backup_is_refused(
     assert doctor(made)["ok"]
 
 
+@slow
 def test_a_store_is_not_restored_from_itself(made: Job) -> None:
     backup(made, made.path.with_name("b"))
     checksum_path(made.path.with_name("b")).rename(checksum_path(made.path))

@@ -154,6 +154,7 @@ def test_a_store_that_was_replaced_is_one_again_when_somebody_agrees(made: Job) 
     run(aside, "status")
 
 
+@slow
 def test_books_of_calls_that_were_put_aside_are_told_of(made: Job) -> None:
     assert [] == run(made, "status")["calls_put_aside"]
     usage_path(made.path).write_bytes(b"birds" * 1000)

@@ -240,6 +240,7 @@ def test_a_good_store_is_clean(good: Job) -> None:
     assert doctor.names() == [audit["name"] for audit in report["audits"]]
 
 
+@slow
 def test_everything_has_happened_in_the_good_store(good: Job) -> None:
     assert {("delivered",), ("exhausted",)} <= {*found(good, "select state from outbox")}
     assert {("unknown",), ("http_error",), (None,)} == {*found(good, "select error from attempts")}

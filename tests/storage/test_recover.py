@@ -219,6 +219,7 @@ def test_to_look_is_to_change_nothing_and_to_say_what_will_be(torn: Job) -> None
     assert {**looked, "dry_run": False, "kept_logs": report["kept_logs"]} == report
 
 
+@slow
 def test_a_night_does_not_recover_what_would_lose_a_run(torn: Job) -> None:
     (torn.path.parent / "drop").mkdir()
     before = content(torn.path.parent)
@@ -228,6 +229,7 @@ def test_a_night_does_not_recover_what_would_lose_a_run(torn: Job) -> None:
     assert before == content(torn.path.parent)
 
 
+@slow
 def test_nothing_is_done_before_somebody_agreed(torn: Job) -> None:
     before, heard = content(torn.path.parent), []
 

@@ -215,6 +215,7 @@ def test_a_night_looks_once_and_goes_on_when_that_fails(
     assert [(1, 0, 0, 1)] == found(made, of_last)
 
 
+@slow
 def test_a_file_that_cannot_be_kept_keeps_no_other_from_being_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

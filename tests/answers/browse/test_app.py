@@ -133,6 +133,7 @@ def test_a_mouse_does_as_well(made: Job) -> None:
     browse(made, story, query="s*")
 
 
+@slow
 def test_the_answer_is_copied_alone(made: Job) -> None:
     async def story(person: Person) -> None:
         await person.presses("a", "c")
@@ -233,6 +234,7 @@ def test_only_the_newest_question_is_answered(own: Job) -> None:
     browse(own, story)
 
 
+@slow
 def test_nobody_has_to_wait_for_an_answer(own: Job) -> None:
     async def story(person: Person) -> None:
         with held(own.path):
@@ -310,6 +312,7 @@ def test_a_newer_search_stops_a_look(own: Job) -> None:
     browse(grind(own, LOOKING), story)
 
 
+@slow
 def test_who_leaves_stops_what_runs(own: Job) -> None:
     screen = Browser(Inquiry(grind(own, DERIVING), lambda: own.now, "alder"), ENDLESS)
 
@@ -352,6 +355,7 @@ def test_a_missing_store_is_told(tmp_path: Path) -> None:
     assert "Make one with `cardoffers init`" in shown
 
 
+@slow
 def test_a_store_that_comes_later_is_read(tmp_path: Path) -> None:
     made = job(tmp_path / "store.duckdb")
 

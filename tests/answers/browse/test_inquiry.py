@@ -85,6 +85,7 @@ def test_a_snapshot_is_read_no_longer_either(
         assert ["won", "won"] == refs(asker, "won", Asking())
 
 
+@slow
 def test_what_is_stopped_afterwards_stops_nothing_else(asker: Inquiry) -> None:
     for _ in range(10):
         asking = Asking()

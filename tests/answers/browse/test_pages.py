@@ -21,6 +21,7 @@ from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.storage.stores import publish
 from discovering import unknown_world
+from sizes import slow
 from tables import NOON
 from work import file_of, held, new_store, once, taken, tell
 
@@ -196,6 +197,7 @@ def with_refunds(folder: Path) -> Job:
     return made
 
 
+@slow
 def test_unknown_merchants_are_told_with_the_command_that_answers(tmp_path: Path) -> None:
     job = unknown_world(tmp_path)
     lines = told(pages.merchants_page(asking(job).merchants()))

@@ -19,6 +19,7 @@ def test_the_institution_is_asked_for(made: Job) -> None:
     assert "1 found" in seen(made, "down", "enter", institution=None, query="theirs")
 
 
+@slow
 def test_every_key_of_the_footer_is_in_the_help(made: Job) -> None:
     help_page = seen(made, "?", query="won", size=(80, 60))
     for key in (*SEARCHING, *LOOKING):

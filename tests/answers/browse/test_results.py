@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WIDE, NARROW = (120, 40), (60, 20)
 
 
+@slow
 def test_a_resized_screen_is_one_of_that_size(made: Job) -> None:
     async def story(person: Person) -> None:
         await person.types("s*")
@@ -32,6 +33,7 @@ def test_a_resized_screen_is_one_of_that_size(made: Job) -> None:
     browse(made, story)
 
 
+@slow
 def test_what_is_highlighted_is_seen_without_colour(made: Job) -> None:
     shown = seen(made, "text:s*", "down", has_colour=False)
     assert ["▸ 2026-06-01  GBP 12.50"] == [

@@ -9,6 +9,7 @@ import pytest
 
 from described import faults_of
 from doors import DOORS, open_door
+from sizes import slow
 from tables import uid
 from work import found
 
@@ -72,6 +73,7 @@ def test_an_offer_is_added_once(own_door: Door) -> None:
     assert (200, {**first, "status": "already_added"}) == (status, again)
 
 
+@slow
 def test_an_add_finds_its_offer_behind_escapes(own_door: Door) -> None:
     assert 201 == answered(own_door, "POST /api/v1/offers/%62read/add", CARDS)[0]
 

@@ -11,6 +11,7 @@ from cardoffers_cli.http.contract.gate import BODY_BYTES, BODY_VALUES
 from cardoffers_cli.http.contract.openapi import REFUSALS
 from described import faults_of
 from doors import open_door
+from sizes import slow
 from tables import key_text, uid
 from work import found, kept
 
@@ -247,6 +248,7 @@ def test_faults_are_told_in_their_order(
     assert status == door.call(method, path, key=key, body=body).status
 
 
+@slow
 @pytest.mark.parametrize("kind", ["command", "server"])
 def test_reports_are_limited_for_each_key_through_both_doors_together(
     kind: str, fresh: Job

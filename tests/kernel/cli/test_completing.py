@@ -147,6 +147,7 @@ def test_bash_completes_with_the_script_it_is_given(made: Job, tmp_path: Path) -
     assert ("bread bread-2\n", "") == (ended.stdout, ended.stderr)
 
 
+@slow
 def test_a_store_is_looked_for_where_the_line_says(tab: Tab, made: Job, tmp_path: Path) -> None:
     line = f"cardoffers --store {made.path} offer list -i a"
     assert "alder" == tab(line, CARDOFFERS_STORE=str(tmp_path / "none"))
@@ -161,6 +162,7 @@ def test_without_a_store_nothing_is_offered_and_nothing_made(tab: Tab, tmp_path:
     assert [] == list(tmp_path.iterdir())
 
 
+@slow
 def test_what_is_wrong_is_not_told_at_the_prompt(tab: Tab, tmp_path: Path) -> None:
     torn = tmp_path / "torn.duckdb"
     torn.write_text("no store")

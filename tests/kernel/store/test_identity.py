@@ -88,6 +88,7 @@ def refusal(work: Work, made: Job) -> CardoffersError:
 # Second names
 
 
+@slow
 @pytest.mark.parametrize("work", WORK)
 @one_in(4)
 def test_nothing_works_on_a_store_of_two_names(made: Job, work: Work) -> None:
@@ -102,6 +103,7 @@ def test_nothing_works_on_a_store_of_two_names(made: Job, work: Work) -> None:
     assert before == kept(made)
 
 
+@slow
 def test_a_copy_in_the_place_of_a_second_name_is_let_in(made: Job) -> None:
     second = made.path.with_name("second.duckdb")
     os.link(made.path, second)
@@ -121,6 +123,7 @@ def moved(made: Job, name: str) -> Job:
     return other
 
 
+@slow
 def test_a_store_moves_with_its_folder(made: Job) -> None:
     before = kept(made), journal_path(made.path).read_bytes()
     other = moved(made, "other.duckdb")
@@ -153,6 +156,7 @@ def a_file(folder: Path) -> None:
     folder.touch()
 
 
+@slow
 @pytest.mark.parametrize("instead", [linked_folder, a_file])
 def test_a_folder_that_is_none_of_its_own_is_refused(
     made: Job, instead: Callable[[Path], None]
@@ -174,6 +178,7 @@ def bound(source: Path, target: Path) -> Iterator[None]:
         subprocess.run(["/bin/umount", "--lazy", str(target)], check=True)
 
 
+@slow
 @pytest.mark.parametrize("name", ["mounted.duckdb", "a name\twith blanks \\ .duckdb"])
 def test_a_store_that_is_mounted_as_a_single_file_is_refused(made: Job, name: str) -> None:
     second = made.path.with_name(name)
@@ -203,6 +208,7 @@ def test_a_store_in_a_folder_that_is_mounted_twice_is_one(made: Job, tmp_path: P
         assert 3 == len(kept(first)["runs"])
 
 
+@slow
 def test_where_nobody_says_what_is_mounted_nothing_is(made: Job) -> None:
     identity.check(made.path, mounts=made.path.with_name("nowhere"))
 
@@ -295,6 +301,7 @@ def put_back(path: Path, aside: Path) -> None:
     journal.reset(path, last, kind="store_restored", now=NOON)
 
 
+@slow
 @pytest.mark.parametrize(
     "killed_after", [linked, kept_aside, drafted, with_secrets, marked, looked_at, put_back]
 )
@@ -355,6 +362,7 @@ def test_who_waited_for_a_lock_that_was_removed_does_not_hold_it(
         assert lock_path(store).exists()
 
 
+@slow
 def test_a_file_that_is_put_there_while_the_store_is_opened_is_not_the_store(
     made: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,6 +377,7 @@ def test_a_file_that_is_put_there_while_the_store_is_opened_is_not_the_store(
         buy(made)
 
 
+@slow
 def test_the_journal_of_what_is_kept_is_that_of_the_store_and_a_mark(made: Job) -> None:
     told = journal_path(made.path).read_text().splitlines()
     aside = job(restore(made, made.path.parent / "b")["kept_aside"])

@@ -15,7 +15,7 @@ import pytest
 from cardoffers_cli.kernel.words.errors import Interrupted
 from complaints import complaints
 from grinding import LOOKING, grind
-from sizes import one_in
+from sizes import one_in, slow
 from tables import select, uid
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def ended(running: Future[Any], store: Store) -> None:
         store.connection.interrupt()  # a test that fails has to end, too
 
 
+@slow
 @pytest.mark.parametrize(
     "runs",
     [

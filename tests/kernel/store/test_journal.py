@@ -17,7 +17,7 @@ from cardoffers_cli.kernel.store.migrations import newest_version
 from cardoffers_cli.kernel.store.runs import start_run
 from cardoffers_cli.kernel.words.errors import CardoffersError, Refused
 from cardoffers_cli.storage.stores import accept_loss, init, lost_commits, migrate
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON, moment, read, select
 from work import job, new_store
 
@@ -141,6 +141,7 @@ def test_a_line_that_is_none_of_ours_is_told(made: Job) -> None:
     assert "opened" == code_of(made)
 
 
+@slow
 def test_of_a_long_journal_the_newer_half_stays(made: Job) -> None:
     runs(made)
     path = journal_path(made.path)
@@ -213,6 +214,7 @@ def test_an_old_copy_is_noticed_and_what_to_run_again_is_named(
     assert journal.LOST == caught.value.code
 
 
+@slow
 def test_another_store_with_as_many_runs_is_noticed(made: Job, tmp_path: Path) -> None:
     runs(made)
     other = new_store(tmp_path, "other.duckdb")
@@ -292,6 +294,7 @@ def test_a_loss_that_is_accepted_is_written_down_and_named(made: Job) -> None:
     assert whole(made)
 
 
+@slow
 def test_after_a_loss_of_everything_the_journal_begins_anew(made: Job) -> None:
     put_back(made, after=0)
     accept_loss(made)

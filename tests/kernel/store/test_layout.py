@@ -20,7 +20,7 @@ from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.restore import restore
 from cardoffers_cli.storage.stores import init, migrate, publish
-from sizes import one_in
+from sizes import one_in, slow
 from tables import NOON
 from work import held, job, kept, new_store
 
@@ -93,6 +93,7 @@ def put_back(made: Job) -> None:
     restore(made, made.path.parent / "b")
 
 
+@slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("replace", [compact, publish, put_back, migrate, buy])
 @one_in(4)

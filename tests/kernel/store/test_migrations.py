@@ -20,6 +20,7 @@ from cardoffers_cli.kernel.words.money import MINOR_UNITS
 from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.restore import restore
 from cardoffers_cli.storage.stores import info, init, migrate
+from sizes import slow
 from tables import NOON, given, select, snapshot
 from work import found, job, new_store
 
@@ -185,6 +186,7 @@ def restored(made: Job) -> None:
     restore(made, made.path.with_name("b"))
 
 
+@slow
 @pytest.mark.parametrize("way", [migrate, restored])
 def test_a_store_with_other_views_is_migrated_and_a_backup_of_it_restored(
     tmp_path: Path, folder: Path, way: Callable[[Job], object]

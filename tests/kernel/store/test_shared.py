@@ -21,6 +21,7 @@ from cardoffers_cli.kernel.store.layout import folder_of, log_path, turn_path
 from cardoffers_cli.kernel.store.opening import Holding
 from cardoffers_cli.kernel.store.runs import write_run
 from cardoffers_cli.kernel.words.errors import NoStore, StoreBusy
+from sizes import slow
 from tables import NOON
 from work import job, new_store
 
@@ -152,6 +153,7 @@ def test_a_holder_wants_the_store_back_behind_who_waits(made: Job, holding: Hold
     assert ["command", "server"] == order
 
 
+@slow
 def test_two_holders_take_turns(made: Job) -> None:
     def serve() -> None:
         holding = Holding()

@@ -200,6 +200,7 @@ def test_a_file_of_secrets_that_is_no_good_signs_nothing_and_is_told(
     assert ("signing_secrets_are_there", {"fault": fault}) == (audit["name"], audit["example"])
 
 
+@slow
 def test_events_wait_for_a_secret_that_is_gone_and_a_new_one_sends_them(made: Job) -> None:
     gone(secrets_path(made.path))
     report = send(made)
@@ -348,6 +349,7 @@ def test_secrets_that_are_not_those_of_the_backup_are_refused(
     assert "backup_damaged" == code_of(lambda: restore(made, tmp_path / "b"))
 
 
+@slow
 def test_a_backup_of_a_store_without_secrets_is_two_files(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     (tmp_path / "backups").mkdir()
