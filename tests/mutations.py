@@ -103,11 +103,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "select coalesce(min(turns.period_no), 1) as period_no",
     ): "null only without turns: every purchase proposes then, whatever the period",
     (
-        f"{PRODUCT}/answers/money_trails.sql",
-        "and statements.institution_id = $institution_id",
-        "",
-    ): "statement_no is a primary key, and statement_settlements are the institution's already",
-    (
         f"{PRODUCT}/river/redemptions.sql",
         "and status <> 'reversed';",
         "and status <> 'another';",

@@ -91,16 +91,9 @@ inner join settled_amounts on settled_amounts.settlement_no = settlements.settle
 group by all
 union all by name
 select
-    run_no, 'statement_closed' as event, number as document, number as item, institution_id,
-    currency, payable as payout
-from statements
-union all by name
-select
-    invoice_periods.run_no, 'invoice_closed' as event, invoices.number as document,
-    coalesce(invoices.amends, invoices.number) as item, invoices.merchant_id, invoices.currency,
-    invoices.amount as funded
-from invoices
-inner join invoice_periods on invoice_periods.period_no = invoices.period_no
+    run_no, document || '_closed' as event, number as document, coalesce(amends, number) as item,
+    institution_id, merchant_id, currency, payable as payout, amount as funded
+from documents
 union all by name
 select
     'payment_exported' as event, payment_id as document, number as item, institution_id, currency,

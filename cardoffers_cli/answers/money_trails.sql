@@ -51,12 +51,8 @@ left join credits
 -- Whether a statement or an invoice took any settlement of an institution.
 select exists (
     select 1
-    from statement_settlements
-    where statement_settlements.institution_id = $institution_id
-    union all
-    select 1
-    from invoiced_settlements
-    where invoiced_settlements.institution_id = $institution_id
+    from closed_settlements
+    where closed_settlements.institution_id = $institution_id
 ) as is_any;
 
 -- name: documents
@@ -67,54 +63,15 @@ with wanted as materialized (
     from redemptions
     where redemptions.institution_id = $institution_id
         and redemptions.redemption_id in (select unnest(cast($redemption_ids as uuid[])))
-),
-settled as materialized (
-    select
-        wanted.redemption_id, settled_amounts.kind, settled_amounts.settlement_no,
-        settled_amounts.entry_settlement_no, settled_amounts.merchant_id,
-        settled_amounts.currency, settled_amounts.institution_payout_amount,
-        settled_amounts.merchant_funded_amount
-    from settled_amounts
-    inner join wanted on wanted.redemption_no = settled_amounts.redemption_no
-    where settled_amounts.institution_id = $institution_id
-),
-lines as (
-    select
-        settled.redemption_id, 'statement' as kind, statements.number, settled.kind as line,
-        settled.institution_payout_amount as amount, settled.currency, statements.closed_at
-    from settled
-    inner join statement_settlements
-        on statement_settlements.settlement_no = settled.settlement_no
-        and statement_settlements.institution_id = $institution_id
-    inner join statements
-        on statements.statement_no = statement_settlements.statement_no
-        and statements.institution_id = $institution_id
-    union all
-    select
-        settled.redemption_id,
-        case when invoices.amends is null then 'invoice' else 'credit note' end,
-        invoices.number, settled.kind, settled.merchant_funded_amount, settled.currency,
-        invoice_periods.closed_at
-    from settled
-    inner join invoiced_settlements
-        on invoiced_settlements.settlement_no = settled.settlement_no
-        and invoiced_settlements.institution_id = $institution_id
-    inner join invoiced_settlements as of_entry
-        on of_entry.settlement_no = settled.entry_settlement_no
-        and of_entry.institution_id = $institution_id
-    inner join invoices
-        on invoices.period_no = invoiced_settlements.period_no
-        and invoices.merchant_id = settled.merchant_id
-        and invoices.currency = settled.currency
-        and invoices.amended_period_no
-        is not distinct from nullif(of_entry.period_no, invoiced_settlements.period_no)
-    inner join invoice_periods on invoice_periods.period_no = invoices.period_no
 )
 select
-    lines.redemption_id, lines.kind, lines.number, lines.line, lines.amount, lines.currency,
-    lines.closed_at
-from lines
-order by lines.redemption_id, lines.closed_at, lines.kind desc, lines.number, lines.line desc;
+    wanted.redemption_id, lines.title as kind, lines.number, lines.kind as line, lines.amount,
+    lines.currency, lines.closed_at
+from wanted
+inner join documented_amounts as lines
+    on lines.redemption_no = wanted.redemption_no
+    and lines.institution_id = $institution_id
+order by wanted.redemption_id, lines.closed_at, lines.title desc, lines.number, lines.kind desc;
 
 -- name: totals
 -- What was credited, as the last reconciliation of each institution said, and what stands on
@@ -138,19 +95,12 @@ parts as (
     union all
     select
         settlements.institution_id, settlements.currency, null, null, null,
-        settlements.institution_payout_amount, null
+        case closed.document when 'statement' then settlements.institution_payout_amount end,
+        case closed.document when 'invoice' then settlements.merchant_funded_amount end
     from settlements
-    inner join statement_settlements
-        on statement_settlements.settlement_no = settlements.settlement_no
-        and statement_settlements.institution_id = settlements.institution_id
-    union all
-    select
-        settlements.institution_id, settlements.currency, null, null, null, null,
-        settlements.merchant_funded_amount
-    from settlements
-    inner join invoiced_settlements
-        on invoiced_settlements.settlement_no = settlements.settlement_no
-        and invoiced_settlements.institution_id = settlements.institution_id
+    inner join closed_settlements as closed
+        on closed.settlement_no = settlements.settlement_no
+        and closed.institution_id = settlements.institution_id
 )
 select
     institutions.slug as institution, parts.currency,

@@ -479,55 +479,29 @@ told as (
     left join runs on runs.run_no = settlements.run_no
     union all
     select
-        statements.closed_at, statements.run_no, 9, 'stated', 'statement ' || statements.number,
-        statements.actor, settled_amounts.institution_payout_amount, settled_amounts.currency
-    from earned
-    inner join settled_amounts
-        on settled_amounts.redemption_no = earned.redemption_no
-        and settled_amounts.institution_id = $institution_id
-    inner join statement_settlements
-        on statement_settlements.settlement_no = settled_amounts.settlement_no
-    inner join statements
-        on statements.statement_no = statement_settlements.statement_no
-        and statements.institution_id = settled_amounts.institution_id
-    union all
-    select
         bank_bookings.booked_at, null, 11, 'bank: ' || bank_bookings.status,
         'statement ' || bank_bookings.number || coalesce(', ' || bank_bookings.code, ''), null,
         bank_bookings.amount, bank_bookings.currency
     from (
-        select distinct statement_settlements.statement_no
+        select distinct lines.number
         from earned
-        inner join settled_amounts
-            on settled_amounts.redemption_no = earned.redemption_no
-            and settled_amounts.institution_id = $institution_id
-        inner join statement_settlements
-            on statement_settlements.settlement_no = settled_amounts.settlement_no
+        inner join documented_amounts as lines
+            on lines.redemption_no = earned.redemption_no
+            and lines.institution_id = $institution_id
     ) as stated
-    inner join statements
-        on statements.statement_no = stated.statement_no
-        and statements.institution_id = $institution_id
     inner join bank_bookings
-        on bank_bookings.number = statements.number
-        and bank_bookings.institution_id = statements.institution_id
+        on bank_bookings.number = stated.number
+        and bank_bookings.institution_id = $institution_id
     where bank_bookings.booked_at is not null
     union all
     select
-        invoice_periods.closed_at, invoice_periods.run_no, 10, 'invoiced',
-        case when invoices.amends is null then 'invoice ' else 'credit note ' end
-        || invoices.number,
-        invoice_periods.actor, document_lines.merchant_funded_amount, document_lines.currency
+        lines.closed_at, lines.run_no, case lines.document when 'statement' then 9 else 10 end,
+        case lines.document when 'statement' then 'stated' else 'invoiced' end,
+        lines.title || ' ' || lines.number, lines.actor, lines.amount, lines.currency
     from earned
-    inner join document_lines
-        on document_lines.document = 'invoice'
-        and document_lines.redemption_no = earned.redemption_no
-        and document_lines.institution_id = $institution_id
-    inner join invoices
-        on invoices.period_no = document_lines.closing_no
-        and invoices.merchant_id = document_lines.merchant_id
-        and invoices.currency = document_lines.currency
-        and invoices.amended_period_no is not distinct from document_lines.amended_period_no
-    inner join invoice_periods on invoice_periods.period_no = invoices.period_no
+    inner join documented_amounts as lines
+        on lines.redemption_no = earned.redemption_no
+        and lines.institution_id = $institution_id
     union all
     select
         case when $is_single then attempts.started_at else runs.as_of end, attempts.run_no, 8,

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.words.records import Amount
 
 KIND = "statement_close"
+_TAKE = "documents/questions:take"
 INVOICES, CREDIT_NOTES = "INV", "CN"
 """The series of numbers of what merchants get; that of an institution's statements is its slug."""
 
@@ -237,8 +238,8 @@ def statement_sums(
 ) -> LineSums:
     """Return what a statement comes to or, without one, what was settled before and is on none."""
     of = {"institution_id": institution_id, "statement_no": statement_no, "to_at": to_at}
-    sums = store.rows("documents/questions:statement_sums", **of)[0]
-    return LineSums.of({**sums, "currency": currency})
+    address = "documents/questions:statement_sums"
+    return store.records(LineSums, address, **of, currency=currency)[0]
 
 
 def _close(
@@ -247,7 +248,8 @@ def _close(
     """Take what is to be on a statement; return the columns of it that are of the ledger."""
     statement_no = _next_no(store, "statement_no")
     of = {"institution_id": owner.id, "statement_no": statement_no}
-    store.execute("documents/questions:take_for_statement", **of, to_at=period.to_at)
+    taken = {"institution_id": owner.id, "to_at": period.to_at}
+    store.execute(_TAKE, document=STATEMENT.noun, closing_no=statement_no, **taken)
     sums = statement_sums(store, owner.id, owner.currency, statement_no=statement_no)
     pending = _on_hold(store, owner, period)
     statement: Mapping[str, Any] = {
@@ -275,7 +277,8 @@ def _invoice(store: Store, period: Period, issued_on: date) -> int:
     number.
     """
     period_no = _next_no(store, "period_no")
-    store.execute("documents/questions:take_for_invoices", period_no=period_no, to_at=period.to_at)
+    taken = {"institution_id": None, "to_at": period.to_at}
+    store.execute(_TAKE, document=INVOICE.noun, closing_no=period_no, **taken)
     last: dict[str, Mapping[str, Any] | None] = {
         series: store.row("documents/questions:newest_invoice", series=series)
         for series in (INVOICES, CREDIT_NOTES)
@@ -331,9 +334,8 @@ def _without(document: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 def _on_hold(store: Store, owner: Institution, period: Period) -> PendingTotals:
     """Return the entries of before the end of a period that are on hold."""
-    of = {"institution_id": owner.id, "to_at": period.to_at}
-    totals = store.rows("documents/questions:pending", **of)[0]
-    return PendingTotals.of({**totals, "currency": owner.currency})
+    of = {"institution_id": owner.id, "to_at": period.to_at, "currency": owner.currency}
+    return store.records(PendingTotals, "documents/questions:pending", **of)[0]
 
 
 def _amounts(owner: Institution, last: Statement | None, sums: LineSums) -> Mapping[str, Any]:

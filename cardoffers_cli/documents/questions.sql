@@ -5,45 +5,31 @@ select
     (select coalesce(max(invoices.invoice_no), 0) + 1 from invoices) as invoice_no,
     (select coalesce(max(invoice_periods.period_no), 0) + 1 from invoice_periods) as period_no;
 
--- name: take_for_statement
--- Writes statement_settlements: the settlements of an institution made before $to_at that no statement
--- took (rules.md#statements); taken again they are there, so none is written twice.
--- Grain: one row per settlement.
-insert into statement_settlements (settlement_no, institution_id, statement_no)
-select settlement_no, institution_id, $statement_no
-from unstated_settlements
-where institution_id = $institution_id
-    and settled_at < $to_at;
-
--- name: take_for_invoices
--- Writes invoiced_settlements: settlements made before $to_at that no period took; taken again they are
--- there, so none is written twice. Grain: one row per settlement.
-insert into invoiced_settlements (settlement_no, institution_id, period_no)
-select settlements.settlement_no, settlements.institution_id, $period_no
+-- name: take
+-- Writes closed_settlements: settlements made before $to_at, of an institution or, for invoices, of all,
+-- that no document of the kind took (rules.md#statements); taken again they are there, so none is
+-- written twice. Grain: one row per settlement.
+insert into closed_settlements (document, settlement_no, institution_id, closing_no)
+select $document, settlements.settlement_no, settlements.institution_id, $closing_no
 from settlements
-anti join invoiced_settlements on invoiced_settlements.settlement_no = settlements.settlement_no
-where settlements.settled_at < $to_at;
+anti join closed_settlements
+    on closed_settlements.document = $document
+    and closed_settlements.settlement_no = settlements.settlement_no
+where settlements.settled_at < $to_at
+    and ($institution_id is null or settlements.institution_id = $institution_id);
 
 -- name: statement_sums
--- What the lines of a statement come to or, where $statement_no is null, those of settlements of an
--- institution made before $to_at that no statement took. Grain: one row.
+-- What the settlements of a statement moved in the account of its institution or, where $statement_no
+-- is null, those made before $to_at that no statement took. Grain: one row.
 select
-    count(*) filter (where amounts.kind = 'entry') as entry_count,
-    count(*) filter (where amounts.kind = 'adjustment') as adjustment_count,
-    coalesce(sum(amounts.institution_payout_amount) filter (where amounts.kind = 'entry'), 0)
-        as entries,
-    coalesce(sum(amounts.institution_payout_amount) filter (where amounts.kind = 'adjustment'), 0)
-        as adjustments
-from settled_amounts as amounts
-inner join settlements
-    on settlements.settlement_no = amounts.settlement_no
-    and settlements.institution_id = amounts.institution_id
-left join statement_settlements
-    on statement_settlements.settlement_no = settlements.settlement_no
-    and statement_settlements.institution_id = settlements.institution_id
-where amounts.institution_id = $institution_id
-    and statement_settlements.statement_no is not distinct from $statement_no
-    and ($statement_no is not null or settlements.settled_at < $to_at);
+    cast(coalesce(sum(entry_count), 0) as bigint) as entry_count,
+    cast(coalesce(sum(adjustment_count), 0) as bigint) as adjustment_count,
+    coalesce(sum(entries), 0) as entries, coalesce(sum(adjustments), 0) as adjustments,
+    $currency as currency
+from stated_amounts
+where institution_id = $institution_id
+    and statement_no is not distinct from $statement_no
+    and ($statement_no is not null or settled_at < $to_at);
 
 -- name: pending
 -- Entries of an institution that are on hold, and how many of them were due before $to_at and wait
@@ -51,7 +37,8 @@ where amounts.institution_id = $institution_id
 select
     count(*) as pending_count,
     coalesce(sum(ledger_entries.institution_payout_amount), 0) as pending,
-    count(*) filter (where ledger_entries.settles_at < $to_at) as overdue_count
+    count(*) filter (where ledger_entries.settles_at < $to_at) as overdue_count,
+    $currency as currency
 from ledger_entries
 where ledger_entries.institution_id = $institution_id
     and ledger_entries.status = 'pending'
@@ -61,18 +48,26 @@ where ledger_entries.institution_id = $institution_id
 -- What a period is to be invoiced as, or was: invoices first, then credit notes, in the order of their
 -- numbers. `amends` is the number of the invoice that a credit note amends. Grain: one row per
 -- invoice or credit note.
+with summed as (
+    select
+        merchant_id, currency, amended_period_no, count(*) as line_count,
+        sum(merchant_funded_amount) as amount
+    from document_lines
+    where document = 'invoice'
+        and closing_no = $period_no
+    group by merchant_id, currency, amended_period_no
+)
 select
     summed.merchant_id, merchants.name as merchant_name, summed.currency,
     summed.amended_period_no, amended.number as amends, summed.line_count, summed.amount,
     coalesce(merchants.net_days, 30) as net_days, merchants.tax_id, merchants.tax_note
-from invoice_sums as summed
+from summed
 inner join merchants on merchants.merchant_id = summed.merchant_id
 left join invoices as amended
     on amended.period_no = summed.amended_period_no
     and amended.merchant_id = summed.merchant_id
     and amended.currency = summed.currency
     and amended.amended_period_no is null
-where summed.period_no = $period_no
 order by
     summed.amended_period_no is not null, summed.merchant_id, summed.currency,
     summed.amended_period_no;
@@ -167,11 +162,12 @@ select
     settlements.settled_at, settlements.currency, settlements.entries, settlements.adjustments,
     settlements.institution_payout_amount, settlements.settlement_id
 from settlements
-inner join statement_settlements
-    on statement_settlements.settlement_no = settlements.settlement_no
-    and statement_settlements.institution_id = settlements.institution_id
-where statement_settlements.institution_id = $institution_id
-    and statement_settlements.statement_no = $statement_no
+inner join closed_settlements
+    on closed_settlements.settlement_no = settlements.settlement_no
+    and closed_settlements.institution_id = settlements.institution_id
+where closed_settlements.document = 'statement'
+    and closed_settlements.institution_id = $institution_id
+    and closed_settlements.closing_no = $statement_no
 order by settlements.settled_at, settlements.settlement_no;
 
 -- name: lines

@@ -112,14 +112,14 @@ def _verified(document: Any, before: Any, sums: Any, sha256: str) -> VerifiedDoc
 
 
 def _of_statement(statement: Statement, before: Statement | None, sums: LineSums) -> Iterator[str]:
-    """Yield what differs between a statement, its lines in the ledger, and the one before it."""
+    """Yield what differs between a statement, the journal, and the one before it."""
     for name in ("entry_count", "adjustment_count"):
         if sums[name] != statement[name]:
-            yield f"{name} is {statement[name]}, and {sums[name]} in the ledger"
+            yield f"{name} is {statement[name]}, and {sums[name]} in the journal"
     for name in ("entries", "adjustments"):
         if sums[name] != statement[name]:
             stated, is_there = (money_text(side[name], side.currency) for side in (statement, sums))
-            yield f"{name} are {stated}, and {is_there} in the ledger"
+            yield f"{name} are {stated}, and {is_there} in the journal"
     balance = statement.carried_in + statement.entries + statement.adjustments
     if (statement.payable, statement.carried_out) != (
         max(balance, Decimal()),

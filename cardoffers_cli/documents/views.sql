@@ -40,12 +40,27 @@ inner join redemptions
 inner join offers on offers.offer_no = settled_amounts.offer_no
 inner join currencies on currencies.currency = settled_amounts.currency;
 
--- name: unstated_settlements
--- Settlements that are on no statement. Grain: one row per settlement.
-create or replace view unstated_settlements as
-select settlements.*
-from settlements
-anti join statement_settlements on statement_settlements.settlement_no = settlements.settlement_no;
+-- name: documents
+-- Statements, invoices and credit notes, by what they have in common: the lines of each are of its
+-- `closing_no` and `key`, and each follows the one before it of its `chain`. Grain: one row per document.
+create or replace view documents as
+select
+    'statement' as document, 'statement' as title, statement_no as closing_no,
+    cast(institution_id as varchar) as key, cast(institution_id as varchar) as chain,
+    statement_no as document_no, institution_id, number, series, year, place, from_at, to_at,
+    currency, entry_count + adjustment_count as line_count, entries + adjustments as amount,
+    payable, sha256, previous_number, previous_sha256, closed_at, run_no, actor
+from statements
+union all by name
+select
+    'invoice' as document, case when amends is null then 'invoice' else 'credit note' end as title,
+    period_no as closing_no, concat_ws(' ', merchant_id, currency, amended_period_no) as key,
+    series as chain, invoice_no as document_no, merchant_id, number, series, year, place,
+    invoice_periods.from_at, invoice_periods.to_at, currency, line_count, amount, amends,
+    amended_period_no, sha256, previous_number, previous_sha256, invoice_periods.closed_at,
+    invoice_periods.run_no, invoice_periods.actor
+from invoices
+inner join invoice_periods using (period_no);
 
 -- name: document_lines
 -- The lines of statements, and of invoices and credit notes (rules.md#invoices), with the statement or
@@ -55,38 +70,84 @@ anti join statement_settlements on statement_settlements.settlement_no = settlem
 -- on a document of a kind.
 create or replace view document_lines as
 select
-    'statement' as document, statement_settlements.statement_no as closing_no,
-    cast(settled_lines.institution_id as varchar) as key,
-    cast(null as bigint) as amended_period_no, settled_lines.*
+    closed.document, closed.closing_no, cast(null as bigint) as amended_period_no,
+    cast(settled_lines.institution_id as varchar) as key, settled_lines.*
 from settled_lines
-inner join statement_settlements
-    on statement_settlements.settlement_no = settled_lines.settlement_no
-    and statement_settlements.institution_id = settled_lines.institution_id
+inner join closed_settlements as closed
+    on closed.settlement_no = settled_lines.settlement_no
+    and closed.institution_id = settled_lines.institution_id
+where closed.document = 'statement'
 union all
 select
-    'invoice', invoiced_settlements.period_no,
-    concat_ws(
-        ' ', settled_lines.merchant_id, settled_lines.currency,
-        nullif(of_entry.period_no, invoiced_settlements.period_no)
-    ),
-    nullif(of_entry.period_no, invoiced_settlements.period_no), settled_lines.*
+    closed.document, closed.closing_no,
+    nullif(of_entry.closing_no, closed.closing_no) as amended_period_no,
+    concat_ws(' ', settled_lines.merchant_id, settled_lines.currency, amended_period_no),
+    settled_lines.*
 from settled_lines
-inner join invoiced_settlements
-    on invoiced_settlements.settlement_no = settled_lines.settlement_no
-    and invoiced_settlements.institution_id = settled_lines.institution_id
-inner join invoiced_settlements as of_entry
-    on of_entry.settlement_no = settled_lines.entry_settlement_no
-    and of_entry.institution_id = settled_lines.institution_id;
+inner join closed_settlements as closed
+    on closed.settlement_no = settled_lines.settlement_no
+    and closed.institution_id = settled_lines.institution_id
+inner join closed_settlements as of_entry
+    on of_entry.document = closed.document
+    and of_entry.settlement_no = settled_lines.entry_settlement_no
+    and of_entry.institution_id = settled_lines.institution_id
+where closed.document = 'invoice';
 
--- name: invoice_sums
--- What the lines of invoices and credit notes come to. Grain: one row per invoice or credit note.
-create or replace view invoice_sums as
+-- name: documented_amounts
+-- The same lines where only a few are asked for: with their document and its amount, and without what
+-- their redemption says. Grain: one row per entry or adjustment that is on a document of a kind.
+create or replace view documented_amounts as
 select
-    closing_no as period_no, merchant_id, currency, amended_period_no, count(*) as line_count,
-    sum(merchant_funded_amount) as amount
-from document_lines
-where document = 'invoice'
-group by closing_no, merchant_id, currency, amended_period_no;
+    settled_amounts.redemption_no, settled_amounts.institution_id, settled_amounts.kind,
+    documents.document, documents.title, documents.number, documents.closed_at, documents.run_no,
+    documents.actor, settled_amounts.currency,
+    case documents.document
+        when 'statement' then settled_amounts.institution_payout_amount
+        else settled_amounts.merchant_funded_amount
+    end as amount
+from settled_amounts
+inner join closed_settlements as closed
+    on closed.settlement_no = settled_amounts.settlement_no
+    and closed.institution_id = settled_amounts.institution_id
+left join closed_settlements as of_entry
+    on of_entry.document = closed.document
+    and of_entry.settlement_no = settled_amounts.entry_settlement_no
+inner join documents
+    on documents.document = closed.document
+    and documents.closing_no = closed.closing_no
+    and documents.key in (
+        cast(settled_amounts.institution_id as varchar),
+        concat_ws(
+            ' ', settled_amounts.merchant_id, settled_amounts.currency,
+            nullif(of_entry.closing_no, closed.closing_no)
+        )
+    );
+
+-- name: stated_amounts
+-- What settlements moved in the accounts of institutions, by the journal, and the statement that took
+-- each, if one did. Grain: one row per settlement.
+create or replace view stated_amounts as
+select
+    settlements.settlement_no, settlements.institution_id, settlements.settled_at,
+    closed.closing_no as statement_no, settlements.entries as entry_count,
+    settlements.adjustments as adjustment_count,
+    coalesce(-sum(posted.amount) filter (where posted.event = 'settled'), 0) as entries,
+    coalesce(-sum(posted.amount) filter (where posted.event = 'deducted'), 0) as adjustments
+from settlements
+left join closed_settlements as closed
+    on closed.settlement_no = settlements.settlement_no
+    and closed.institution_id = settlements.institution_id
+    and closed.document = 'statement'
+left join (
+    select entries.run_no, entries.event, lines.party_id, lines.currency, lines.amount
+    from journal_lines as lines
+    inner join journal_entries as entries on entries.entry_no = lines.entry_no
+    where lines.account = 'institutions:open'
+) as posted
+    on posted.run_no = settlements.run_no
+    and posted.party_id = settlements.institution_id
+    and posted.currency = settlements.currency
+group by all;
 
 -- name: csv_guarded
 -- A text that a spreadsheet does not read as a formula (rules.md#exports).

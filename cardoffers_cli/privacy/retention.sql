@@ -14,10 +14,11 @@ with open_redemptions as (
     union all
     select ledger_entries.institution_id, ledger_entries.redemption_no, 'unclosed_period'
     from ledger_entries
-    inner join unstated_settlements
-        on unstated_settlements.settlement_no = ledger_entries.settlement_no
-        and unstated_settlements.institution_id = ledger_entries.institution_id
-    where ledger_entries.institution_id in (select statements.institution_id from statements)
+    anti join closed_settlements
+        on closed_settlements.document = 'statement'
+        and closed_settlements.settlement_no = ledger_entries.settlement_no
+    where ledger_entries.settlement_no is not null
+        and ledger_entries.institution_id in (select statements.institution_id from statements)
     union all
     select
         reconciliation_findings.institution_id, reconciliation_findings.subject_no, 'open_findings'

@@ -137,6 +137,8 @@ QUICK = frozenset(
         "amounts_add_up",
         "budgets_hold",
         "call_book_is_whole",
+        "documents_add_up",
+        "documents_follow_each_other",
         "erased_stay_erased",
         "imports_add_up",
         "journal_balances",
@@ -148,8 +150,6 @@ QUICK = frozenset(
         "security_log_is_whole",
         "settlements_add_up",
         "signing_secrets_are_there",
-        "statements_add_up",
-        "statements_follow_each_other",
         TAKEN_FILES,
     }
 )

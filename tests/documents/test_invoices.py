@@ -164,7 +164,7 @@ def test_terms_are_those_of_the_merchant(made: Job) -> None:
 
 
 def test_closing_again_changes_nothing_and_answers_the_same(made: Job) -> None:
-    tables = ("invoices", "invoice_periods", "invoiced_settlements", "runs")
+    tables = ("invoices", "invoice_periods", "closed_settlements", "runs")
     first = close(made, "2026-06", "07-05")
     before = [found(made, f"from {name} order by all") for name in tables]
     assert first == close(made, "2026-06")
@@ -232,7 +232,7 @@ def test_the_files_of_an_invoice_say_the_same(made: Job, tmp_path: Path) -> None
         ("another number", "update invoices set previous_number = 'x'"),
         ("is another by now", "update invoices set previous_sha256 = 'x'"),
         ("does not follow", "update invoices set place = 7 where place = 1"),
-        ("lines of", "delete from invoiced_settlements"),
+        ("lines of", "delete from closed_settlements"),
     ],
 )
 def test_what_was_changed_is_found(made: Job, says: str, harm: str) -> None:

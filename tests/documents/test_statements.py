@@ -24,6 +24,7 @@ from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.kernel.sheets.exports import csv_lines
 from cardoffers_cli.kernel.sheets.sheets import Sheet
 from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.periods import Period
 from cardoffers_cli.river.redemptions import reverse, reverse_redemption
@@ -113,7 +114,7 @@ def test_months_carry_what_is_below_zero(made: Job) -> None:
 
 def test_closing_again_changes_nothing_and_answers_the_same(made: Job) -> None:
     first = close(made, "2026-06", "07-05")
-    tables = ("statements", "statement_settlements", "runs")
+    tables = ("statements", "closed_settlements", "runs")
     before = [found(made, f"from {name} order by all") for name in tables]
     assert first == close(made, "2026-06")
     assert before == [found(made, f"from {name} order by all") for name in tables]
@@ -320,7 +321,7 @@ def test_open_findings_above_the_limit_keep_a_month_open(
         assert "ALDER-2026-000001" == close(made, month).number
 
 
-COUNTS = "select (select count(*) from statements), (select count(*) from statement_settlements)"
+COUNTS = "select (select count(*) from statements), (select count(*) from closed_settlements)"
 
 # Files
 
@@ -437,10 +438,11 @@ def test_the_page_of_a_statement_prints_on_paper(made: Job, tmp_path: Path) -> N
         ("another digest", "update statements set sha256 = 'x' where place = 1"),
         ("does not begin where", "update statements set from_at = '2026-07-02' where place = 2"),
         ("does not follow", "update statements set place = 3 where place = 2"),
-        ("entries are", "update ledger_entries set institution_payout_amount = 2.01"),
+        ("another digest", "update ledger_entries set institution_payout_amount = 2.01"),
+        ("entries are", "update journal_lines set amount = 2 * amount"),
         ("another digest", "update ledger_entries set commission_amount = 0.01"),
         ("another digest", "update adjustments set created_at = created_at - interval 1 second"),
-        ("entries are", "delete from statement_settlements"),
+        ("entries are", "delete from closed_settlements"),
     ],
 )
 def test_what_was_changed_is_found(made: Job, says: str, harm: str) -> None:
@@ -537,8 +539,9 @@ class Simulated:
         )
         back = now - timedelta(days=self.chance.choice([0, 0, 0, 20]))
         at = max(back, newest) if newest else back
-        with self.store.transaction():
-            settle(self.store, run_no=next_run(self.store, at), now=at, actor="tester")
+        by = {"now": at, "actor": "tester"}
+        with self.store.transaction(), run_record(self.store, kind="settle", **by) as run:
+            settle(self.store, run_no=run.run_no, **by)
         self.items += [[amount, at, None] for amount in (*self.pending.values(), *self.deducted)]
         self.settled |= self.pending
         self.pending, self.deducted = {}, []

@@ -296,7 +296,13 @@ PICKED_TWICE = (
 )
 PAID_ONCE = "payouts_pay_their_statement"
 POSTED = "journal_is_what_was_done"
-STATED_ONCE = "statements_take_each_settlement_once"
+CLOSED_ONCE = "documents_take_each_settlement_once"
+ADD_UP = "documents_add_up"
+CLOSED = "update closed_settlements"
+LOST = "delete from closed_settlements"
+OF_STATEMENT = "where document = 'statement'"
+OF_INVOICE = "where document = 'invoice'"
+FOLLOWING = "documents_follow_each_other"
 TAKEN_BACK_WRONG = [
     "body = replace(body, 'amount\":', 'amount\":1') where kind = 'redemption.reversed'",
     "body = replace(body, 'reason\":\"', 'reason\":\"x') where kind = 'redemption.reversed'",
@@ -305,7 +311,6 @@ TAKEN_BACK_WRONG = [
 ]
 """What is done to events of reversals so that they say something else than the ledger."""
 
-INVOICED_ONCE = "invoices_take_each_settlement_once"
 WAITING = "waiting_is_what_waits"
 UNKNOWN = "select min(purchase_no) from unresolved_purchases"
 DECIDED = "select min(purchase_no) from recent_decisions where outcome <> 'merchant_unresolved'"
@@ -484,45 +489,43 @@ BREAKS = {
     "delete from journal_entries where entry_no = 1": "journal_balances",
     "insert into journal_entries select * replace (99 + entry_no as entry_no) from journal_entries"
     " limit 1": "journal_balances",
-    "update statements set entries = entries + 1, payable = payable + 1": "statements_add_up",
-    "update statements set payable = payable + 1": "statements_add_up",
+    "update statements set entries = entries + 1, payable = payable + 1": ADD_UP,
+    "update statements set payable = payable + 1": ADD_UP,
     "update payouts set amount = amount + 1": PAID_ONCE,
     "update payouts set number = 'X'": PAID_ONCE,
     "update payouts set currency = 'JPY'": PAID_ONCE,
     "update payouts set content = content || ' '": PAID_ONCE,
     "insert into bank_entries from bank_entries": POSTED,
-    "update statements set carried_out = -1, payable = payable + 1": "statements_add_up",
-    "update statements set entry_count = entry_count + 1": "statements_add_up",
-    "update statements set adjustment_count = 7": "statements_add_up",
-    "update statement_settlements set statement_no = 99": STATED_ONCE,
-    "update statement_settlements set institution_id = uuid()": STATED_ONCE,
-    "update statement_settlements set statement_no = statement_no - 1": STATED_ONCE,
-    "delete from statement_settlements where settlement_no = 1": STATED_ONCE,
-    "update statements set currency = 'JPY'": STATED_ONCE,
-    "update settlements set settled_at = '2026-11-01'": STATED_ONCE,
-    "update statements set place = place + 1": "statements_follow_each_other",
-    "update statements set number = number || '0'": "statements_follow_each_other",
-    "update statements set sha256 = '0' where place = 1": "statements_follow_each_other",
-    "update statements set previous_number = null": "statements_follow_each_other",
-    "update statements set carried_in = -1, carried_out = -1": "statements_follow_each_other",
-    "update statements set to_at = from_at where place = 1": "statements_follow_each_other",
-    "delete from statements where place = 1": "statements_follow_each_other",
-    "delete from statement_settlements": "statements_add_up",
-    "update statements set adjustments = adjustments - 1, carried_out = carried_out - 1": (
-        "statements_add_up"
-    ),
-    "update invoices set amount = amount + 0.01": "invoices_add_up",
-    "update invoices set line_count = line_count + 1": "invoices_add_up",
-    "delete from invoices where place > 1": "invoices_add_up",
-    "update invoices set currency = 'JPY'": "invoices_add_up",
-    "update invoiced_settlements set period_no = 1": INVOICED_ONCE,
-    "update invoiced_settlements set period_no = 99": INVOICED_ONCE,
-    "delete from invoiced_settlements where settlement_no = 1": INVOICED_ONCE,
-    "update invoices set place = place + 1": "invoices_follow_each_other",
-    "update invoices set number = number || '0'": "invoices_follow_each_other",
-    "update invoices set sha256 = '0' where place = 1": "invoices_follow_each_other",
-    "update invoices set previous_number = null": "invoices_follow_each_other",
-    "update invoices set amends = number": "invoices_follow_each_other",
+    "update statements set carried_out = -1, payable = payable + 1": ADD_UP,
+    "update statements set entry_count = entry_count + 1": ADD_UP,
+    "update statements set adjustment_count = 7": ADD_UP,
+    f"{CLOSED} set closing_no = 99 {OF_STATEMENT}": CLOSED_ONCE,
+    f"{CLOSED} set institution_id = uuid() {OF_STATEMENT}": CLOSED_ONCE,
+    f"{CLOSED} set closing_no = closing_no - 1 {OF_STATEMENT}": CLOSED_ONCE,
+    f"{LOST} {OF_STATEMENT} and settlement_no = 1": CLOSED_ONCE,
+    "update statements set currency = 'JPY'": CLOSED_ONCE,
+    "update settlements set settled_at = '2026-11-01'": CLOSED_ONCE,
+    "update statements set place = place + 1": FOLLOWING,
+    "update statements set number = number || '0'": FOLLOWING,
+    "update statements set sha256 = '0' where place = 1": FOLLOWING,
+    "update statements set previous_number = null": FOLLOWING,
+    "update statements set carried_in = -1, carried_out = -1": FOLLOWING,
+    "update statements set to_at = from_at where place = 1": FOLLOWING,
+    "delete from statements where place = 1": FOLLOWING,
+    f"{LOST} {OF_STATEMENT}": ADD_UP,
+    "update statements set adjustments = adjustments - 1, carried_out = carried_out - 1": ADD_UP,
+    "update invoices set amount = amount + 0.01": ADD_UP,
+    "update invoices set line_count = line_count + 1": ADD_UP,
+    "delete from invoices where place > 1": ADD_UP,
+    "update invoices set currency = 'JPY'": ADD_UP,
+    f"{CLOSED} set closing_no = 1 {OF_INVOICE}": CLOSED_ONCE,
+    f"{CLOSED} set closing_no = 99 {OF_INVOICE}": CLOSED_ONCE,
+    f"{LOST} {OF_INVOICE} and settlement_no = 1": CLOSED_ONCE,
+    "update invoices set place = place + 1": FOLLOWING,
+    "update invoices set number = number || '0'": FOLLOWING,
+    "update invoices set sha256 = '0' where place = 1": FOLLOWING,
+    "update invoices set previous_number = null": FOLLOWING,
+    "update invoices set amends = number": FOLLOWING,
     "delete from adjustments": "reversals_are_given_back",
     "insert into adjustments select * from adjustments": "reversals_are_given_back",
     "update adjustments set institution_payout_amount = 0": "reversals_are_given_back",

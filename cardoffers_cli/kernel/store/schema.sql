@@ -771,14 +771,6 @@ create table statements (
     tax_note varchar
 );
 
--- name: statement_settlements
--- Grain: one row per settlement that a statement took: it is on that one for ever. Append only.
-create table statement_settlements (
-    settlement_no bigint not null primary key,
-    institution_id uuid not null,
-    statement_no bigint not null
-);
-
 -- name: invoice_periods
 -- A month for which all merchants were invoiced. Grain: one row per period that was closed. Append only.
 create table invoice_periods (
@@ -790,13 +782,15 @@ create table invoice_periods (
     actor varchar not null
 );
 
--- name: invoiced_settlements
--- Grain: one row per settlement that a period of invoices took: it is of that one for ever.
--- Append only.
-create table invoiced_settlements (
-    settlement_no bigint not null primary key,
+-- name: closed_settlements
+-- Grain: one row per settlement that a statement took, and per one that a period of invoices took: it
+-- is of that one for ever. Append only.
+create table closed_settlements (
+    document varchar not null,  -- statement, or invoice
+    settlement_no bigint not null,
     institution_id uuid not null,
-    period_no bigint not null
+    closing_no bigint not null,  -- of the statement, or of the period of invoices
+    primary key (document, settlement_no)
 );
 
 -- name: invoices
