@@ -114,52 +114,34 @@ with last_runs as (
     group by reconciliations.institution_id
 ),
 both_sides as (
-    select
-        reconciliation_totals.institution_id, reconciliation_totals.code,
-        reconciliation_totals.currency, reconciliation_totals.verdicts,
-        reconciliation_totals.redemptions, reconciliation_totals.credited_rows,
-        reconciliation_totals.statements, reconciliation_totals.bank_entries,
-        reconciliation_totals.amount, reconciliation_totals.credited_amount,
-        reconciliation_totals.moved_amount
+    select reconciliation_totals.*, 1 as sign
     from reconciliation_totals
-    inner join last_runs
+    semi join last_runs
         on last_runs.institution_id = reconciliation_totals.institution_id
         and last_runs.run_no = reconciliation_totals.run_no
-    union all
-    select
-        current_verdicts.institution_id, current_verdicts.code, current_verdicts.currency,
-        -count(*), -count(*) filter (where current_verdicts.subject = 'redemption'),
-        -coalesce(
-            sum(current_verdicts.credited_rows)
-                filter (where not is_of_bank(current_verdicts.subject)),
-            0
-        ),
-        -count(*) filter (where current_verdicts.subject = 'statement'),
-        -coalesce(
-            sum(current_verdicts.credited_rows) filter (where is_of_bank(current_verdicts.subject)),
-            0
-        ),
-        -coalesce(sum(current_verdicts.amount), 0),
-        -sum(current_verdicts.credited_amount), -sum(current_verdicts.moved_amount)
-    from current_verdicts
-    where current_verdicts.code <> 'known_now'
-    group by current_verdicts.institution_id, current_verdicts.code, current_verdicts.currency
+    union all by name
+    select verdict_sums.* exclude (subject, subject_no), -1 as sign
+    from verdict_sums
+    semi join current_verdicts
+        on current_verdicts.institution_id = verdict_sums.institution_id
+        and current_verdicts.subject = verdict_sums.subject
+        and current_verdicts.subject_no = verdict_sums.subject_no
+        and current_verdicts.run_no = verdict_sums.run_no
 )
 select
-    both_sides.institution_id, both_sides.code, both_sides.currency,
-    sum(both_sides.verdicts) as too_many, sum(both_sides.redemptions) as redemptions,
-    sum(both_sides.credited_rows) as credited_rows, sum(both_sides.statements) as statements,
-    sum(both_sides.bank_entries) as bank_entries, sum(both_sides.amount) as amount,
-    sum(both_sides.credited_amount) as credited_amount,
-    sum(both_sides.moved_amount) as moved_amount
+    institution_id, code, currency, sum(sign * verdicts) as too_many,
+    sum(sign * redemptions) as redemptions, sum(sign * credited_rows) as credited_rows,
+    sum(sign * statements) as statements, sum(sign * bank_entries) as bank_entries,
+    sum(sign * amount) as amount, sum(sign * credited_amount) as credited_amount,
+    sum(sign * moved_amount) as moved_amount
 from both_sides
-group by both_sides.institution_id, both_sides.code, both_sides.currency
-having sum(both_sides.verdicts) <> 0
-    or sum(both_sides.redemptions) <> 0
-    or sum(both_sides.credited_rows) <> 0
-    or sum(both_sides.statements) <> 0
-    or sum(both_sides.bank_entries) <> 0
-    or sum(both_sides.amount) <> 0
-    or sum(both_sides.credited_amount) <> 0
-    or sum(both_sides.moved_amount) <> 0
-order by both_sides.institution_id, both_sides.code, both_sides.currency;
+group by institution_id, code, currency
+having sum(sign * verdicts) <> 0
+    or sum(sign * redemptions) <> 0
+    or sum(sign * credited_rows) <> 0
+    or sum(sign * statements) <> 0
+    or sum(sign * bank_entries) <> 0
+    or sum(sign * amount) <> 0
+    or sum(sign * credited_amount) <> 0
+    or sum(sign * moved_amount) <> 0
+order by institution_id, code, currency;

@@ -117,8 +117,9 @@ def judge(
     verdicts = "first_verdicts" if is_first else "later_verdicts"
     store.execute(f"credits/reconcile:{verdicts}", judged, run_no=run_no)
     store.execute("credits/reconcile:totals", referred.asked, run_no=run_no)
-    store.execute("credits/reconcile:reconciliations", referred.asked, run_no=run_no)
-    differences = store.rows("credits/reconcile:differences", referred.asked, run_no=run_no)
+    sides = store.make("credits/reconcile:sides", referred.asked)
+    store.execute("credits/reconcile:reconciliations", referred.asked, sides, run_no=run_no)
+    differences = store.rows("credits/reconcile:differences", sides, run_no=run_no)
     if differences:
         slugs = ", ".join(sorted({difference["slug"] for difference in differences}))
         raise StoreDamaged(

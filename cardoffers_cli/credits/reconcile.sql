@@ -514,217 +514,144 @@ insert into reconciliation_totals (
     institution_id, run_no, code, currency, verdicts, redemptions, credited_rows, statements,
     bank_entries, amount, credited_amount, moved_amount
 )
-with said as (
+with replaced as (
     select
-        reconciliation_verdicts.institution_id, reconciliation_verdicts.subject,
-        reconciliation_verdicts.subject_no
-    from reconciliation_verdicts
-    where reconciliation_verdicts.run_no = $run_no
-),
-replaced as (
-    select
-        said.institution_id, said.subject, said.subject_no,
-        max_by(
-            struct_pack(
-                code := reconciliation_verdicts.code,
-                currency := reconciliation_verdicts.currency,
-                amount := reconciliation_verdicts.amount,
-                credited_amount := reconciliation_verdicts.credited_amount,
-                moved_amount := reconciliation_verdicts.moved_amount,
-                credited_rows := reconciliation_verdicts.credited_rows
-            ),
-            reconciliation_verdicts.run_no
-        ) as verdict
-    from reconciliation_verdicts
-    inner join said
-        on said.subject = reconciliation_verdicts.subject
-        and said.subject_no = reconciliation_verdicts.subject_no
-        and said.institution_id = reconciliation_verdicts.institution_id
-    where reconciliation_verdicts.run_no < $run_no
-    group by said.institution_id, said.subject, said.subject_no
+        before.institution_id, before.subject, before.subject_no, max(before.run_no) as run_no
+    from reconciliation_verdicts as before
+    semi join reconciliation_verdicts as said
+        on said.institution_id = before.institution_id
+        and said.subject = before.subject
+        and said.subject_no = before.subject_no
+        and said.run_no = $run_no
+    where before.run_no < $run_no
+    group by before.institution_id, before.subject, before.subject_no
 ),
 parts as (
     select
-        reconciliation_totals.institution_id, reconciliation_totals.code,
-        reconciliation_totals.currency, reconciliation_totals.verdicts,
-        reconciliation_totals.redemptions, reconciliation_totals.credited_rows,
-        reconciliation_totals.statements, reconciliation_totals.bank_entries,
-        reconciliation_totals.amount, reconciliation_totals.credited_amount,
-        reconciliation_totals.moved_amount
+        institution_id, code, currency, verdicts, redemptions, credited_rows, statements,
+        bank_entries, amount, credited_amount, moved_amount, 1 as sign
     from reconciliation_totals
-    inner join asked
+    semi join asked
         on asked.institution_id = reconciliation_totals.institution_id
         and asked.after_run_no = reconciliation_totals.run_no
     union all
     select
-        reconciliation_verdicts.institution_id, reconciliation_verdicts.code,
-        reconciliation_verdicts.currency, count(*),
-        count(*) filter (where reconciliation_verdicts.subject = 'redemption'),
-        coalesce(
-            sum(reconciliation_verdicts.credited_rows)
-                filter (where not is_of_bank(reconciliation_verdicts.subject)),
-            0
-        ),
-        count(*) filter (where reconciliation_verdicts.subject = 'statement'),
-        coalesce(
-            sum(reconciliation_verdicts.credited_rows)
-                filter (where is_of_bank(reconciliation_verdicts.subject)),
-            0
-        ),
-        coalesce(sum(reconciliation_verdicts.amount), 0),
-        sum(reconciliation_verdicts.credited_amount), sum(reconciliation_verdicts.moved_amount)
-    from reconciliation_verdicts
-    where reconciliation_verdicts.run_no = $run_no
-    group by
-        reconciliation_verdicts.institution_id, reconciliation_verdicts.code,
-        reconciliation_verdicts.currency
+        institution_id, code, currency, verdicts, redemptions, credited_rows, statements,
+        bank_entries, amount, credited_amount, moved_amount, 1 as sign
+    from verdict_sums
+    where verdict_sums.run_no = $run_no
     union all
     select
-        replaced.institution_id, replaced.verdict.code, replaced.verdict.currency, -count(*),
-        -count(*) filter (where replaced.subject = 'redemption'),
-        -coalesce(
-            sum(replaced.verdict.credited_rows) filter (where not is_of_bank(replaced.subject)), 0
-        ),
-        -count(*) filter (where replaced.subject = 'statement'),
-        -coalesce(
-            sum(replaced.verdict.credited_rows) filter (where is_of_bank(replaced.subject)), 0
-        ),
-        -coalesce(sum(replaced.verdict.amount), 0),
-        -sum(replaced.verdict.credited_amount), -sum(replaced.verdict.moved_amount)
-    from replaced
-    group by replaced.institution_id, replaced.verdict.code, replaced.verdict.currency
+        institution_id, code, currency, verdicts, redemptions, credited_rows, statements,
+        bank_entries, amount, credited_amount, moved_amount, -1 as sign
+    from verdict_sums
+    semi join replaced
+        on replaced.institution_id = verdict_sums.institution_id
+        and replaced.subject = verdict_sums.subject
+        and replaced.subject_no = verdict_sums.subject_no
+        and replaced.run_no = verdict_sums.run_no
 )
 select
-    parts.institution_id, $run_no, parts.code, parts.currency, sum(parts.verdicts),
-    sum(parts.redemptions), sum(parts.credited_rows), sum(parts.statements),
-    sum(parts.bank_entries), sum(parts.amount),
-    sum(parts.credited_amount), sum(parts.moved_amount)
+    institution_id, $run_no, code, currency, sum(sign * verdicts), sum(sign * redemptions),
+    sum(sign * credited_rows), sum(sign * statements), sum(sign * bank_entries),
+    sum(sign * amount), sum(sign * credited_amount), sum(sign * moved_amount)
 from parts
-where parts.code <> 'known_now'
-group by parts.institution_id, parts.code, parts.currency
-having sum(parts.verdicts) <> 0;
+group by institution_id, code, currency
+having sum(sign * verdicts) <> 0;
+
+-- name: sides
+-- reads: asked(institution_id, is_credited, is_paid)
+-- makes: sides(institution_id, is_of_bank, currency, subjects, rows, amount, moved_amount,
+--     last_subject_no, last_row_no)
+-- Makes sides: both sides counted where they stand, whatever the verdicts say: redemptions and their
+-- cashback, credited rows and what they moved; statements and what they pay, entries of banks and what
+-- they moved, whatever the currency. Grain: one row per institution, table and currency.
+create temp table sides as
+select
+    ledger_entries.institution_id, false as is_of_bank, ledger_entries.currency,
+    count(*) as subjects, 0 as rows, sum(ledger_entries.institution_payout_amount) as amount,
+    0 as moved_amount, max(ledger_entries.redemption_no) as last_subject_no, null as last_row_no
+from ledger_entries
+inner join asked on asked.institution_id = ledger_entries.institution_id
+where asked.is_credited
+group by ledger_entries.institution_id, ledger_entries.currency
+union all
+select
+    credits.institution_id, false, credits.currency, 0, count(*), 0,
+    sum(moved_by(credits.status, credits.amount)), null, max(credits.credit_no)
+from credits
+semi join asked on asked.institution_id = credits.institution_id
+group by credits.institution_id, credits.currency
+union all
+select
+    statements.institution_id, true, 'all', count(*), 0, sum(statements.payable), 0, null, null
+from statements
+inner join asked on asked.institution_id = statements.institution_id
+where asked.is_paid
+    and statements.payable > 0
+group by statements.institution_id
+union all
+select
+    asked.institution_id, true, 'all', 0, count(*), 0,
+    coalesce(
+        sum(moved_by_bank(bank_bookings.status, bank_bookings.direction, bank_bookings.amount)), 0
+    ),
+    null, null
+from bank_bookings
+inner join asked
+    on asked.institution_id = coalesce(bank_bookings.institution_id, no_institution())
+group by asked.institution_id;
 
 -- name: reconciliations
--- reads: asked(institution_id, is_credited, is_paid)
+-- reads: asked(institution_id), sides(institution_id, is_of_bank, subjects, rows, last_subject_no,
+--     last_row_no)
 -- Writes how many redemptions and credited rows there are, statements to be paid and entries of banks,
--- and how far this run went; once for each run. All sides are counted where they stand, whatever the
--- verdicts say.
+-- and how far this run went; once for each run.
 insert into reconciliations (
     institution_id, run_no, redemptions, credited_rows, verdicts, last_redemption_no,
     last_credit_no, statements, bank_entries
 )
-with made as (
-    select
-        ledger_entries.institution_id, count(*) as redemptions,
-        max(ledger_entries.redemption_no) as redemption_no
-    from ledger_entries
-    inner join asked on asked.institution_id = ledger_entries.institution_id
-    where asked.is_credited
-    group by ledger_entries.institution_id
-),
-sent as (
-    select
-        credits.institution_id, count(*) as credited_rows, max(credits.credit_no) as credit_no
-    from credits
-    group by credits.institution_id
-),
-paid as (
-    select statements.institution_id, count(*) as statements
-    from statements
-    inner join asked on asked.institution_id = statements.institution_id
-    where asked.is_paid
-        and statements.payable > 0
-    group by statements.institution_id
-),
-banked as (
-    select
-        coalesce(bank_bookings.institution_id, no_institution()) as institution_id,
-        count(*) as entries
-    from bank_bookings
-    group by coalesce(bank_bookings.institution_id, no_institution())
-),
-counted as (
-    select
-        reconciliation_totals.institution_id, sum(reconciliation_totals.verdicts) as verdicts
+with counted as (
+    select institution_id, sum(verdicts) as verdicts
     from reconciliation_totals
-    where reconciliation_totals.run_no = $run_no
-        and reconciliation_totals.redemptions + reconciliation_totals.credited_rows > 0
-    group by reconciliation_totals.institution_id
+    where run_no = $run_no
+        and redemptions + credited_rows > 0
+    group by institution_id
 )
 select
-    asked.institution_id, $run_no, coalesce(made.redemptions, 0), coalesce(sent.credited_rows, 0),
-    coalesce(counted.verdicts, 0), coalesce(made.redemption_no, -1), coalesce(sent.credit_no, -1),
-    coalesce(paid.statements, 0), coalesce(banked.entries, 0)
+    asked.institution_id, $run_no,
+    coalesce(sum(sides.subjects) filter (where not sides.is_of_bank), 0),
+    coalesce(sum(sides.rows) filter (where not sides.is_of_bank), 0),
+    coalesce(any_value(counted.verdicts), 0), coalesce(max(sides.last_subject_no), -1),
+    coalesce(max(sides.last_row_no), -1),
+    coalesce(sum(sides.subjects) filter (where sides.is_of_bank), 0),
+    coalesce(sum(sides.rows) filter (where sides.is_of_bank), 0)
 from asked
-left join sent on sent.institution_id = asked.institution_id
+left join sides on sides.institution_id = asked.institution_id
 left join counted on counted.institution_id = asked.institution_id
-left join made on made.institution_id = asked.institution_id
-left join paid on paid.institution_id = asked.institution_id
-left join banked on banked.institution_id = asked.institution_id;
+group by asked.institution_id;
 
 -- name: differences
--- reads: asked(institution_id, is_credited, is_paid)
--- Where the totals of a run are not those of both sides, counted where they stand: redemptions and
--- their cashback, credited rows and what they moved; statements and what they pay, entries of banks and
--- what they moved, whatever the currency. Grain: one row per institution, side and currency.
-with of_sides as (
+-- reads: sides(institution_id, is_of_bank, currency, subjects, rows, amount, moved_amount)
+-- Where the totals of a run are not those of both sides. Grain: one row per institution, side and
+-- currency.
+with both_sides as (
     select
-        reconciliation_totals.institution_id,
-        reconciliation_totals.statements + reconciliation_totals.bank_entries > 0 as is_of_bank,
-        reconciliation_totals.currency,
-        reconciliation_totals.redemptions + reconciliation_totals.statements as subjects,
-        reconciliation_totals.credited_rows + reconciliation_totals.bank_entries as rows,
-        reconciliation_totals.amount, reconciliation_totals.moved_amount
+        institution_id, statements + bank_entries > 0 as is_of_bank,
+        case when statements + bank_entries > 0 then 'all' else currency end as currency,
+        redemptions + statements as subjects, credited_rows + bank_entries as rows, amount,
+        moved_amount
     from reconciliation_totals
-    where reconciliation_totals.run_no = $run_no
+    where run_no = $run_no
     union all
-    select
-        ledger_entries.institution_id, false, ledger_entries.currency, -count(*), 0,
-        -sum(ledger_entries.institution_payout_amount), 0
-    from ledger_entries
-    inner join asked on asked.institution_id = ledger_entries.institution_id
-    where asked.is_credited
-    group by ledger_entries.institution_id, ledger_entries.currency
-    union all
-    select
-        credits.institution_id, false, credits.currency, 0, -count(*), 0,
-        -sum(moved_by(credits.status, credits.amount))
-    from credits
-    group by credits.institution_id, credits.currency
-    union all
-    select
-        statements.institution_id, true, statements.currency, -count(*), 0,
-        -sum(statements.payable), 0
-    from statements
-    inner join asked on asked.institution_id = statements.institution_id
-    where asked.is_paid
-        and statements.payable > 0
-    group by statements.institution_id, statements.currency
-    union all
-    select
-        coalesce(bank_bookings.institution_id, no_institution()), true, null, 0, -count(*), 0,
-        -coalesce(
-            sum(
-                moved_by_bank(bank_bookings.status, bank_bookings.direction, bank_bookings.amount)
-            ),
-            0
-        )
-    from bank_bookings
-    group by coalesce(bank_bookings.institution_id, no_institution())
-),
-both_sides as (
-    select
-        of_sides.institution_id, of_sides.is_of_bank,
-        case when of_sides.is_of_bank then 'all' else of_sides.currency end as currency,
-        of_sides.subjects, of_sides.rows, of_sides.amount, of_sides.moved_amount
-    from of_sides
+    select institution_id, is_of_bank, currency, -subjects, -rows, -amount, -moved_amount
+    from sides
 )
 select
     coalesce(institutions.slug, 'the bank') as slug, both_sides.currency,
     sum(both_sides.subjects) as subjects, sum(both_sides.rows) as rows,
     sum(both_sides.amount) as amount, sum(both_sides.moved_amount) as moved_amount
 from both_sides
-inner join asked on asked.institution_id = both_sides.institution_id
 left join institutions on institutions.institution_id = both_sides.institution_id
 group by institutions.slug, both_sides.is_of_bank, both_sides.currency
 having sum(both_sides.subjects) <> 0

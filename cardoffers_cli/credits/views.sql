@@ -52,26 +52,26 @@ with newest as (
         reconciliation_verdicts.institution_id, reconciliation_verdicts.subject,
         reconciliation_verdicts.subject_no
 )
-select
-    reconciliation_verdicts.institution_id,
-    reconciliation_verdicts.subject,
-    reconciliation_verdicts.subject_no,
-    reconciliation_verdicts.run_no,
-    reconciliation_verdicts.code,
-    reconciliation_verdicts.finding_id,
-    reconciliation_verdicts.currency,
-    reconciliation_verdicts.amount,
-    reconciliation_verdicts.credited_amount,
-    reconciliation_verdicts.moved_amount,
-    reconciliation_verdicts.credited_rows,
-    reconciliation_verdicts.since_at,
-    reconciliation_verdicts.bank_code
+select reconciliation_verdicts.*
 from reconciliation_verdicts
 inner join newest
     on newest.institution_id = reconciliation_verdicts.institution_id
     and newest.subject = reconciliation_verdicts.subject
     and newest.subject_no = reconciliation_verdicts.subject_no
     and newest.run_no = reconciliation_verdicts.run_no;
+
+-- name: verdict_sums
+-- What each verdict adds to the totals of its run. Grain: one row per verdict.
+create or replace view verdict_sums as
+select
+    institution_id, subject, subject_no, run_no, code, currency, 1 as verdicts,
+    case subject when 'redemption' then 1 else 0 end as redemptions,
+    case when is_of_bank(subject) then 0 else credited_rows end as credited_rows,
+    case subject when 'statement' then 1 else 0 end as statements,
+    case when is_of_bank(subject) then credited_rows else 0 end as bank_entries,
+    coalesce(amount, 0) as amount, credited_amount, moved_amount
+from reconciliation_verdicts
+where code <> 'known_now';
 
 -- name: reconciliation_findings
 -- What reconciliation found wrong, and how far that is (rules.md#findings-of-reconciliation): resolved

@@ -351,10 +351,13 @@ def test_each_control_total_alone_is_noticed(store: Store, column: str) -> None:
     run(store)
     asked = store.make("credits/reconcile:asked", institution_id=None)
     ((run_no,),) = select(store, "select max(run_no) from reconciliations")
-    differences = "credits/reconcile:differences"
-    assert [] == store.rows(differences, asked, run_no=run_no)
+    differences, sides = (
+        "credits/reconcile:differences",
+        store.make("credits/reconcile:sides", asked),
+    )
+    assert [] == store.rows(differences, sides, run_no=run_no)
     store.connection.execute(f"update reconciliation_totals set {column} = {column} + 1")  # noqa: S608
-    (found,) = store.rows(differences, asked, run_no=run_no)
+    (found,) = store.rows(differences, sides, run_no=run_no)
     off = [found[name] for name in ("subjects", "rows", "amount", "moved_amount")]
     assert (1, 3) == (off.count(1), off.count(0))
 
