@@ -192,7 +192,7 @@ class DocumentKind(Generic[D]):
 
     Lines are found by the field `closing`, and in that by those of `key`. Documents follow each
     other in `order`, each one that has the same `chain`. A file has its `head`, amounts `before`
-    its lines and `behind` them, by the names that JSON has.
+    its lines and `behind` them, by the names that JSON has. Its `sums` are of its lines.
     """
 
     noun: str
@@ -207,6 +207,7 @@ class DocumentKind(Generic[D]):
     head: tuple[str, ...]
     before: tuple[str, ...]
     behind: tuple[str, ...]
+    sums: tuple[str, ...]
 
     def told(self, document: D) -> Record:
         """Return a document in the shape that it is told in."""
@@ -277,6 +278,7 @@ STATEMENT = DocumentKind(
     ),
     before=("carried_in",),
     behind=("carried_out", "payable"),
+    sums=("entry_count", "adjustment_count", "entries", "adjustments"),
 )
 INVOICE = DocumentKind(
     noun="invoice",
@@ -294,4 +296,5 @@ INVOICE = DocumentKind(
     ),
     before=(),
     behind=("amount",),
+    sums=("line_count", "amount"),
 )

@@ -225,14 +225,14 @@ def test_the_files_of_an_invoice_say_the_same(made: Job, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("says", "harm"),
     [
-        ("lines of", "update invoices set amount = amount + 1"),
-        ("lines of", "update ledger_entries set merchant_funded_amount = 9"),
+        ("amount says", "update invoices set amount = amount + 1"),
+        ("amount says", "update ledger_entries set merchant_funded_amount = 9"),
         ("another digest", "update invoices set sha256 = 'x' where place = 1"),
         ("another digest", "update invoices set due_on = '2027-01-01'"),
         ("another number", "update invoices set previous_number = 'x'"),
         ("is another by now", "update invoices set previous_sha256 = 'x'"),
         ("does not follow", "update invoices set place = 7 where place = 1"),
-        ("lines of", "delete from closed_settlements"),
+        ("line_count says", "delete from closed_settlements"),
     ],
 )
 def test_what_was_changed_is_found(made: Job, says: str, harm: str) -> None:

@@ -429,8 +429,8 @@ def test_the_page_of_a_statement_prints_on_paper(made: Job, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("says", "harm"),
     [
-        ("entries are", "update statements set entries = entries + 1, payable = payable + 1"),
-        ("entry_count is", "update statements set entry_count = 7"),
+        ("entries says", "update statements set entries = entries + 1, payable = payable + 1"),
+        ("entry_count says", "update statements set entry_count = 7"),
         ("carried_in is", "update statements set carried_in = -1 where place = 2"),
         ("not the sum of the rest", "update statements set payable = 7 where place = 1"),
         ("another statement", "update statements set previous_number = 'X' where place = 2"),
@@ -439,10 +439,10 @@ def test_the_page_of_a_statement_prints_on_paper(made: Job, tmp_path: Path) -> N
         ("does not begin where", "update statements set from_at = '2026-07-02' where place = 2"),
         ("does not follow", "update statements set place = 3 where place = 2"),
         ("another digest", "update ledger_entries set institution_payout_amount = 2.01"),
-        ("entries are", "update journal_lines set amount = 2 * amount"),
+        ("entries says", "update journal_lines set amount = 2 * amount"),
         ("another digest", "update ledger_entries set commission_amount = 0.01"),
         ("another digest", "update adjustments set created_at = created_at - interval 1 second"),
-        ("entries are", "delete from closed_settlements"),
+        ("entries says", "delete from closed_settlements"),
     ],
 )
 def test_what_was_changed_is_found(made: Job, says: str, harm: str) -> None:
