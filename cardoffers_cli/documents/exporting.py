@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from cardoffers_cli.documents.kinds import D, Statement
 from cardoffers_cli.documents.page import invoice_page, statement_page
 from cardoffers_cli.documents.questions import csv_pieces, find_document, lines, settlements_of
+from cardoffers_cli.kernel.disk.folders import digest_of
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.sheets.pages import MOST_ROWS, write_page
 from cardoffers_cli.kernel.sheets.sheets import Sheet
@@ -91,17 +92,23 @@ def export(
 ) -> list[DocumentFile]:
     """Write the files of a document into a folder, each whole or not at all.
 
-    They are called after its number; beside its CSV file stands the digest, as sha256sum has it.
+    They are called after its number. Beside the CSV file of its lines stand what it says of itself,
+    and the digest of the lines, as sha256sum has it.
     """
-    written = []
     number = opened.document.number
+    written = []
     for form in forms:
         with replacing(folder / f"{number}.{form}", mode=mode) as out:
             opened.write(form, out)
         written.append(DocumentFile(number=number, file=f"{number}.{form}", form=form))
-        if form == "csv":
-            file = f"{number}.csv.sha256"
+        if form != "csv":
+            continue
+        sealed = f"{digest_of(folder / f'{number}.csv')}  {number}.csv\n".encode()
+        beside = {"csv.sha256": sealed, "head.csv": opened.kind.head_csv(opened.document)}
+        for ending, content in beside.items():
+            file = f"{number}.{ending}"
             with replacing(folder / file, mode=mode) as out:
-                out.write(f"{opened.document.sha256}  {number}.csv\n".encode())
-            written.append(DocumentFile(number=number, file=file, form="sha256"))
+                out.write(content)
+            form_of = ending.rpartition(".")[2]
+            written.append(DocumentFile(number=number, file=file, form=form_of))
     return written

@@ -6,11 +6,9 @@ once; of every merchant and currency in them it has one invoice, and one credit 
 earlier invoice of which something was reversed. Lines are read of the ledger, which keeps them
 (rules.md#statements, rules.md#invoices).
 
-The CSV file of a document has bytes that never change, and their digest is kept. It is one table,
-so that any program reads it: rows of its head, its lines, and rows of its end, each with its
-`kind`. Amounts stand in the last column of amounts where they add up, and everything else in
-`value`: carried_in + entry lines + adjustment lines = carried_out + payable of a statement, and the
-lines of an invoice make its amount.
+The files of a document have bytes that never change. One is a table of its lines, a row for each,
+which any program reads; the other has what the document says of itself. The digest that is kept,
+and that the next document names, is of both, the head first.
 """
 
 from __future__ import annotations
@@ -191,8 +189,8 @@ class DocumentKind(Generic[D]):
     """What tells one kind from the other: its words, its key, and what stands in its file.
 
     Lines are found by the field `closing`, and in that by those of `key`. Documents follow each
-    other in `order`, each one that has the same `chain`. A file has its `head`, amounts `before`
-    its lines and `behind` them, by the names that JSON has. Its `sums` are of its lines.
+    other in `order`, each one that has the same `chain`. The `head` is by the names that JSON has,
+    and its `sums` are of the lines.
     """
 
     noun: str
@@ -205,8 +203,6 @@ class DocumentKind(Generic[D]):
     order: tuple[str, ...]
     chain: str
     head: tuple[str, ...]
-    before: tuple[str, ...]
-    behind: tuple[str, ...]
     sums: tuple[str, ...]
 
     def told(self, document: D) -> Record:
@@ -223,39 +219,23 @@ class DocumentKind(Generic[D]):
         values = (document[name] for name in self.key)
         return " ".join(str(value) for value in values if value is not None)
 
-    def pieces(
-        self, document: Mapping[str, Any], lines: Iterable[Sequence[str]]
-    ) -> Iterator[bytes]:
-        """Yield the CSV file piece by piece; `lines` are those of its lines, some at a time.
-
-        Tax fields stand in the head where there are any: so what has none has the bytes that it
-        always had.
-        """
-        header = ",".join([*(column.name for column in columns_of(self.line)), "value"])
+    def head_csv(self, document: Mapping[str, Any]) -> bytes:
+        """Return the file of what a document says of itself: rows of a name and a value."""
         names = (*self.head, *(name for name in TAXES if document.get(name)))
-        head = (self._row(name, document, value=guarded_text(document[name])) for name in names)
-        yield _joined([header, *head, *(self._amount(name, document) for name in self.before)])
-        for some in lines:
-            yield _joined(some)
-        yield _joined([self._amount(name, document) for name in self.behind])
+        rows = (f"{name},{csv_cell(guarded_text(document[name]))}" for name in names)
+        return _joined(["name,value", *rows])
+
+    def lines_csv(self, lines: Iterable[Sequence[str]]) -> Iterator[bytes]:
+        """Yield the file of the lines piece by piece; they come some at a time."""
+        yield _joined([",".join(column.name for column in columns_of(self.line))])
+        yield from map(_joined, lines)
 
     def digest(self, document: Mapping[str, Any], lines: Iterable[Sequence[str]]) -> str:
-        """Return the SHA-256 of the CSV file, in hex."""
-        digest = hashlib.sha256()
-        for piece in self.pieces(document, lines):
+        """Return the SHA-256 of both files, the head first, in hex."""
+        digest = hashlib.sha256(self.head_csv(document))
+        for piece in self.lines_csv(lines):
             digest.update(piece)
         return digest.hexdigest()
-
-    def _amount(self, name: str, document: Mapping[str, Any]) -> str:
-        return self._row(name, document, amount=guarded_text(document[name]))
-
-    def _row(
-        self, kind: str, document: Mapping[str, Any], *, amount: str = "", value: str = ""
-    ) -> str:
-        """Write a row that is no line: its kind, the currency, and an amount or a value."""
-        names = [column.name for column in columns_of(self.line)]
-        cells = {"kind": kind, "currency": document["currency"], names[-1]: amount}
-        return ",".join(map(csv_cell, [*(cells.get(name, "") for name in names), value]))
 
 
 def _joined(lines: Sequence[str]) -> bytes:
@@ -274,10 +254,8 @@ STATEMENT = DocumentKind(
     chain="institution",
     head=(
         *("number", "institution_id", "from", "to", "previous_number", "previous_sha256"),
-        *("entries", "adjustments"),
+        *("currency", "carried_in", "entries", "adjustments", "carried_out", "payable"),
     ),
-    before=("carried_in",),
-    behind=("carried_out", "payable"),
     sums=("entry_count", "adjustment_count", "entries", "adjustments"),
 )
 INVOICE = DocumentKind(
@@ -292,9 +270,7 @@ INVOICE = DocumentKind(
     chain="series",
     head=(
         *("number", "merchant_id", "merchant_name", "from", "to", "issued_on", "net_days"),
-        *("due_on", "amends", "previous_number", "previous_sha256"),
+        *("due_on", "amends", "previous_number", "previous_sha256", "currency", "amount"),
     ),
-    before=(),
-    behind=("amount",),
     sums=("line_count", "amount"),
 )

@@ -129,7 +129,7 @@ def _head(
         "to, excluded": format_brief(document["to"]),
         **(terms or {}),
         **{name.replace("_", " "): document[name] for name in TAXES if document.get(name)},
-        "SHA-256 of its CSV file": document["sha256"],
+        "SHA-256 of its head and lines": document["sha256"],
         f"{'statement' if is_statement else 'number'} before it": document["previous_number"]
         or "none",
         "SHA-256 of that": document["previous_sha256"] or "none",

@@ -128,9 +128,9 @@ def csv_lines(
 
 
 def csv_pieces(store: Store, kind: DocumentKind[D], document: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield the CSV file of a document piece by piece."""
+    """Yield the CSV file of the lines of a document piece by piece."""
     every = csv_lines(store, kind, document)
-    return kind.pieces(document, (some for _, of_one in every for some in of_one))
+    return kind.lines_csv(some for _, of_one in every for some in of_one)
 
 
 def _merchant_of(store: Store, named: str) -> UUID:

@@ -196,7 +196,7 @@ select
         case when document = 'statement' then amount_text(merchant_funded_amount, minor_unit) end,
         amount_text(commission_amount, minor_unit),
         amount_text(institution_payout_amount, minor_unit),
-        case when document = 'invoice' then amount_text(merchant_funded_amount, minor_unit) end, ''
+        case when document = 'invoice' then amount_text(merchant_funded_amount, minor_unit) end
     ) as line
 from document_lines
 where document = $document

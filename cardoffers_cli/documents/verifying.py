@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class VerifiedDocument(Record):
     """A statement of an institution, or an invoice or credit note of a merchant, and the ledger.
 
-    `differences` are sentences, none if it is ok; `sha256` is the digest of its file as it would be
-    written now.
+    `differences` are sentences, none if it is ok; `sha256` is the digest of its files as they would
+    be written now.
     """
 
     number: str
@@ -101,7 +101,7 @@ def _verified(
     differences = [
         *_of_sums(kind, document, sums),
         *(_of_statement(document, before) if isinstance(document, Statement) else []),
-        *(["its file would have another digest"] if sha256 != document.sha256 else []),
+        *(["its files would have another digest"] if sha256 != document.sha256 else []),
         *_of_chain(document, before),
     ]
     return VerifiedDocument.part(

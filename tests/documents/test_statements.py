@@ -13,7 +13,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import fastexcel
+import polars as pl
 import pytest
 
 from browser import browser, shown
@@ -22,7 +24,7 @@ from cardoffers_cli.documents.kinds import STATEMENT, StatementLine
 from cardoffers_cli.documents.questions import document_rows, show_document
 from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.kernel.sheets.exports import csv_lines
-from cardoffers_cli.kernel.sheets.sheets import Sheet
+from cardoffers_cli.kernel.sheets.sheets import Sheet, columns_of
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
@@ -333,6 +335,10 @@ def exported(made: Job, folder: Path, number: str, *forms: str) -> dict[str, byt
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def rows_of(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode())))
+
+
 def test_the_same_statement_makes_the_same_bytes(made: Job, tmp_path: Path) -> None:
     closed = close(made, "2026-07")
     first = exported(made, tmp_path / "one", closed.number)
@@ -340,9 +346,11 @@ def test_the_same_statement_makes_the_same_bytes(made: Job, tmp_path: Path) -> N
     redeem(made, "07-20", "offer\nB")
     settle_due(made)
     assert first == exported(made, tmp_path / "two", closed.number)
-    name = f"{closed.number}.csv"
-    assert closed.sha256 == hashlib.sha256(first[name]).hexdigest()
-    assert f"{closed.sha256}  {name}\n".encode() == first[f"{name}.sha256"]
+    name, head = f"{closed.number}.csv", first[f"{closed.number}.head.csv"]
+    assert closed.sha256 == hashlib.sha256(head + first[name]).hexdigest()
+    assert (
+        f"{hashlib.sha256(first[name]).hexdigest()}  {name}\n".encode() == first[f"{name}.sha256"]
+    )
 
 
 def test_the_files_of_a_statement_say_the_same(made: Job, tmp_path: Path) -> None:
@@ -350,30 +358,36 @@ def test_the_files_of_a_statement_say_the_same(made: Job, tmp_path: Path) -> Non
     closed = close(made, "2026-07")
     files = exported(made, tmp_path / "out", closed.number)
     document = json.loads(files[f"{closed.number}.json"], parse_float=Decimal)
-    rows = list(csv.DictReader(io.StringIO(files[f"{closed.number}.csv"].decode())))
-    lines = [row for row in rows if row["redemption_id"]]
+    lines = rows_of(files[f"{closed.number}.csv"])
+    head = {row["name"]: row["value"] for row in rows_of(files[f"{closed.number}.head.csv"])}
     # what a line says is the same in both, and each file adds up
     sheet = Sheet.of(StatementLine, "lines", document["lines"])
-    kept = files[f"{closed.number}.csv"].decode().splitlines()
-    assert [f"{line.rstrip()}," for line in csv_lines(sheet)][1:] == [
-        line for line in kept if line.startswith(("entry,", "adjustment,"))
-    ]
+    assert [*csv_lines(sheet)] == files[f"{closed.number}.csv"].decode().splitlines(keepends=True)
     assert ["adjustment", "adjustment", "entry"] == sorted(row["kind"] for row in lines)
-    by_kind = {row["kind"]: row for row in rows}
-    assert [str(document[name]) for name in AMOUNTS] == [
-        by_kind[name]["institution_payout_amount"] or by_kind[name]["value"] for name in AMOUNTS
-    ]
-    signs = {"carried_out": -1, "payable": -1}
-    paid = [(row["kind"], Decimal(row["institution_payout_amount"] or 0)) for row in rows]
-    assert 0 == sum(signs.get(kind, 1) * amount for kind, amount in paid)
-    assert (document["previous_number"], document["previous_sha256"]) == (
-        by_kind["previous_number"]["value"],
-        by_kind["previous_sha256"]["value"],
-    )
+    told = {name: str(value) for name, value in document.items() if name in head}
+    assert told | {"from": head["from"], "to": head["to"]} == head
+    assert {*AMOUNTS} < {*head}
+    paid = sum(Decimal(row["institution_payout_amount"]) for row in lines)
+    carried_in, _, _, carried_out, payable = (Decimal(head[name]) for name in AMOUNTS)
+    assert carried_in + paid == carried_out + payable
     page = files[f"{closed.number}.html"].decode()
     for name in AMOUNTS:
         assert f"GBP {document[name]}" in page.replace("\u00a0", " ")
     assert closed.sha256 in page
+
+
+@pytest.mark.parametrize(("month", "kinds"), [("2026-05", []), ("2026-06", ["entry"] * 3)])
+def test_any_program_reads_the_lines_as_a_table(
+    made: Job, tmp_path: Path, month: str, kinds: list[str]
+) -> None:
+    closed = close(made, month)
+    exported(made, tmp_path / "out", closed.number)
+    path = tmp_path / "out" / f"{closed.number}.csv"
+    frame = pl.read_csv(path)
+    names = [*(column.name for column in columns_of(StatementLine))]
+    assert (kinds, names) == (frame["kind"].to_list(), frame.columns)
+    assert [(kind,) for kind in kinds] == duckdb.sql(f"select kind from '{path}'").fetchall()  # noqa: S608
+    assert kinds == [row["kind"] for row in rows_of(path.read_bytes())]
 
 
 def test_a_statement_is_a_workbook(made: Job, tmp_path: Path) -> None:
@@ -389,7 +403,7 @@ def test_an_offer_s_name_in_the_file_is_no_formula(made: Job, tmp_path: Path) ->
     closed = close(made, "2026-06")
     content = exported(made, tmp_path / "out", closed.number)[f"{closed.number}.csv"].decode()
     offers = {row["offer_id"] for row in csv.DictReader(io.StringIO(content))}
-    assert {"", '\'=A,"1"', "B"} == offers
+    assert {'\'=A,"1"', "B"} == offers
 
 
 def test_a_statement_outlives_its_tokens(made: Job) -> None:

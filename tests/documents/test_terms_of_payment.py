@@ -127,7 +127,7 @@ def written(made: Job, folder: Path) -> dict[str, str]:
     return {
         f"{form} of {noun}": (folder / f"{named}.{form}").read_text()
         for noun, named in (("statement", number), ("invoice", invoice.number))
-        for form in exporting.FORMS
+        for form in (*exporting.FORMS, "head.csv")
     }
 
 
@@ -142,7 +142,7 @@ def test_tax_fields_stand_unchanged_on_what_is_closed(made: Job, tmp_path: Path)
     for noun in ("statement", "invoice"):
         told = json.loads(files[f"json of {noun}"])
         assert TAX == {name: told[name] for name in TAX}
-        assert '"\'=Reverse charge, ""Art. 196"""' in files[f"csv of {noun}"]
+        assert '"\'=Reverse charge, ""Art. 196"""' in files[f"head.csv of {noun}"]
         assert "GB 123 4567 89" in files[f"html of {noun}"]
     assert all(each["ok"] for each in (*verify(made, STATEMENT), *verify(made, INVOICE)))
 
