@@ -19,10 +19,11 @@ from cardoffers_cli.documents.closing import InvoicedPeriod, close_invoices, clo
 from cardoffers_cli.documents.kinds import INVOICE
 from cardoffers_cli.documents.questions import document_rows, show_document
 from cardoffers_cli.documents.verifying import verify
+from cardoffers_cli.kernel.store.statements import statements
 from cardoffers_cli.kernel.words.errors import NotFound, Refused
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due
-from cardoffers_cli.storage.doctor import audits, offending
+from cardoffers_cli.storage.doctor import offending
 from settled import redeem_in
 from sizes import slow
 from tables import read, select, uid
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.job import Job
 
-AUDITS = [name for name in audits() if name.startswith("invoices_")]
+AUDITS = [*statements("documents/audits")]
 
 
 def day(text: str) -> datetime:

@@ -27,12 +27,13 @@ from cardoffers_cli.kernel.sheets.exports import csv_lines
 from cardoffers_cli.kernel.sheets.sheets import Sheet, columns_of
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.store.statements import statements
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.periods import Period
 from cardoffers_cli.river.redemptions import reverse, reverse_redemption
 from cardoffers_cli.river.settle import settle
 from cardoffers_cli.river.settlements import settle_due
-from cardoffers_cli.storage.doctor import audits, offending
+from cardoffers_cli.storage.doctor import offending
 from cardoffers_cli.storage.stores import init
 from settled import redeem_in
 from sizes import FULL, at_the_gate, slow, tries
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
-AUDITS = [name for name in audits() if name.startswith("statements_")]
+AUDITS = [*statements("documents/audits")]
 
 
 def day(text: str) -> datetime:
