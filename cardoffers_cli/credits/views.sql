@@ -78,26 +78,21 @@ where code <> 'known_now';
 -- by the first run that found something else of its subject, accepted by a person after the last that
 -- found it, or open. Amounts are those that were found last. Grain: one row per finding.
 create or replace view reconciliation_findings as
-with found as (
+with runs_of as (
     select
-        reconciliation_verdicts.finding_id, reconciliation_verdicts.institution_id,
-        reconciliation_verdicts.subject, reconciliation_verdicts.subject_no,
-        reconciliation_verdicts.code, min(reconciliation_verdicts.run_no) as first_run_no,
-        max(reconciliation_verdicts.run_no) as newest_run_no,
-        max_by(reconciliation_verdicts.currency, reconciliation_verdicts.run_no) as currency,
-        arg_max_null(reconciliation_verdicts.amount, reconciliation_verdicts.run_no) as amount,
-        max_by(reconciliation_verdicts.credited_amount, reconciliation_verdicts.run_no)
-            as credited_amount,
-        max_by(reconciliation_verdicts.credited_rows, reconciliation_verdicts.run_no)
-            as credited_rows,
-        max_by(reconciliation_verdicts.since_at, reconciliation_verdicts.run_no) as since_at,
-        arg_max_null(reconciliation_verdicts.bank_code, reconciliation_verdicts.run_no) as bank_code
+        institution_id, finding_id, min(run_no) as first_run_no, max(run_no) as newest_run_no
     from reconciliation_verdicts
-    where reconciliation_verdicts.finding_id is not null
-    group by
-        reconciliation_verdicts.finding_id, reconciliation_verdicts.institution_id,
-        reconciliation_verdicts.subject, reconciliation_verdicts.subject_no,
-        reconciliation_verdicts.code
+    where finding_id is not null
+    group by institution_id, finding_id
+),
+found as (
+    select
+        verdicts.* exclude (run_no, moved_amount), runs_of.first_run_no, runs_of.newest_run_no
+    from reconciliation_verdicts as verdicts
+    inner join runs_of
+        on runs_of.institution_id = verdicts.institution_id
+        and runs_of.finding_id = verdicts.finding_id
+        and runs_of.newest_run_no = verdicts.run_no
 ),
 ended as (
     select found.finding_id, min(reconciliation_verdicts.run_no) as run_no
@@ -119,19 +114,7 @@ accepted as (
     group by finding_acceptances.finding_id
 )
 select
-    found.finding_id,
-    found.institution_id,
-    found.subject,
-    found.subject_no,
-    found.code,
-    found.currency,
-    found.amount,
-    found.credited_amount,
-    found.credited_rows,
-    found.since_at,
-    found.bank_code,
-    found.first_run_no,
-    found.newest_run_no,
+    found.*,
     ended.run_no as resolved_run_no,
     case
         when ended.run_no is not null then 'resolved'
