@@ -70,7 +70,7 @@ inner join invoice_periods using (period_no);
 -- on a document of a kind.
 create or replace view document_lines as
 select
-    closed.document, closed.closing_no, cast(null as bigint) as amended_period_no,
+    'statement' as document, closed.closing_no, cast(null as bigint) as amended_period_no,
     cast(settled_lines.institution_id as varchar) as key, settled_lines.*
 from settled_lines
 inner join closed_settlements as closed
@@ -79,7 +79,7 @@ inner join closed_settlements as closed
 where closed.document = 'statement'
 union all
 select
-    closed.document, closed.closing_no,
+    'invoice', closed.closing_no,
     nullif(of_entry.closing_no, closed.closing_no) as amended_period_no,
     concat_ws(' ', settled_lines.merchant_id, settled_lines.currency, amended_period_no),
     settled_lines.*
@@ -88,7 +88,7 @@ inner join closed_settlements as closed
     on closed.settlement_no = settled_lines.settlement_no
     and closed.institution_id = settled_lines.institution_id
 inner join closed_settlements as of_entry
-    on of_entry.document = closed.document
+    on of_entry.document = 'invoice'
     and of_entry.settlement_no = settled_lines.entry_settlement_no
     and of_entry.institution_id = settled_lines.institution_id
 where closed.document = 'invoice';
