@@ -82,6 +82,7 @@ ROOMS_OF = {
     "pyspark": {"archive"},
     "rich": {"kernel/cli"},
     "stdnum": {"kernel/words"},
+    "holidays": {"payouts"},
     "textual": {"answers"},
     "typer": {"kernel/cli"},  # and in the commands of each slice
     "xlsxwriter": {"kernel/sheets"},

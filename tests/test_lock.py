@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
-EXTRAS = ("browse", "s3", "serve", "spark", "xlsx")
+EXTRAS = ("bank", "browse", "s3", "serve", "spark", "xlsx")
 FORM = re.compile(
     r"(?P<name>[a-z0-9-]+)==(?P<version>[^ ]+)(?: ; (?P<marker>[^\\]+))? \\\n"
     r"(?P<hashes>(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)"

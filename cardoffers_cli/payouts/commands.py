@@ -1,6 +1,7 @@
 """`cardoffers payout`: write the payment of a statement for the bank, and see what is paid."""
 
 from datetime import date
+from importlib.util import find_spec
 from typing import Annotated, Literal
 
 import typer
@@ -34,7 +35,7 @@ def export(
     ],
     due: Annotated[
         str | None,
-        option("The day it is to be paid [the next weekday].", metavar="DAY", callback=day),
+        option("The day it is to be paid [the next business day].", metavar="DAY", callback=day),
     ] = None,
     again: Annotated[
         bool, option("Pay it once more, as the bank returned or rejected its payment.", "--again")
@@ -63,6 +64,10 @@ def export(
         *(context.job, statement, form, output), due_on=due_on, again=why or None, dry_run=dry_run
     )
     context.show(payout)
+    if not find_spec("holidays"):
+        context.note(
+            "Without cardoffers-cli[bank] only Saturdays and Sundays are known: look at due_on."
+        )
     if payout.approval and dry_run:
         context.note(f"A second person has to approve this: {payout.approval}.")
     if not dry_run:

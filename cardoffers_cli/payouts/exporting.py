@@ -9,7 +9,7 @@ What is withdrawn, before the bank said anything of it, the next export pays und
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ from cardoffers_cli.payouts.questions import (
     payout_states,
     withdraw,
 )
+from cardoffers_cli.payouts.rails import due_day
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
     from cardoffers_cli.payouts.questions import PayableStatement, StoredPayment
-
-_SATURDAY = 5
 
 
 class ExportedPayout(Record):
@@ -360,12 +359,6 @@ def _payment(
     payout_no: int,
     attempt: int,
 ) -> Payment:
-    if due_on and due_on < job.now.date():
-        raise Refused(
-            f"The day {due_on} has passed: no bank pays on it.",
-            code="due_passed",
-            hint=f"Leave --due out, or name a day from {job.now.date()} on.",
-        )
     if statement.amount <= 0:
         raise Refused(
             f"The statement {statement.number} pays nothing.",
@@ -379,17 +372,18 @@ def _payment(
             code="account_missing",
             hint=f"Type `cardoffers institution set {owner.slug} --account IBAN/BIC`.",
         )
+    today, payer = job.now.date(), _payer(job)
     return Payment(
         payment_id=payment_id(statement.number, attempt),
         statement=statement.number,
         amount=statement.amount,
         currency=statement.currency,
-        payer=_payer(job),
+        payer=payer,
         payee=Party(name=account.holder, account=parse_account(account.account)),
         trace_no=payout_no,
         made_at=job.now,
-        due_on=due_on or _next_weekday(job.now.date()),
-        file_no=int(store.value("payouts/questions:of_day", form="nacha", day=job.now.date())),
+        due_on=due_day(today, due_on, statement.currency),
+        file_no=int(store.value("payouts/questions:of_day", bank=payer.account.bank, day=today)),
     )
 
 
@@ -403,11 +397,3 @@ def _payer(job: Job) -> Party:
             hint="Set payer_name and payer_account: `cardoffers help payments` tells how.",
         )
     return Party(name=name, account=parse_account(account), account_id=job.settings.payer_id)
-
-
-def _next_weekday(day: date) -> date:
-    """Return the day behind one that is no Saturday or Sunday; banks move holidays themselves."""
-    following = day + timedelta(days=1)
-    while following.weekday() >= _SATURDAY:
-        following += timedelta(days=1)
-    return following

@@ -28,10 +28,11 @@ select coalesce(max(payouts.payout_no), 0) + 1
 from payouts;
 
 -- name: of_day
--- How many payments were exported in a form on a day.
+-- How many NACHA files of a bank of the payer were written on a day.
 select count(*)
 from payouts
-where payouts.form = $form
+where payouts.form = 'nacha'
+    and starts_with(payouts.trace, $bank[:8])
     and cast(payouts.exported_at as date) = $day;
 
 -- name: withdraw

@@ -72,7 +72,7 @@ def test_a_payment_file_is_its_owners_alone(made: Job) -> None:
     assert 0o600 == made.path.with_name("payment").stat().st_mode & 0o777
 
 
-def test_the_day_is_the_next_weekday_or_the_one_given(made: Job) -> None:
+def test_the_day_is_the_next_business_day_or_the_one_given(made: Job) -> None:
     friday = replace(made, now=datetime(2026, 6, 5, 12))  # noqa: DTZ001 - moments are naive UTC
     assert b"<Dt>2026-06-08</Dt>" in exported(friday)
     close(made, "ALDER-2026-000002")
@@ -152,7 +152,7 @@ CHANGED = [
     (f"payer_account was {LONDON} and is {LONDON[:22]}", {"payer_account": LONDON[:22]}, {}, {}),
     (f"account was {BERLIN} and is {BERLIN}/COBADEFF", {}, {"account": f"{BERLIN}/COBADEFF"}, {}),
     ("holder was Alder plc and is Alder Ltd", {}, {"holder": "Alder Ltd"}, {}),
-    ("due_on was 2026-06-02 and is 2030-01-01", {}, {}, {"due_on": date(2030, 1, 1)}),
+    ("due_on was 2026-06-02 and is 2030-01-02", {}, {}, {"due_on": date(2030, 1, 2)}),
 ]
 
 
@@ -184,7 +184,7 @@ def test_an_approval_is_of_all_that_is_written(
 def test_a_day_that_has_passed_is_refused(made: Job, form: str) -> None:
     with pytest.raises(Refused) as error:
         exported(made, form, due_on=date(2026, 5, 31))
-    assert "due_passed" == error.value.code
+    assert "due_not_business_day" == error.value.code
     assert [] == kept(made)["payouts"]
 
 

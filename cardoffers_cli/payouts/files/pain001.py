@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape
 from cardoffers_cli.kernel.words.bank_accounts import plain_name
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.moments import format_moment
+from cardoffers_cli.payouts.rails import rail_of
 
 if TYPE_CHECKING:
     from datetime import date
@@ -43,7 +44,7 @@ _DOCUMENT = """\
       <Dbtr><Nm>{payer}</Nm></Dbtr>
       <DbtrAcct><Id>{payer_account}</Id><Ccy>{currency}</Ccy></DbtrAcct>
       <DbtrAgt><FinInstnId>{payer_bank}</FinInstnId></DbtrAgt>
-      <ChrgBr>SLEV</ChrgBr>
+      <ChrgBr>{charge_bearer}</ChrgBr>
       <CdtTrfTxInf>
         <PmtId><InstrId>{payment_id}</InstrId><EndToEndId>{payment_id}</EndToEndId></PmtId>
         <Amt><InstdAmt Ccy="{currency}">{amount}</InstdAmt></Amt>{payee_agent}
@@ -56,7 +57,7 @@ _DOCUMENT = """\
 </Document>
 """
 
-_SEPA = "\n      <PmtTpInf><SvcLvl><Cd>SEPA</Cd></SvcLvl></PmtTpInf>"
+_SERVICE = "\n      <PmtTpInf><SvcLvl><Cd>{level}</Cd></SvcLvl></PmtTpInf>"
 _AGENT = "\n        <CdtrAgt><FinInstnId>{bank}</FinInstnId></CdtrAgt>"
 _UNKNOWN_BANK = "<Othr><Id>NOTPROVIDED</Id></Othr>"
 
@@ -64,7 +65,7 @@ _UNKNOWN_BANK = "<Othr><Id>NOTPROVIDED</Id></Othr>"
 def write_pain001(payment: Payment) -> bytes:
     """Return the bytes of the message; they are valid by the schema of ISO 20022."""
     payee_bank = _bank(payment.payee.account)
-    both_iban = payment.payer.account.is_iban and payment.payee.account.is_iban
+    rail = rail_of(payment.currency, payment.payer.account, payment.payee.account)
     values = {
         "message_id": payment.payment_id,
         "payment_id": payment.payment_id,
@@ -78,7 +79,8 @@ def write_pain001(payment: Payment) -> bytes:
     }
     return _DOCUMENT.format(
         **{name: escape(value) for name, value in values.items()},
-        service=_SEPA if payment.currency == "EUR" and both_iban else "",
+        service=_SERVICE.format(level=rail.service_level) if rail.service_level else "",
+        charge_bearer=rail.charge_bearer,
         payer_account=_account(payment.payer.account),
         payee_account=_account(payment.payee.account),
         payer_bank=_bank(payment.payer.account) or _UNKNOWN_BANK,
