@@ -73,9 +73,10 @@ def append(
     _append(store, {**act, "details": details or {}}, by)
 
 
-def append_run(store: Store, by: ChangeAuthor) -> None:
-    """Append the acts of a run that the log does not have yet (`act_rows`)."""
-    for row in store.rows("kernel/store/acts:of_run", run_no=by.run_no):
+def append_run(store: Store, kind: str, by: ChangeAuthor) -> None:
+    """Append the acts of a run of this kind that the log does not have yet (`act_rows`)."""
+    query = "kernel/store/acts:of_import" if kind == "import" else "kernel/store/acts:of_run"
+    for row in store.rows(query, run_no=by.run_no):
         _append(store, {**row, "event_id": None, "key_id": None, "details": {}}, by)
 
 

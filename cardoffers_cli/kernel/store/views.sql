@@ -108,6 +108,23 @@ create or replace macro row_sha256(content) as values_sha256(
     }')
 );
 
+-- name: file_acts
+-- The acts of files that were taken, a part of view act_rows. Grain: one row per file.
+create or replace view file_acts as
+with files as (
+    select run_no, import_id, institution_id, file_sha256, kind_of_rows, accepted, amount_accepted
+    from imports
+    where file_kind <> 'call'
+    union all
+    select null, import_id, institution_id, file_sha256, kind_of_rows, accepted, amount_accepted
+    from withdrawn_imports
+)
+
+select
+    'file_taken' as kind, run_no, institution_id, cast(import_id as varchar) as subject,
+    values_sha256(row(file_sha256, kind_of_rows, accepted, amount_accepted)) as row_sha256
+from files;
+
 -- name: act_rows
 -- The kinds of acts, one SELECT each: what is done to a subject, and the digest of the rows that did
 -- it, from their own table (rules.md#acts). Of what is done again to the same subject, as a setting,
@@ -168,15 +185,6 @@ reversals as (
     from withdrawn_rows
     where table_name = 'ledger_moves'
         and (content ->> 'status') = 'reversed'
-),
-
-files as (
-    select run_no, import_id, institution_id, file_sha256, kind_of_rows, accepted, amount_accepted
-    from imports
-    where file_kind <> 'call'
-    union all
-    select null, import_id, institution_id, file_sha256, kind_of_rows, accepted, amount_accepted
-    from withdrawn_imports
 )
 
 select
@@ -205,10 +213,8 @@ from webhook_secrets
 inner join institutions using (institution_id)
 group by institution_id, institutions.slug
 union all
-select 'file_taken', run_no, institution_id, cast(import_id as varchar), values_sha256(row(
-    file_sha256, kind_of_rows, accepted, amount_accepted
-))
-from files
+select kind, run_no, institution_id, subject, row_sha256
+from file_acts
 union all
 select 'file_undone', run_no, institution_id, cast(import_id as varchar),
     row_sha256(withdrawn_imports)
