@@ -1,4 +1,4 @@
-"""`cardoffers report trial-balance` and `export journal`: the journal, as a bookkeeper reads it."""
+"""`cardoffers report trial-balance`, `report receivables` and `export journal`: the books."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -41,6 +41,16 @@ def trial_balance(
         if (amount := sum((row.closing for row in rows if row.currency == currency), Decimal(0)))
     ]
     context.show(rows, sheet, *([Text(wrong)] * bool(wrong)), exit_code=WITH_FINDINGS * bool(wrong))
+
+
+def receivables(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
+    """Show what merchants owe of each invoice, what was received, and how long it is overdue."""
+    from cardoffers_cli.accounting import questions
+
+    context = CommandContext.of(ctx)
+    rows = questions.receivables(context.job, institution)
+    sheet = Sheet.of(questions.Receivable, "receivables", rows, totals_by=("currency", "state"))
+    context.show(rows, sheet)
 
 
 @app.command()

@@ -54,6 +54,27 @@ class TrialBalanceRow(Record):
     closing: Amount
 
 
+class Receivable(
+    Record, sheet="number merchant currency due_on amount received_amount open_amount state age"
+):
+    """An invoice with its credit notes: what was billed, received, and is open.
+
+    `state` is open, part, paid or over; `age` is 0, 30, 60 or 90, the days overdue that are over.
+    """
+
+    number: str
+    merchant: str
+    currency: str
+    issued_on: date
+    due_on: date
+    amount: Amount
+    received_amount: Amount
+    open_amount: Amount
+    state: str
+    days_overdue: int | None
+    age: int | None
+
+
 class PostedLine(Record):
     """A line of the journal; with codes, where an accountant has given an account some."""
 
@@ -77,6 +98,12 @@ Codes = Mapping[str, tuple[str | None, str | None]]
 def trial_balance(job: Job, **asked: Any) -> list[TrialBalanceRow]:
     """Return the accounts by currency, of an `institution` or all, in a `period` or ever."""
     return read_rows(job, TrialBalanceRow, "accounting/questions:trial_balance", **asked)
+
+
+def receivables(job: Job, institution: str | None) -> list[Receivable]:
+    """Return the invoices, all or those with lines of an institution, the first due first."""
+    asked = {"institution": institution, "now": job.now}
+    return read_rows(job, Receivable, "accounting/questions:receivables", **asked)
 
 
 def read_codes(path: Path) -> Codes:

@@ -42,3 +42,50 @@ left join institutions on institutions.institution_id = lines.party_id
 where entries.posted_on >= $from_at
     and entries.posted_on < $to_at
 order by entries.entry_no, lines.account, party, lines.item, lines.currency;
+
+-- name: receivables
+-- What merchants owe of each invoice: credit notes are of the invoice that they amend, and received is
+-- what the bank booked for its number. Of an institution, the invoices that have lines of it.
+-- Grain: one row per invoice.
+with billed as (
+    select
+        lines.item as number,
+        sum(lines.amount) filter (where entries.event <> 'received') as amount,
+        -coalesce(sum(lines.amount) filter (where entries.event = 'received'), 0) as received_amount,
+        sum(lines.amount) as open_amount
+    from journal_lines as lines
+    inner join journal_entries as entries on entries.entry_no = lines.entry_no
+    where lines.account = 'merchants:billed'
+    group by lines.item
+)
+select
+    billed.number, merchants.name as merchant, invoices.currency, invoices.issued_on, invoices.due_on,
+    billed.amount, billed.received_amount, billed.open_amount,
+    case
+        when billed.open_amount < 0 then 'over'
+        when billed.open_amount = 0 then 'paid'
+        when billed.received_amount > 0 then 'part'
+        else 'open'
+    end as state,
+    case
+        when billed.open_amount > 0
+            then greatest(date_diff('day', invoices.due_on, cast($now as date)), 0)
+    end as days_overdue,
+    case
+        when days_overdue >= 90 then 90
+        else days_overdue - days_overdue % 30
+    end as age
+from billed
+inner join invoices on invoices.number = billed.number
+inner join merchants on merchants.merchant_id = invoices.merchant_id
+where $institution_id is null
+    or exists (
+        select true
+        from document_lines
+        where document_lines.document = 'invoice'
+            and document_lines.closing_no = invoices.period_no
+            and document_lines.merchant_id = invoices.merchant_id
+            and document_lines.currency = invoices.currency
+            and document_lines.institution_id = $institution_id
+    )
+order by invoices.due_on, billed.number;

@@ -28,6 +28,8 @@ from (
         (['payment_undone'], 'institutions:due', 'institution', 'item', 'payout', -1),
         (['booked', 'returned'], 'payments:under_way', 'institution', 'document', 'payout', 1),
         (['booked', 'returned'], 'bank', null, null, 'payout', -1),
+        (['received'], 'bank', null, null, 'funded', 1),
+        (['received'], 'merchants:billed', 'merchant', 'item', 'funded', -1),
         (['not_explained'], 'suspense', null, 'document', 'payout', 1),
         (['not_explained'], 'bank', null, null, 'payout', -1)
 ) as rules (events, account, party, item, measure, sign);
@@ -108,13 +110,15 @@ semi join undone_payments on undone_payments.payout_no = payouts.payout_no
 union all by name
 select
     case
+        when invoices.invoice_no is not null then 'received'
         when payouts.payout_no is null or moved = 0 then 'not_explained'
         when moved > 0 then 'booked'
         else 'returned'
     end as event,
-    case event when 'not_explained' then cast(entry_id as varchar) else payouts.payment_id end
+    case when event in ('booked', 'returned') then payouts.payment_id else cast(entry_id as varchar) end
         as document,
-    payouts.institution_id, bookings.currency,
+    coalesce(invoices.amends, invoices.number) as item, payouts.institution_id,
+    invoices.merchant_id, bookings.currency, bookings.amount as funded,
     bookings.amount * case
         when event <> 'not_explained' then moved
         when direction = 'debit' then 1
@@ -127,7 +131,8 @@ from (
         and amount is not null
         and currency is not null
 ) as bookings
-left join payouts on payouts.payout_no = bookings.payout_no;
+left join payouts on payouts.payout_no = bookings.payout_no
+left join invoices on invoices.invoice_no = bookings.invoice_no;
 
 -- name: postings
 -- What the events come to by the rules. Grain: one row per run (of payments none), event, document,
@@ -163,7 +168,8 @@ with both_sides as (
     select
         case
             when entries.event not in (
-                'payment_exported', 'payment_undone', 'booked', 'returned', 'not_explained'
+                'payment_exported', 'payment_undone', 'booked', 'returned', 'received',
+                'not_explained'
             )
                 then entries.run_no
         end as run_no,

@@ -21,7 +21,7 @@ app = group("What the bank says of payouts.")
 @app.command("import")
 def import_(
     ctx: typer.Context,
-    file: Annotated[Path, argument("FILE", "camt.053, camt.054, pain.002, NACHA returns or CSV.")],
+    file: Annotated[Path, argument("FILE", "camt.052 to 054, pain.002, NACHA returns or CSV.")],
     *,
     dry_run: DryRun = False,
 ) -> None:

@@ -1,13 +1,13 @@
 -- name: told_entries
 -- What banks said, each entry with the payout that it names, or else the one whose trace number it
--- has, if there is one. `named` is what it names its payment by, or else its day, and `turn_no` counts
+-- has, if there is one, or the invoice that a receipt names. `named` is what it names its payment by, or else its day, and `turn_no` counts
 -- those of one kind of message that say the same of it. Grain: one row per entry.
 create or replace view told_entries as
 select
     bank_entries.entry_no, bank_entries.entry_id, bank_entries.status, bank_entries.direction,
     bank_entries.amount, bank_entries.currency, bank_entries.booked_at, bank_entries.code,
     coalesce(bank_entries.booked_at, bank_files.received_at) as told_at,
-    bank_files.run_no,
+    bank_files.run_no, invoices.invoice_no,
     coalesce(by_id.payout_no, by_trace.payout_no) as payout_no,
     coalesce(by_id.institution_id, by_trace.institution_id) as institution_id,
     coalesce(by_id.number, by_trace.number) as number,
@@ -26,7 +26,12 @@ inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
 left join payouts as by_id on by_id.payment_id = bank_entries.payment_id
 left join payouts as by_trace
     on by_trace.trace = bank_entries.trace
-    and by_id.payout_no is null;
+    and by_id.payout_no is null
+left join invoices
+    on invoices.number = bank_entries.payment_id
+    and invoices.currency = bank_entries.currency
+    and bank_entries.status = 'booked'
+    and bank_entries.direction = 'credit';
 
 -- name: bank_bookings
 -- The entries that count (rules.md#bank-entries): of those that say the same of one payment as many as
@@ -36,7 +41,7 @@ create or replace view bank_bookings as
 select
     told_entries.entry_no, told_entries.entry_id, told_entries.status, told_entries.direction,
     told_entries.amount, told_entries.currency, told_entries.booked_at, told_entries.code,
-    told_entries.told_at, told_entries.run_no, told_entries.payout_no,
+    told_entries.told_at, told_entries.run_no, told_entries.payout_no, told_entries.invoice_no,
     told_entries.institution_id, told_entries.number
 from told_entries
 qualify told_entries.entry_no = min(told_entries.entry_no) over (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cardoffers_cli.accounting.commands import trial_balance
+from cardoffers_cli.accounting.commands import receivables, trial_balance
 from cardoffers_cli.kernel.cli import options
 from cardoffers_cli.kernel.cli.commands import Format, group
 from cardoffers_cli.kernel.cli.context import CommandContext
@@ -169,6 +169,7 @@ app.command()(offers)
 app.command()(merchants)
 app.command()(refunds)
 app.command("trial-balance")(trial_balance)
+app.command()(receivables)
 app.command()(funnel)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from banks import BERLIN, LONDON, listed
+from banks import BERLIN, LONDON, camt, entry, listed
 from cardoffers_cli.accounting.questions import BEANCOUNT
 from cardoffers_cli.documents.closing import close_all, close_invoices
 from cardoffers_cli.institutions.accounts import AccountOptions
@@ -37,7 +37,7 @@ from cardoffers_cli.river.withdrawals import undo_import
 from cardoffers_cli.storage.doctor import offending
 from commands import cardoffers
 from sizes import FULL, slow, tries
-from tables import select
+from tables import read, select
 from work import file_of, found, new_store, once, settings, taken, tell
 
 if TYPE_CHECKING:
@@ -97,6 +97,15 @@ def bank_says(made: Job, *rows: str) -> None:
     """Take in a list in which a bank says what became of payments."""
     path = made.path.with_name("bank.csv")
     path.write_bytes(listed(*rows))
+    import_bank_file(made, path)
+
+
+def received(made: Job, amount: str, text: str, kind: str = "camt.053", ref: str = "R-1") -> None:
+    """Take in a message of a bank with one receipt, and the text that its payer wrote."""
+    wrote = f"<RmtInf><Ustrd>{text}</Ustrd></RmtInf>"
+    receipt = entry(amount, side="CRDT", ref=ref, named="42", details=wrote)
+    path = made.path.with_name("receipts.xml")
+    path.write_bytes(camt(receipt, kind=kind))
     import_bank_file(made, path)
 
 
@@ -327,6 +336,27 @@ STORY: list[tuple[str, Callable[[Job], object], str]] = [
         """,
     ),
     ("08-03", lambda made: bank_says(made, "RENT,booked,100.00,GBP,2026-07-06,,B-4"), ""),
+    (
+        "08-03",
+        lambda made: received(made, "3.00", "Invoice INV-2026-000002, with thanks"),
+        """
+        received ENTRY: bank 3.00
+        received ENTRY: merchants:billed bakery INV-2026-000002 -3.00
+        """,
+    ),
+    (
+        "08-03",
+        lambda made: received(made, "3.00", "INV-2026-000002", kind="camt.054"),
+        "",
+    ),
+    (
+        "08-03",
+        lambda made: received(made, "2.00", "INV-2026-000001 INV-2026-000002", ref="R-2"),
+        """
+        not_explained ENTRY: bank 2.00
+        not_explained ENTRY: suspense ENTRY -2.00
+        """,
+    ),
 ]
 """The day, what is done then, and the lines that it posts, each behind its event and document."""
 
@@ -394,6 +424,10 @@ def expected_balances(store: Store) -> dict[tuple[Any, ...], Decimal]:
     for bank, number, currency, amount in select(store, STATED):
         sums.add("institutions:open", bank, None, currency, amount)
         sums.add("institutions:due", bank, number, currency, -amount)
+    for shop, item, entry_id, amount in select(store, RECEIPTS):
+        account = "merchants:billed" if item else "suspense"
+        sums.add(account, shop, item or entry_id, "GBP", -amount)
+        sums.add("bank", None, None, "GBP", amount)
     add_payments(store, sums)
     return {key: amount for key, amount in sums.items() if amount}
 
@@ -412,10 +446,10 @@ def add_payments(store: Store, sums: Accounts) -> None:
         sums.add("institutions:due", bank, number, currency, waits)
         sums.add("payments:under_way", bank, payment, currency, left - waits)
         sums.add("bank", None, None, currency, -left)
-    for name, status, entry, moved in said:
+    for name, status, entry_id, moved in said:
         if name not in named and status in LEFT:
             sums.add("bank", None, None, "GBP", -LEFT[status] * moved)
-            sums.add("suspense", None, entry, "GBP", LEFT[status] * moved)
+            sums.add("suspense", None, entry_id, "GBP", LEFT[status] * moved)
 
 
 LEFT = {"booked": 1, "returned": -1}
@@ -437,7 +471,15 @@ from ledger_entries as entries left join adjustments using (redemption_no)
 """
 INVOICED = "select merchant_id, coalesce(amends, number), currency, amount from invoices"
 STATED = "select institution_id, number, currency, payable from statements"
-SAID = "select payment_id, status, cast(entry_id as text), amount from bank_entries"
+SAID = """
+select payment_id, status, cast(entry_id as text), amount from bank_entries
+where status <> 'booked' or direction = 'debit'
+"""
+RECEIPTS = """
+select merchant_id, number, cast(entry_id as text), bank_entries.amount
+from bank_entries left join invoices on number = payment_id
+where status = 'booked' and direction = 'credit' and message = 'camt.053'
+"""
 PAYMENTS = """
 select institution_id, number, payment_id, currency, amount, withdrawn_at is not null from payouts
 """
@@ -561,7 +603,38 @@ def test_a_trial_balance_that_does_not_balance_is_a_finding(done: Job) -> None:
     with done.store() as store:
         select(store, "update journal_lines set amount = amount + 1 where account = 'bank'")
     ended = cardoffers("report", "trial-balance", "--store", done.path, exit_code=3)
-    assert "The journal does not balance: GBP 3.00 too much." in ended.stderr
+    assert "The journal does not balance: GBP 5.00 too much." in ended.stderr
+
+
+RECEIVABLES = """
+more as_of      number          amount received open  state days age
+-    2026-08-03 INV-2026-000001 0.00   0.00     0.00  paid  -    -
+-    2026-08-03 INV-2026-000002 4.40   3.00     1.40  part  3    0
+-    2026-08-29 INV-2026-000002 4.40   3.00     1.40  part  29   0
+-    2026-08-30 INV-2026-000002 4.40   3.00     1.40  part  30   30
+-    2026-10-28 INV-2026-000002 4.40   3.00     1.40  part  89   60
+-    2026-10-29 INV-2026-000002 4.40   3.00     1.40  part  90   90
+-    2027-10-29 INV-2026-000002 4.40   3.00     1.40  part  455  90
+1.40 2026-10-29 INV-2026-000002 4.40   4.40     0.00  paid  -    -
+1.41 2026-10-29 INV-2026-000002 4.40   4.41     -0.01 over  -    -
+"""
+
+
+@slow
+@pytest.mark.parametrize("row", read(RECEIVABLES), ids=lambda row: f"{row['as_of']} {row['open']}")
+def test_an_invoice_is_open_until_it_is_paid(tmp_path: Path, row: dict[str, str | None]) -> None:
+    made = told(tmp_path / "told")
+    if row["more"]:
+        received(on(made, "08-04"), str(row["more"]), "inv INV-2026-000002", ref="R-3")
+    words = ("--store", made.path, "--as-of", row["as_of"], "--format", "json")
+    text = cardoffers("report", "receivables", "-i", "alder", *words).stdout
+    listed = json.loads(text, parse_float=str)
+    (of_invoice,) = (each for each in listed if each["number"] == row["number"])
+    names = ("amount", "received_amount", "open_amount", "state", "days_overdue", "age")
+    assert [*row.values()][3:] == [
+        None if of_invoice[name] is None else str(of_invoice[name]) for name in names
+    ]
+    assert [] == json.loads(cardoffers("report", "receivables", "-i", "brook", *words).stdout)
 
 
 @slow

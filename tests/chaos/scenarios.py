@@ -115,7 +115,7 @@ READING = frozenset(
         *("credit list", "credit show"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),
         *("report offers", "report merchants", "merchant list", "audit changes"),
-        *("report trial-balance", "export journal"),
+        *("report trial-balance", "report receivables", "export journal"),
         *("merchant suggest", "merchant evidence"),
         *("payout list", "payout show", "bank list", "file list"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),

@@ -148,6 +148,7 @@ LINES = """
 0   report unresolved
 0   report refunds
 0   report trial-balance --by party
+0   report receivables
 0   export journal --period 2026-10
 0   report funnel -i larkmere --compare --by offer
 0   key create -i larkmere --name feed --scopes offers --dry-run

@@ -37,6 +37,7 @@ _EXCHANGED = '<AmtDtls><InstdAmt><Amt Ccy="EUR">9.00</Amt><CcyXchg/></InstdAmt><
 FILES = {
     "camt.053": (camt(entry()), [PAID]),
     "camt.054": (camt(entry(), kind="camt.054"), [PAID]),
+    "camt.052": (camt(entry()).replace(b"camt.053", b"camt.052"), [PAID]),
     "an older version": (camt(entry(status="BOOK"), version="001.02"), [PAID]),
     "a newer version": (camt(entry(), version="001.13"), [PAID]),
     "with a prefix": (

@@ -73,7 +73,7 @@ def append(
     _append(store, {**act, "details": details or {}}, by)
 
 
-def append_run(store: Store, kind: str, by: ChangeAuthor) -> None:
+def append_run(store: Store, by: ChangeAuthor, kind: str = "") -> None:
     """Append the acts of a run of this kind that the log does not have yet (`act_rows`)."""
     query = "kernel/store/acts:of_import" if kind == "import" else "kernel/store/acts:of_run"
     for row in store.rows(query, run_no=by.run_no):

@@ -115,7 +115,7 @@ def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
     """
     store.execute("kernel/store/runs:finish", run_no=run.run_no, counts=_json(counts))
     if run.kind not in _WITHOUT_ACTS:
-        append_run(store, run.kind, run.by)
+        append_run(store, run.by, run.kind)
     if run.kind in _MOVE_MONEY + _MOVE_PAYMENTS:
         of_run = run.run_no if run.kind in _MOVE_MONEY else None
         posted = store.make("kernel/store/runs:unposted", run_no=of_run)

@@ -881,7 +881,7 @@ create table bank_entries (
     code varchar,  -- as the bank gave it
     bank_ref varchar,
     entry_no bigint,  -- in the order in which they came; verdicts name it
-    message varchar  -- camt.053, camt.054, pain.002, nacha or csv
+    message varchar  -- camt.052 to camt.054, pain.002, nacha or csv
 );
 
 -- The journal: what was done to money, by account (rules.md#double-entry-journal)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Direction = Literal["credit", "debit"]
 EntryStatus = Literal["booked", "returned", "rejected", "accepted", "pending", "notice"]
-Message = Literal["camt.053", "camt.054", "pain.002", "nacha", "csv"]
+Message = Literal["camt.052", "camt.053", "camt.054", "pain.002", "nacha", "csv"]
 UNEXPLAINED: Final = "unexplained"
 """The status of what an entry has beyond its details, or they beyond it."""
 

@@ -54,8 +54,8 @@ _PAYMENT_STATUS: Mapping[str, EntryStatus] = {
 _DIRECTIONS: Mapping[str, Direction] = {"CRDT": "credit", "DBIT": "debit"}
 
 _AMOUNTS = ("Amt", "AmtDtls/TxAmt/Amt", "AmtDtls/InstdAmt/Amt")
-_STATEMENT = re.compile(r"[A-Z0-9-]+-[0-9]{4}-[0-9]{6,}")
-"""How the number of a statement looks, where it stands in the text of a payment alone."""
+_NUMBER = re.compile(r"(?<![A-Z0-9-])[A-Z0-9-]+-[0-9]{4}-[0-9]{6,}")
+"""How the number of a document looks, in the text of a payment."""
 
 
 def read_messages(file: BinaryIO) -> Iterator[Said]:
@@ -126,7 +126,9 @@ def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) ->
         place=place,
         status=status,
         direction=direction,
-        payment_id=_payment_id(entry, payment),
+        payment_id=_payment_id(
+            entry, payment, is_receipt=(status, direction) == ("booked", "credit")
+        ),
         amount=amount,
         currency=currency,
         booked_at=moment_of(dated) if dated else None,
@@ -146,14 +148,22 @@ def _amount(entry: Element, payment: Element, *, is_alone: bool) -> tuple[Decima
     raise BankValueError("bank_amount_invalid")
 
 
-def _payment_id(entry: Element, payment: Element) -> str | None:
-    """Return what names a payment: its end-to-end id, else what else we wrote into it."""
+def _payment_id(entry: Element, payment: Element, *, is_receipt: bool) -> str | None:
+    """Return what names a payment: its end-to-end id, else what else we wrote into it.
+
+    The end-to-end id of a receipt is its payer's, so that the number of an invoice comes before it:
+    the only one in its text, of which nothing else is kept.
+    """
+    texts = [*all_at(payment, "RmtInf/Strd/CdtrRefInf/Ref"), *all_at(payment, "RmtInf/Ustrd")]
+    numbers: set[str] = {name for text in texts for name in _NUMBER.findall(text.text or "")}
+    if is_receipt and len(numbers) == 1:
+        return numbers.pop()
     named = ((payment, "Refs/EndToEndId"), (payment, "Refs/PmtInfId"))
     for element, path in (*named, (entry, "NtryDtls/Btch/PmtInfId")):
         if reference := reference_of(text_at(element, path)):
             return reference
     text = text_at(payment, "RmtInf/Ustrd") or ""
-    return text if _STATEMENT.fullmatch(text) else None
+    return text if _NUMBER.fullmatch(text) else None
 
 
 def _answered(answer: Element, place: str) -> Iterator[BankEntry]:

@@ -26,7 +26,7 @@ MOST_DEPTH = 40
 """How deep elements may nest; those of ISO 20022 nest some fifteen deep."""
 
 _NAMESPACE = re.compile(r"\{([^}]*)\}Document")
-_MESSAGE = re.compile(r"(camt\.053|camt\.054|pain\.002)\.\d{3}\.\d{2}")
+_MESSAGE = re.compile(r"(camt\.05[234]|pain\.002)\.\d{3}\.\d{2}")
 _ADDED = "SplmtryData"
 _AGAIN = "Fetch the file again from the bank."
 
@@ -108,7 +108,7 @@ def _check_message(root: Element) -> None:
     if not match or not _MESSAGE.search(match[1]):
         raise refused(
             "bank_form_unknown",
-            "The file is XML, and none of camt.053, camt.054 and pain.002.",
+            "The file is XML, and none of camt.052, camt.053, camt.054 and pain.002.",
             "`cardoffers help payments` tells which files of a bank are read.",
         )
 
