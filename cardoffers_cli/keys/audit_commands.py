@@ -1,6 +1,7 @@
 """`cardoffers audit`: who changed what, the security log, and the proof that it is whole."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 import typer
@@ -72,6 +73,14 @@ def list_(
     window: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}
     entries = list_security(context.job, institution, event=event, limit=limit, **window)
     context.show(entries, Sheet.of(SecurityEntry, "entries", entries))
+    tolerance = timedelta(hours=context.settings.clock_tolerance_hours)
+    apart = [
+        str(entry.entry_no)
+        for entry in entries
+        if entry.recorded_at and abs(entry.recorded_at - entry.happened_at) > tolerance
+    ]
+    if apart:
+        context.note(f"Not recorded when it is said to have happened: {', '.join(apart)}.")
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -224,3 +224,17 @@ def test_changes_come_in_every_format(
 def test_an_institution_that_nobody_knows_has_no_changes(cardoffers: Any, changed: Job) -> None:
     ended = cardoffers("audit", "changes", "-i", "nobody", "--store", changed.path)
     assert 5 == ended.exit_code
+
+
+@pytest.mark.parametrize(("hours", "is_told"), [(-25, True), (-23, False), (23, False), (25, True)])
+def test_what_was_recorded_at_another_time_is_told(
+    cardoffers: Any, audit: Any, job: Job, hours: int, is_told: bool
+) -> None:
+    now = datetime.now(UTC)
+    said = (now + timedelta(hours=hours)).isoformat()
+    words = ("institution", "set", "alder", "--name", "Other", "--as-of", said)
+    assert 0 == cardoffers(*words, "--store", job.path).exit_code
+    listed = audit("list", "-i", "alder", "--event", "settings_changed")
+    (entry,) = listed.document
+    assert timedelta(minutes=1) > abs(datetime.fromisoformat(entry["recorded_at"]) - now)
+    assert is_told == (f"said to have happened: {entry['entry_no']}." in listed.stderr)

@@ -87,6 +87,7 @@ def test_an_entry_is_shown_with_all_that_is_known(job: Job) -> None:
         "actor": "tester",
         "approver": None,
         "details": {"number": 3},
+        "recorded_at": None,
     } == shown
 
 

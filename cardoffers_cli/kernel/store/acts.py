@@ -30,7 +30,11 @@ class ChangeAuthor(Record):
 
 
 class SecurityEntry(Record, sheet="* key_id event_id"):
-    """An event of the security log; what `details` holds is its own."""
+    """An act in the log; what `details` holds is its own.
+
+    `happened_at` is the time its run was given, `recorded_at` what the clock of the machine said;
+    null where no run did it.
+    """
 
     entry_no: int = shown("no")
     event_id: UUID = shown(gives_way=5)
@@ -42,6 +46,7 @@ class SecurityEntry(Record, sheet="* key_id event_id"):
     actor: str = shown(gives_way=2)
     approver: str | None = shown(gives_way=7)
     details: Mapping[str, Any] = shown(gives_way=3)
+    recorded_at: datetime | None = shown(gives_way=8)
 
 
 class ChainFault(Record):

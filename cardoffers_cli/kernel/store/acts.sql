@@ -73,8 +73,10 @@ where act_no = (select max(act_no) from acts);
 -- The latest acts, the newest first, filtered as asked. Grain: one row per act.
 select
     acts.act_no as entry_no, acts.event_id, acts.happened_at, institutions.slug as institution,
-    acts.key_id, acts.kind as event, acts.subject, acts.actor, acts.approver, acts.details
+    acts.key_id, acts.kind as event, acts.subject, acts.actor, acts.approver, acts.details,
+    runs.machine_at as recorded_at
 from acts
+left join runs on runs.run_no = acts.run_no
 left join institutions on institutions.institution_id = acts.institution_id
 where ($institution_id is null or acts.institution_id = $institution_id)
     and ($event is null or acts.kind = $event)
