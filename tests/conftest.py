@@ -12,7 +12,7 @@ import pytest
 
 from buckets import object_store
 from cardoffers_cli.kernel.store.opening import scratch_store
-from sizes import ELSE_EACH_TIME, GATE, ROWS_EACH_TIME, at_the_gate, is_tried, not_tried
+from sizes import ELSE_EACH_TIME, FULL, GATE, ROWS_EACH_TIME, at_the_gate, is_tried, not_tried
 from sparks import SERVERS, Spark, running
 from work import settings
 
@@ -106,7 +106,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Of a file that is named every table is tried whole, and what is slow too.
     """
-    if GATE:
+    if FULL:
         return
     is_named = any("::" in each or each.endswith(".py") for each in config.args)
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
@@ -114,11 +114,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         tests[item.nodeid.partition("[")[0]].append(item)
     left_out = []
     for test in tests.values():
-        mark, most = test[0].get_closest_marker("one_in"), None if is_named else _most(test[0])
+        mark = None if is_named else test[0].get_closest_marker("one_in")
+        most = None if is_named or GATE else _most(test[0])
         left_out += [
             item
             for position, item in enumerate(test)
-            if (item.get_closest_marker("slow") and not is_named)
+            if (item.get_closest_marker("slow") and not is_named and not GATE)
             or not is_tried(position, len(test), one_in=mark.args[0] if mark else 1, most=most)
         ]
     if left_out:

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 pytestmark = at_the_gate  # each works through two stores; test_spark.py tries the server each time
 
-CLIENT_KILLS = 40 if FULL else 4
-SERVER_KILLS = 20 if FULL else 2
+CLIENT_KILLS = 40 if FULL else 2
+SERVER_KILLS = 20 if FULL else 1
 HISTORY = ("history", "history_parts", "history_left")
 OWN = ("runs", *HISTORY, "night_steps", "nights", "imports", "audit_log", "acts")
 """The tables that tell the runs of one store from those of another."""

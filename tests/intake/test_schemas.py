@@ -233,7 +233,7 @@ def test_a_judge_agrees_on_the_sample_files(name: str, tmp_path: Path) -> None:
 
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
-MOST_LINES = tries(500, 20_000)
+MOST_LINES = tries(500, 4_000)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="no shared data")

@@ -48,9 +48,12 @@ def is_tried(row: int, of: int, *, one_in: int, most: int | None) -> bool:
     return most is None or row == 0 or row * most // rows != (row - 1) * most // rows
 
 
-def one_in(number: int) -> pytest.MarkDecorator:
-    """Mark a test of many parameters: one in so many is tried each time, all at the gate."""
-    return pytest.mark.one_in(number)
+def one_in(number: int, *, gate: int = 1) -> pytest.MarkDecorator:
+    """Mark a test of many parameters: one in so many is tried each time, and one at the gate.
+
+    Where its file is named, and in full, all are.
+    """
+    return pytest.mark.one_in(gate if GATE else number)
 
 
 def tries(each_time: int, gate: int) -> int:

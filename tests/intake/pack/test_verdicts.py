@@ -197,7 +197,7 @@ def test_rows_that_were_changed_by_chance(
 ) -> None:
     """Every row of a file is changed: 100,000 rows take a fraction of as many files."""
     chance = random.Random(5)  # noqa: S311
-    for number in range(400 if FULL else tries(2, 40)):
+    for number in range(400 if FULL else tries(2, 16)):
         content = file_of_rows(ROWS_OF_A_FILE, chance)
         assert_equal(used, tmp_path / f"{number}.csv", content, monkeypatch)
 

@@ -102,7 +102,7 @@ def test_what_runs_on_is_all_that_is_not_looked_at() -> None:
 
 
 @of([name for name in COMMANDS if name not in DRY])
-@one_in(3)
+@one_in(3, gate=2)
 def test_what_has_no_dry_run_changes_nothing(place: Place, line: Line) -> None:
     before, after, ended = changed(place, line, "--format", "json")
     assert line.exit_code == ended.exit_code, ended
@@ -110,7 +110,7 @@ def test_what_has_no_dry_run_changes_nothing(place: Place, line: Line) -> None:
 
 
 @of(DRY)
-@one_in(3)
+@one_in(3, gate=2)
 def test_a_dry_run_says_so_and_changes_nothing(place: Place, line: Line) -> None:
     dry = [] if "--dry-run" in line.words else ["--dry-run"]
     more = MORE.get(command_of(line), [])
@@ -124,7 +124,7 @@ def test_a_dry_run_says_so_and_changes_nothing(place: Place, line: Line) -> None
 
 
 @of(DRY)
-@one_in(3)
+@one_in(3, gate=2)
 def test_the_same_words_without_it_change_something(place: Place, line: Line) -> None:
     if line.words in LEAVES_NOTHING or line.exit_code in REFUSED or "--dry-run" in line.words:
         pytest.skip("nothing is to be done")

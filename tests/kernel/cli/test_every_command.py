@@ -90,7 +90,7 @@ def test_every_command_has_a_line() -> None:
 
 
 @every([line for line in lines() if line.words not in PROSE])
-@one_in(6)
+@one_in(6, gate=2)
 def test_a_pipe_gets_every_cell_whole(place: Place, line: Line) -> None:
     header, *rows = [row.split("\t") for row in piped(place, line, "tsv").splitlines()] or [[]]
     lines = piped(place, line, "jsonl").splitlines()
@@ -102,7 +102,7 @@ def test_a_pipe_gets_every_cell_whole(place: Place, line: Line) -> None:
 
 
 @every(lines())
-@one_in(6)
+@one_in(6, gate=3)
 def test_a_wide_screen_shows_everything_and_a_narrow_one_breaks_nothing(
     place: Place, line: Line
 ) -> None:

@@ -307,7 +307,7 @@ def put_back(path: Path, aside: Path) -> None:
 )
 @pytest.mark.parametrize("has_log", [False, True])
 @pytest.mark.parametrize("read_only", [False, True])
-@one_in(5)
+@one_in(5, gate=3)
 def test_a_restore_killed_at_any_step_leaves_the_store_as_it_was(
     made: Job, killed_after: Callable[[Path, Path], None], *, has_log: bool, read_only: bool
 ) -> None:

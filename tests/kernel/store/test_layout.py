@@ -96,7 +96,7 @@ def put_back(made: Job) -> None:
 @slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("replace", [compact, publish, put_back, migrate, buy])
-@one_in(4)
+@one_in(4, gate=3)
 def test_whatever_replaces_a_store_does_so_where_the_file_is(
     home: Path, way: Callable[[Path], Path], replace: Callable[[Job], object]
 ) -> None:
