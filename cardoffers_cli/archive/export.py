@@ -362,7 +362,14 @@ def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _n
         before = copying.size_with_log(job.path)
         check_room(job.path.parent, before, "The new file")
         tell("merge")
-        merged = _merge(job, dry_run=dry_run)
+        with opened(job.opening(read_only=dry_run)) as store:
+            archive = archive_of(store)
+            if dry_run or archive is None:
+                merged = mergeable(store, small)
+            else:
+                with engine_lock(job.path):
+                    sweep(store, job, archive.root)
+                    merged = merge(store, job, small)
         if not dry_run:
             _write_anew(job, tell)
         return Compacted(
@@ -372,16 +379,6 @@ def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _n
             merged=merged,
             dry_run=dry_run,
         )
-
-
-def _merge(job: Job, *, dry_run: bool) -> list[MergeResult]:
-    with opened(job.opening(read_only=dry_run)) as store:
-        archive = archive_of(store)
-        if dry_run or archive is None:
-            return mergeable(store, small)
-        with engine_lock(job.path):
-            sweep(store, job, archive.root)
-            return merge(store, job, small)
 
 
 def _write_anew(job: Job, tell: Callable[[str], None]) -> None:

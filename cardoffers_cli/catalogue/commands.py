@@ -1,6 +1,6 @@
 """`cardoffers catalog`: who takes part, offers, links and engagement, in and out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -42,8 +42,14 @@ def import_(
         result = import_catalogue(
             context.job, path, dry_run=dry_run, errors=errors, advance=progress.advance
         )
-    for note in _notes(result):
-        context.note(note)
+    for file in result.files:
+        for finding in file.findings:
+            if finding.code == "budget_below_spent":
+                for message in finding.messages:
+                    context.note(f"{file.file}: {message}.")
+        if file.waiting_purchases:
+            concerned = counted(file.waiting_purchases, "purchase")
+            context.note(f"{file.file}: its changes concern {concerned} that wait for a match.")
     why = "\n".join(
         f"{file.file}: {counted(file.rejected, 'row')} rejected."
         for file in result.files
@@ -75,17 +81,6 @@ def export(
     if links is None:
         context.note("Links are left out: full tokens do not leave the store (--links masked).")
     context.show(written, show.Sheet("files", WRITTEN, written))
-
-
-def _notes(result: "CatalogueImport") -> Iterator[str]:
-    """Say what changed offers mean for purchases that wait, and for what is spent."""
-    for file in result.files:
-        for finding in file.findings:
-            if finding.code == "budget_below_spent":
-                yield from (f"{file.file}: {message}." for message in finding.messages)
-        if file.waiting_purchases:
-            concerned = counted(file.waiting_purchases, "purchase")
-            yield f"{file.file}: its changes concern {concerned} that wait for a match."
 
 
 @app.command()

@@ -174,15 +174,12 @@ def plain_line_ends(text: bytes, delimiter: str) -> int | None:
         return None
     if b'"' in text and (b'"""' in text or delimiter.encode() not in _VISIBLE):
         return None  # a quoted field may begin with a quote, or hold a delimiter that is not plain
-    if any(mark in text and _begins(text, mark, delimiter.encode()) for mark in _MARKS):
-        return None
+    for mark in _MARKS:
+        if mark in text:
+            starts = (b"\n" + mark, delimiter.encode() + mark, b'"' + mark)
+            if text.startswith(mark) or any(map(text.__contains__, starts)):
+                return None  # a field may begin with it
     return len(ends)
-
-
-def _begins(text: bytes, mark: bytes, delimiter: bytes) -> bool:
-    """Whether a field may begin with a mark."""
-    starts = (b"\n" + mark, delimiter + mark, b'"' + mark)
-    return text.startswith(mark) or any(map(text.__contains__, starts))
 
 
 def split_fields(line: str, delimiter: str) -> list[str]:

@@ -103,18 +103,13 @@ def append(store: Path, more: Iterable[JournalLine]) -> None:
             os.fsync(file.fileno())
             size = file.tell()
         if size > _MOST_BYTES:
-            _shorten(path, size, draft_path(store, "journal"))
+            with path.open("rb") as file:
+                file.seek(size - _MOST_BYTES // 2)
+                file.readline()  # the rest of a line
+                newer_half = file.read()
+            replace_whole(path, newer_half, draft_path(store, "journal"))
         elif is_new:
             sync_folder(path.parent)
-
-
-def _shorten(path: Path, size: int, draft: Path) -> None:
-    """Leave the newer half of the lines, in one step."""
-    with path.open("rb") as file:
-        file.seek(size - _MOST_BYTES // 2)
-        file.readline()  # the rest of a line
-        newer = file.read()
-    replace_whole(path, newer, draft)
 
 
 def _end_of_lines(file: BinaryIO | Any) -> int:

@@ -106,16 +106,10 @@ def _text(value: str) -> str:
     return escaped(quoted, lambda hidden: encode_basestring_ascii(hidden)[1:-1])
 
 
-def _decimal(value: Decimal) -> str:
-    if not value.is_finite():
-        raise ValueError("a number in JSON is finite")
-    return format(value, "f")
-
-
-def _float(value: float) -> str:
+def _number(value: Decimal | float) -> str:
     if not math.isfinite(value):
         raise ValueError("a number in JSON is finite")
-    return repr(value)
+    return format(value, "f") if isinstance(value, Decimal) else repr(value)
 
 
 def _moment(value: datetime) -> str:
@@ -129,8 +123,8 @@ _SCALARS: Mapping[type, Callable[[Any], str]] = {
     bool: lambda value: "true" if value else "false",
     int: int.__repr__,
     str: _text,
-    Decimal: _decimal,
-    float: _float,
+    Decimal: _number,
+    float: _number,
     datetime: _moment,
     date: lambda value: _text(value.isoformat()),
     UUID: lambda value: _text(str(value)),
