@@ -24,8 +24,6 @@ SEPA = frozenset(
 """Countries whose IBANs SEPA payments reach; territories have the IBANs of one of these."""
 
 _SATURDAY = 5
-_LONGEST_CLOSED = 14
-"""Days that banks of a country may be closed in a row, and more."""
 
 
 class Rail(NamedTuple):
@@ -61,23 +59,21 @@ def due_day(today: date, wanted: date | None, currency: str) -> date:
 
 def _business_day(day: date, currency: str) -> date:
     """Return the first business day of a currency from this day on."""
-    closed = _holidays(currency, {day.year, (day + timedelta(days=_LONGEST_CLOSED)).year})
+    closed = _holidays(currency)
     while day.weekday() >= _SATURDAY or day in closed:
         day += timedelta(days=1)
     return day
 
 
-def _holidays(currency: str, years: set[int]) -> Container[date]:
-    """Return the days on which the payment system of a currency, or its country, is closed."""
+def _holidays(currency: str) -> Container[date]:
+    """Return the days, of any year, on which a currency's payment system or country is closed."""
     try:
         import holidays  # noqa: PLC0415  an extra, and only payments need it
     except ModuleNotFoundError:
         return ()
     if system := {"EUR": "ECB", "USD": "FED"}.get(currency):
-        return holidays.financial_holidays(system, years=years)
+        return holidays.financial_holidays(system)
     try:
-        return holidays.country_holidays(
-            currency[:2], subdiv="ENG" if currency == "GBP" else None, years=years
-        )
+        return holidays.country_holidays(currency[:2], "ENG" if currency == "GBP" else None)
     except NotImplementedError:  # a currency of several countries, or of one that is not known
         return ()
