@@ -171,7 +171,7 @@ def withdraw_payout(
             withdraw(store, owner.id, payment, now=job.now, **by)
             data = {"statement": number, **details}
             of = {"payment_id": payment.payment_id}
-            _log(store, job, owner, "payout_withdrawn", data, **of)
+            _log(store, run, owner, "payout_withdrawn", data, **of)
             run.counts["statement"] = number
     return WithdrawnPayout.part(
         payment,
@@ -325,13 +325,13 @@ def _make(
         actor=job.actor,
     )
     details = {"statement": statement.number, "form": form, "sha256": digest, **made_again}
-    _log(store, job, owner, "payout_exported", details, payment_id=payment.payment_id)
+    _log(store, run, owner, "payout_exported", details, payment_id=payment.payment_id)
     return approval
 
 
 def _log(
     store: Store,
-    job: Job,
+    run: Run,
     owner: Institution,
     event: str,
     data: Mapping[str, Any],
@@ -342,7 +342,7 @@ def _log(
     acts.append(
         store,
         event,
-        job,
+        run.by,
         subject=payment_id,
         institution_id=owner.id,
         details=data,
