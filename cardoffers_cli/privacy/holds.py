@@ -107,7 +107,7 @@ def hold_cardholder(
                 acts.append(
                     store,
                     "legal_hold_changed",
-                    job,
+                    run.by,
                     subject=owner.slug,
                     institution_id=owner.id,
                     details=details,
