@@ -22,9 +22,8 @@ from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.bank_accounts import parse_account, payment_id
 from cardoffers_cli.kernel.words.errors import ConfigurationError, Refused, UsageError
 from cardoffers_cli.kernel.words.records import Record, if_any
-from cardoffers_cli.payouts.files.forms import FORMS
-from cardoffers_cli.payouts.files.nacha import trace_of
-from cardoffers_cli.payouts.files.pain001 import Party, Payment
+from cardoffers_cli.payouts.files.nacha import trace_of, write_nacha
+from cardoffers_cli.payouts.files.pain001 import Party, Payment, write_listed, write_pain001
 from cardoffers_cli.payouts.questions import (
     find_payout,
     payable_statement,
@@ -34,7 +33,7 @@ from cardoffers_cli.payouts.questions import (
 from cardoffers_cli.payouts.rails import due_day
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
     from typing import Any
@@ -45,6 +44,13 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
     from cardoffers_cli.payouts.questions import PayableStatement, StoredPayment
+
+FORMS: Mapping[str, Callable[[Payment], bytes]] = {
+    "pain.001": write_pain001,
+    "nacha": write_nacha,
+    "csv": write_listed,
+}
+"""The forms in which a payment can be written, by the name that `--form` has for them."""
 
 
 class ExportedPayout(Record):

@@ -12,7 +12,7 @@ import pytest
 from banks import camt, entry, listed, nacha, pain002, returned, said
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.payouts.files.answers import open_bank_file
-from cardoffers_cli.payouts.files.xml_entries import MOST_BYTES
+from cardoffers_cli.payouts.files.messages import MOST_BYTES
 from sizes import slow, tries
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ HOSTILE = {
     "not in its encoding": (camt(entry(named="\x00\x01")), "bank_xml_invalid", "line 2"),
     "not UTF-8": (camt(entry(named="A")).replace(b">A<", b">\xff<"), "bank_xml_invalid", "line 2"),
     "another message": (
-        camt().replace(b"camt.053", b"camt.052"),
+        camt().replace(b"camt.053", b"camt.055"),
         "bank_form_unknown",
-        "none of camt.053",
+        "none of camt.052",
     ),
-    "no message": (b"<Document/>", "bank_form_unknown", "none of camt.053"),
-    "a page": (b"<html><body>Log in</body></html>", "bank_form_unknown", "none of camt.053"),
+    "no message": (b"<Document/>", "bank_form_unknown", "none of camt.052"),
+    "a page": (b"<html><body>Log in</body></html>", "bank_form_unknown", "none of camt.052"),
     "nothing": (b" \n", "file_empty", "empty"),
     "another list": (b"a,b\n1,2\n", "bank_form_unknown", "lacks payment_id"),
     "a list cut off": (listed('A,"booked'), "bank_list_invalid", "line 2: a quote"),

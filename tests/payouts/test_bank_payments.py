@@ -15,7 +15,7 @@ from sepaxml import SepaTransfer
 
 from banks import BERLIN, LONDON, NUMBER, party, payment
 from cardoffers_cli.kernel.words.errors import Refused
-from cardoffers_cli.payouts.files.forms import FORMS
+from cardoffers_cli.payouts.exporting import FORMS
 from cardoffers_cli.payouts.files.pain001 import write_pain001
 
 PAYMENTS: dict[str, Any] = {

@@ -11,7 +11,7 @@ from cardoffers_cli.kernel.disk.inputs import open_input
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.payouts.files.entries import read_listed, refused
 from cardoffers_cli.payouts.files.messages import read_messages
-from cardoffers_cli.payouts.files.nacha_returns import read_returns
+from cardoffers_cli.payouts.files.nacha import read_returns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
