@@ -2,7 +2,8 @@
 
 `why.py` puts a purchase through the steps again and says where it stopped (read it first);
 `find.py` and `search.py` find purchases by what is known of them, `timelines.py` tells everything
-in order, `money_trails.py` what the bank said. `headlines.py` has the sentences. `browse/` shows
-all of it on one screen. May import the slices before it, of `http` and `night` nothing. To add a
-reason, add it to `explanations.sql` and its sentence to `headlines.py`.
+in order, `money_trails.py` what became of a redemption (rules.md#stories) and what it stands on.
+`headlines.py` has the sentences. `browse/` shows all of it on one screen. May import the slices
+before it, of `http` and `night` nothing. To add a reason, add it to `explanations.sql` and its
+sentence to `headlines.py`.
 """

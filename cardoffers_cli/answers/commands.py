@@ -216,6 +216,8 @@ def timeline(
     context = CommandContext.of(ctx)
     owner = context.institution(institution, everywhere=everywhere)
     result = tell_timeline(id_, owner, context.job, everywhere=everywhere)
+    if result.redemption:
+        context.note(result.redemption.sentence)
     if not result.expected:
         context.note("Nothing more is expected.")
     context.show(

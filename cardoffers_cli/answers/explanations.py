@@ -17,7 +17,7 @@ from dataclasses import field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.events.deliver import delivery_of
+from cardoffers_cli.answers.money_trails import DocumentLine, documents_of
 from cardoffers_cli.kernel.store.interning import purchases_of_refs
 from cardoffers_cli.kernel.words.findings import CODES
 from cardoffers_cli.kernel.words.ids import mask
@@ -88,7 +88,7 @@ class ExplainedPurchase(Record):
 
 
 class ExplainedRedemption(Record):
-    """What a purchase earned, and how far its webhook is (`events/deliver.py`)."""
+    """What a purchase earned, what became of it (rules.md#stories), and how far its webhook is."""
 
     redemption_id: UUID
     offer_id: str
@@ -99,12 +99,32 @@ class ExplainedRedemption(Record):
     settled_at: datetime | None
     reversed_at: datetime | None
     reversal_reason: str | None
+    story: str
+    story_at: datetime
+    story_amount: Amount
     delivery: str
     delivered_at: datetime | None
     webhook_state: str | None
     webhook_attempts: int | None
     webhook_next_attempt_at: datetime | None
     webhook_error: str | None
+
+
+class RedemptionCredit(Record):
+    """What the last reconciliation said of a redemption (rules.md#verdicts).
+
+    `credited_amount` stands as credited, in so many rows; `credit_ref` is the last that credited.
+    Nobody expects it sooner than `credit_days` after the redemption.
+    """
+
+    verdict: str
+    credited_amount: Amount
+    currency: str
+    credited_rows: int
+    credit_ref: str | None
+    credited_at: datetime | None
+    reconciled_at: datetime
+    credit_days: int
 
 
 class RejectedRow(Record, sheet="file line column code message fix"):
@@ -210,6 +230,8 @@ class Explanation(Record):
     withdrawn: list[WithdrawnRow] | None = if_any()
     refunds: list[ExplainedRefund] | None = if_any()
     merchant_known: MerchantLink | None = if_any()
+    credit: RedemptionCredit | None = if_any()
+    documents: list[DocumentLine] | None = if_any()
 
 
 class FullExplanation(Explanation):
@@ -235,6 +257,12 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
         evaluations = _evaluations(store)
         links = store.rows("answers/explanations:known_merchants")
         merchants = {link["purchase_no"]: MerchantLink.part(link) for link in links}
+        redeemed = [row["redemption_no"] for row in rows if row["redemption_no"] is not None]
+        documents = documents_of(store, institution_id, redeemed)
+        by_ref = {
+            ref: {**row, "documents": documents.get(row["redemption_no"])}
+            for ref, row in by_ref.items()
+        }
     rejects = _by_ref(store.rows("answers/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("answers/explanations:duplicates", **of))
     withdrawn = _by_ref(store.rows("answers/explanations:withdrawn", **of))
@@ -326,6 +354,8 @@ def _decided(row: Row, evaluations: dict[int, Sequence[Row]]) -> Row:
         "decided_at": row["decided_at"],
         "run_id": row["run_id"],
         "redemption": _redemption(row),
+        "credit": RedemptionCredit.part(row) if row["verdict"] else None,
+        "documents": row["documents"],
         "purchase_no": row["purchase_no"],
         "nearest": best,
     }
@@ -392,11 +422,6 @@ def _redemption(row: Row) -> ExplainedRedemption | None:
         row,
         offer_id=row["redeemed_offer_id"],
         status=row["redemption_status"],
-        delivery=delivery_of(
-            row["webhook_state"],
-            attempts=row["webhook_attempts"] or 0,
-            has_webhook=row["has_webhook"],
-        ),
     )
 
 

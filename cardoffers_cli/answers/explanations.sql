@@ -46,51 +46,52 @@ left join gone on gone.purchase_no = newest.purchase_no
 left join merchants on merchants.merchant_no = newest.merchant_no;
 
 -- name: purchases
--- Every purchase of asked with what was received, what was decided and what it redeemed. A webhook
--- was delivered by its first attempt without an error, whatever became of it when it was sent again.
--- Entries and deliveries are found by those of asked first, or the engine would join all there are.
--- Grain: one row per purchase.
-with entries as materialized (
+-- Every purchase of asked with what was received, what was decided and what became of what it
+-- redeemed. Grain: one row per purchase.
+with stories as materialized (
     select found.*
-    from redemption_entries as found
-    where found.purchase_no in (select asked.purchase_no from asked)
+    from stories_of((
+        select list(redemptions.redemption_no)
+        from asked
+        inner join redemptions
+            on redemptions.purchase_no = asked.purchase_no
+            and redemptions.institution_id = asked.institution_id
+    )) as found
 ),
-
 sent as materialized (
     select deliveries.*
     from deliveries
-    where deliveries.redemption_no in (select entries.redemption_no from entries)
+    where deliveries.redemption_no in (select stories.redemption_no from stories)
         and is_announcement(deliveries.kind)
 )
-
 select
     asked.purchase_no, asked.transaction_ref, asked.amount, asked.currency, asked.transacted_at,
     asked.received_at, imports.file_name as file, imports.file_kind, imports.import_id, asked.line,
     identifiers.merchant_identifier_type, identifiers.merchant_identifier,
     purchase_details.merchant_descriptor, asked.sent_merchant_id, cardholders.cardholder_token,
     judged.outcome as decided, judged.merchant_id, merchants.name as merchant_name,
-    runs.as_of as decided_at, runs.run_id, entries.redemption_id,
-    redeemed.offer_id as redeemed_offer_id, entries.status as redemption_status,
-    entries.institution_payout_amount, entries.settles_at, entries.settled_at, entries.reversed_at,
-    entries.reversal_reason, deliveries.state as webhook_state,
-    deliveries.attempts as webhook_attempts, deliveries.next_attempt_at as webhook_next_attempt_at,
-    attempts.error as webhook_error,
+    runs.as_of as decided_at, runs.run_id, stories.redemption_no, stories.redemption_id,
+    redeemed.offer_id as redeemed_offer_id, stories.status as redemption_status,
+    stories.institution_payout_amount, stories.settles_at, stories.settled_at, stories.reversed_at,
+    stories.reversal_reason, stories.story, stories.story_at, stories.story_amount,
     case
-        when deliveries.state = 'delivered' then (
-            select min(arrived.started_at)
-            from attempts as arrived
-            where arrived.event_no = deliveries.event_no
-                and arrived.institution_id = deliveries.institution_id
-                and arrived.error is null
-        )
-    end as delivered_at,
-    deliveries.webhook_url is not null
-        and exists (
-            select 1
-            from webhook_secrets
-            where webhook_secrets.institution_id = asked.institution_id
-        ) as has_webhook
+        when sent.state is null
+            or (
+                sent.state in ('due', 'failed')
+                and (sent.webhook_url is null or asked.institution_id not in (select webhook_secrets.institution_id from webhook_secrets))
+            )
+            then 'no_webhook'
+        when sent.state = 'exhausted' then 'failed'
+        when sent.state in ('delivered', 'stopped') then sent.state
+        when sent.attempts > 0 then 'to_retry'
+        else 'to_send'
+    end as delivery,
+    stories.delivered_at, sent.state as webhook_state, sent.attempts as webhook_attempts,
+    sent.next_attempt_at as webhook_next_attempt_at, attempts.error as webhook_error, stories.verdict,
+    stories.credited_amount, stories.credited_rows, stories.credited_at, credits.credit_ref,
+    stories.reconciled_at, coalesce(institutions.credit_days, 7) as credit_days
 from asked
+inner join institutions on institutions.institution_id = asked.institution_id
 inner join cardholders
     on cardholders.cardholder_no = asked.cardholder_no
     and cardholders.institution_id = asked.institution_id
@@ -104,18 +105,18 @@ left join identifiers on identifiers.identifier_no = asked.identifier_no
 left join judged on judged.purchase_no = asked.purchase_no
 left join merchants on merchants.merchant_id = judged.merchant_id
 left join runs on runs.run_no = judged.run_no
-left join entries
-    on entries.purchase_no = asked.purchase_no
-    and entries.institution_id = asked.institution_id
-    and entries.run_no = judged.run_no
-left join offers as redeemed on redeemed.offer_no = entries.offer_no
-left join sent as deliveries
-    on deliveries.redemption_no = entries.redemption_no
-    and deliveries.institution_id = entries.institution_id
+left join stories
+    on stories.purchase_no = asked.purchase_no
+    and stories.run_no = judged.run_no
+left join sent on sent.redemption_no = stories.redemption_no
 left join attempts
-    on attempts.event_no = deliveries.event_no
-    and attempts.institution_id = deliveries.institution_id
-    and attempts.number = deliveries.attempts
+    on attempts.event_no = sent.event_no
+    and attempts.institution_id = sent.institution_id
+    and attempts.number = sent.attempts
+left join offers as redeemed on redeemed.offer_no = stories.offer_no
+left join credits
+    on credits.credit_no = stories.credit_no
+    and credits.institution_id = asked.institution_id
 order by asked.transaction_ref;
 
 -- name: facing

@@ -12,11 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.answers.explanations import reasons
-from cardoffers_cli.answers.money_trails import trails_of
 from cardoffers_cli.answers.search import (
     Hit,
     PurchaseFilter,
-    PurchaseRow,
     SearchResult,
     SearchScope,
     search,
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from cardoffers_cli.answers.money_trails import MoneyTrail
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
@@ -81,7 +78,7 @@ def find(
         )
     with reading(job) as source:
         owners = asked_institutions(source.store, institution, everywhere=everywhere)
-        results = [_searched(source.store, owner, wanted, limit, job) for owner in owners]
+        results = [_searched(source.store, owner, wanted, limit) for owner in owners]
         result = _together(results, limit)
         near, received_from = ([], []) if result.data else _meant(source.store, owners, wanted)
     slugs = [owner.slug for owner in owners]
@@ -95,11 +92,9 @@ def find(
     )
 
 
-def _searched(
-    store: Store, owner: Institution, wanted: PurchaseFilter, limit: int, job: Job
-) -> SearchResult:
+def _searched(store: Store, owner: Institution, wanted: PurchaseFilter, limit: int) -> SearchResult:
     result = search(store, owner.id, owner.slug, wanted, limit=limit)
-    hits = _with_trails(store, owner, _with_reasons(store, owner, result.data), job)
+    hits = _with_reasons(store, owner, result.data)
     masked_hits = without_cards(without_card_references(store, owner.id, hits))
     return replace(result, data=masked_hits)
 
@@ -113,30 +108,6 @@ def _with_reasons(store: Store, owner: Institution, hits: Sequence[Hit]) -> list
         else hit
         for hit in hits
     ]
-
-
-def _with_trails(store: Store, owner: Institution, hits: Sequence[Hit], job: Job) -> list[Hit]:
-    """Say of what redeemed whether it was credited, and what it stands on."""
-    ids = [id_ for hit in hits if isinstance(hit, PurchaseRow) and (id_ := hit.redemption_id)]
-    trails = trails_of(store, owner.id, ids, job.now)
-    return [
-        replace(hit, **_trail(trails[hit.redemption_id]))
-        if isinstance(hit, PurchaseRow) and hit.redemption_id in trails
-        else hit
-        for hit in hits
-    ]
-
-
-def _trail(trail: MoneyTrail) -> dict[str, Any]:
-    documents = trail.documents or []
-    statements = [line for line in documents if line.kind == "statement"]
-    return {
-        "verdict": trail.credit.verdict if trail.credit else None,
-        "credited_amount": trail.credit.credited_amount if trail.credit else None,
-        "statement": ", ".join(line.number for line in statements) or None,
-        "bank_state": ", ".join(line.bank_state for line in statements if line.bank_state) or None,
-        "invoice": ", ".join(line.number for line in documents if line not in statements) or None,
-    }
 
 
 def _together(results: Sequence[SearchResult], limit: int) -> SearchResult:

@@ -48,7 +48,7 @@ class Reason(Column):
 
 Filters = Mapping[str, Any]
 """What options say is wanted: fields of `PurchaseFilter`."""
-TRAILS = "verdict credited_amount statement bank_state invoice"
+TRAILS = "story verdict credited_amount statement bank_state invoice"
 """What is told where any purchase that was found has it."""
 
 
@@ -62,8 +62,18 @@ PurchaseState = Literal[
     "rejected",
     "duplicate",
     "duplicate_conflict",
+    "taken_back",
+    "credit_failed",
+    "credit_differs",
+    "credited_twice",
+    "credited",
+    "credit_late",
+    "paid_to_institution",
+    "telling_failed",
+    "told",
+    "on_hold",
 ]
-"""How far something that was received can be."""
+"""How far something that was received can be, or what became of what it redeemed."""
 
 
 def exact(value: str | None) -> Decimal | None:

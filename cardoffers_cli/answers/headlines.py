@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.credits.rules import document_text, with_credit
+from cardoffers_cli.credits.rules import document_text, story_text
 from cardoffers_cli.events.deliver import delivery_text
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.money import money_text, quantize
@@ -26,8 +26,7 @@ def headline(row: Row) -> str:
     """Return the sentence for what `explanations.explain` found of one ref."""
     if row["status"].startswith("refund_"):
         return refund_sentence(row["refunds"][0])
-    sentence = _HEADLINES.get(row["status"], _not_redeemed)(row)
-    sentences = [with_credit(sentence, row.get("credit"))]
+    sentences = [_HEADLINES.get(row["status"], _not_redeemed)(row)]
     if documents := row.get("documents"):
         texts = [document_text(document) for document in documents]
         sentences.append(f"It stands on {listed(texts)}.")
@@ -48,20 +47,9 @@ def _redeemed(row: Row) -> str:
     redemption = row["redemption"]
     payout = money_text(redemption["institution_payout_amount"], redemption["currency"])
     offer = f"{redemption['offer_id']}{_at(row)}"
-    return f"It redeemed {offer}: {payout} for the cardholder, {_state(redemption)}."
-
-
-def _state(redemption: Row) -> str:
-    match redemption["status"]:
-        case "settled":
-            settled = f"settled at {format_minute(redemption['settled_at'])}"
-            return f"{settled}; {delivery_text(redemption)}"
-        case "reversed":
-            reason = shortened(redemption["reversal_reason"] or "no reason given")
-            return f"but reversed at {format_minute(redemption['reversed_at'])} ({reason})"
-        case _:
-            pending = f"pending until {format_minute(redemption['settles_at'])}"
-            return f"{pending}; {delivery_text(redemption)}"
+    story = story_text(redemption, (row.get("credit") or {}).get("verdict"))
+    told = delivery_text(redemption)
+    return f"It redeemed {offer}: {payout} for the cardholder, {story}; {told}."
 
 
 def _not_redeemed(row: Row) -> str:
@@ -137,25 +125,6 @@ _HEADLINES: dict[str, Callable[[Row], str]] = {
 
 _POINTS = str.maketrans(",.", ".,")
 
-_EARNED = {
-    ("pending", "no_webhook"): "to_settle",
-    ("pending", "to_send"): "to_settle",
-    ("pending", "delivered"): "pending",
-    ("settled", "no_webhook"): "only_settled",
-    ("settled", "to_send"): "only_settled",
-    ("settled", "delivered"): "settled",
-}
-_CREDITED = {
-    **dict.fromkeys(("credited", "file_only"), "credited"),
-    **dict.fromkeys(
-        ("amount_differs", "credited_twice", "reference_differs", "credited_too_early"),
-        "credit_differs",
-    ),
-    **dict.fromkeys(("credit_failed", "not_credited", "webhook_only"), "not_passed_on"),
-}
-"""What is told by the verdict of the reconciliation, which says more than the webhook's state."""
-_UNDELIVERED = {"to_retry": "to_pass_on", "failed": "not_passed_on", "stopped": "not_passed_on"}
-
 
 def answer(row: Row, titles: dict[str, str], locale: str) -> str:
     """Return what the cardholder is told of what `explanations.explain` found.
@@ -163,28 +132,19 @@ def answer(row: Row, titles: dict[str, str], locale: str) -> str:
     `titles` holds those of the nearest offer by language; one in English stands in for a missing,
     as a text in English does.
     """
-    texts = texts_in(locale)["answers"]
-    redemption = row["redemption"]
+    texts, redemption = texts_in(locale), row["redemption"]
     refunds = [
         refund_answer(refund, locale, money=_money, day=_day) for refund in row.get("refunds") or ()
     ]
     if row.get("status", "").startswith("refund_"):
         return refunds[0]
-    reason = _earned(redemption, row.get("credit")) if redemption else row["reason"]
-    text = texts["not_received" if reason in {"duplicate", "withdrawn"} else reason]
+    if redemption:
+        text = texts["stories"][redemption["story"]]["cardholder"]
+    else:
+        is_unknown = row["reason"] in {"duplicate", "withdrawn"}
+        text = texts["answers"]["not_received" if is_unknown else row["reason"]]
     sentence = text.format(**_purchase(row, locale), **_nearest(row, titles, locale))
     return " ".join([sentence, *refunds])
-
-
-def _earned(redemption: Row, credit: Row | None) -> str:
-    """Return what is told of a redemption: never that it was passed on where it was not."""
-    status, delivery = redemption["status"], redemption["delivery"]
-    if status == "reversed":
-        return "reversed"
-    if credit and credit["verdict"] in _CREDITED:
-        return _CREDITED[credit["verdict"]]
-    key = _UNDELIVERED.get(delivery) or _EARNED[status, delivery]
-    return "pending" if credit and key == "settled" else key
 
 
 def _purchase(row: Row, locale: str) -> dict[str, str]:
@@ -201,12 +161,7 @@ def _purchase(row: Row, locale: str) -> dict[str, str]:
     if redemption:
         currency = redemption["currency"]
         values["payout"] = _money(redemption["institution_payout_amount"], currency, locale)
-        for event in ("settles", "settled", "reversed"):
-            values[event] = _day(redemption[f"{event}_at"], locale)
-        credit = row.get("credit")
-        values["credited"] = _day(credit["credited_at"] if credit else None, locale)
-        both = (redemption["settled_at"], redemption["delivered_at"])
-        values["passed_on"] = _day(max(both) if all(both) else None, locale)
+        values["when"] = _day(redemption["story_at"], locale)
     return values
 
 

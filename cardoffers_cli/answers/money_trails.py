@@ -1,40 +1,21 @@
-"""Money trails: whether redemptions were credited, and on which statement and invoice they stand.
+"""Money trails: on which statement and invoice redemptions stand, and what all of it comes to.
 
-What an institution has none of is missing here, so that one which sends no credited rows and closes
-no month reads as before. What the bank said of a statement, `payouts/questions.py` knows.
+What an institution has none of is missing here, so that one which closes no month reads as before.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
-from cardoffers_cli.payouts.questions import payout_states
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
-
-
-class RedemptionCredit(Record):
-    """What the last reconciliation said of a redemption (rules.md#verdicts).
-
-    `credited_amount` stands as credited, in so many rows; `credit_ref` is the last that credited.
-    Nobody expects it sooner than `credit_days` after the redemption.
-    """
-
-    verdict: str
-    credited_amount: Amount
-    currency: str
-    credited_rows: int
-    credit_ref: str | None
-    credited_at: datetime | None
-    reconciled_at: datetime
-    credit_days: int
 
 
 class DocumentLine(Record):
@@ -55,13 +36,6 @@ class DocumentLine(Record):
     booked_at: datetime | None = if_any("booked at", gives_way=5)
 
 
-class MoneyTrail(Record):
-    """What became of the money of one redemption; None where nothing is known of it."""
-
-    credit: RedemptionCredit | None = if_any()
-    documents: list[DocumentLine] | None = if_any()
-
-
 class LoopTotals(Record):
     """What was credited by an institution, and what is closed of it, in one currency.
 
@@ -78,48 +52,23 @@ class LoopTotals(Record):
     invoiced_amount: Amount | None = shown("on invoices", gives_way=3)
 
 
-def credits_of(
-    store: Store, institution_id: UUID, redemption_ids: Sequence[UUID]
-) -> dict[UUID, RedemptionCredit]:
-    """Return what the last reconciliation said of redemptions, of those it said anything of."""
-    rows = store.rows(
-        "answers/money_trails:credits",
-        institution_id=institution_id,
-        redemption_ids=[str(redemption_id) for redemption_id in redemption_ids],
-    )
-    return {row["redemption_id"]: RedemptionCredit.part(row) for row in rows}
+def stories_of(
+    store: Store, institution_id: UUID, redemption_nos: Sequence[int]
+) -> dict[int, Mapping[str, Any]]:
+    """Return what became of each of these redemptions, by its number (rules.md#stories)."""
+    of = {"institution_id": institution_id, "redemption_nos": list(redemption_nos)}
+    rows = store.rows("answers/money_trails:stories", **of) if redemption_nos else ()
+    return {row["redemption_no"]: row for row in rows}
 
 
-# The money trails of redemptions, with what the bank said of the statements that they stand on.
-
-
-def trails_of(
-    store: Store, institution_id: UUID, redemption_ids: Sequence[UUID], now: datetime
-) -> dict[UUID, MoneyTrail]:
-    """Return the money trails of redemptions, of those that anything is known of."""
-    if not redemption_ids:
-        return {}
-    credited = credits_of(store, institution_id, redemption_ids)
-    documents: dict[UUID, list[DocumentLine]] = {}
-    lines = []  # of each redemption in the order of closing
+def documents_of(
+    store: Store, institution_id: UUID, redemption_nos: Sequence[int]
+) -> dict[int, list[DocumentLine]]:
+    """Return what each of these redemptions stands on, by its number, in the order of closing."""
+    documents: dict[int, list[DocumentLine]] = {}
     of = {"institution_id": institution_id}
-    if store.value("answers/money_trails:is_any_closed", **of):
-        ids = [str(each) for each in redemption_ids]
-        lines = store.rows("answers/money_trails:documents", **of, redemption_ids=ids)
-    paid = {}
-    if any(each["kind"] == "statement" for each in lines):
-        states = payout_states(store, now, institution_id=institution_id)
-        paid = {each.number: each for each in states}
-    for each in lines:
-        bank = paid.get(each["number"])
-        line = DocumentLine.part(
-            each,
-            bank_state=bank.state if bank else None,
-            bank_code=bank.bank_code if bank else None,
-            booked_at=bank.booked_at if bank else None,
-        )
-        documents.setdefault(each["redemption_id"], []).append(line)
-    return {
-        each: MoneyTrail(credit=credited.get(each), documents=documents.get(each))
-        for each in dict.fromkeys((*credited, *documents))
-    }
+    if redemption_nos and store.value("answers/money_trails:is_any_closed", **of):
+        nos = list(redemption_nos)
+        for row in store.rows("answers/money_trails:documents", **of, redemption_nos=nos):
+            documents.setdefault(row["redemption_no"], []).append(DocumentLine.part(row))
+    return documents

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.answers.money_trails import DocumentLine, documents_of, stories_of
 from cardoffers_cli.kernel.store.interning import purchases_of_refs
 from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
@@ -44,8 +45,21 @@ STATES = (
     "rejected",
     "duplicate",
     "duplicate_conflict",
+    "taken_back",
+    "credit_failed",
+    "credit_differs",
+    "credited_twice",
+    "credited",
+    "credit_late",
+    "paid_to_institution",
+    "telling_failed",
+    "told",
+    "on_hold",
 )
-"""How far something that was received can be."""
+"""How far something that was received can be, or what became of what it redeemed."""
+
+_OF_LEDGER = {"pending", "settled", "reversed"}
+"""The states of ledger entries, each of several stories: what is credited is settled too."""
 
 _OF_ROWS = {"rejected": "rejects", "duplicate": "duplicates", "duplicate_conflict": "duplicates"}
 """The states of what is no purchase, and where it is kept."""
@@ -57,6 +71,7 @@ _KINDS = {
     "refunds": "refund",
     "credits": "credited row",
 }
+_STORY = ("story", "story_at", "story_amount", "verdict", "credited_amount")
 _TOKENS = ("cardholder_token", "instrument_token")
 _MOST_TOKENS = 1000
 _NEWEST = 100_000
@@ -111,8 +126,9 @@ class PurchaseRow(
 ):
     """A purchase that was found. `reason` is its state, where nobody knows a nearer one.
 
-    Of one that redeemed, `verdict` says whether it was credited, and `statement` and `invoice` on
-    which it stands, with what the bank said of the first; where there is any.
+    Of one that redeemed, `story` says what became of it (rules.md#stories), `verdict` whether it
+    was credited, and `statement` and `invoice` on which it stands, with what the bank said of the
+    first; where there is any.
     """
 
     kind: str = shown(gives_way=7)
@@ -135,6 +151,9 @@ class PurchaseRow(
     reason: str
     day: date
     institution: str = shown(gives_way=1)
+    story: str | None = if_any(gives_way=11)
+    story_at: datetime | None = if_any(gives_way=14)
+    story_amount: Amount | None = if_any(gives_way=15)
     verdict: str | None = if_any("credited", gives_way=14)
     credited_amount: Amount | None = if_any("amount credited", gives_way=15)
     statement: str | None = if_any(gives_way=16)
@@ -255,7 +274,29 @@ def _purchases(store: Store, institution_id: UUID, wanted: PurchaseFilter, limit
         count = _show(store, institution_id, wanted.state, limit)
         if count == limit or matching != most:
             break
-    return store.rows("answers/search:purchases", institution_id=institution_id)
+    rows = store.rows("answers/search:purchases", institution_id=institution_id)
+    redeemed = [row["redemption_no"] for row in rows if row["redemption_no"] is not None]
+    stories = stories_of(store, institution_id, redeemed)
+    documents = documents_of(store, institution_id, redeemed)
+    return [
+        {
+            **row,
+            **{name: stories.get(number, {}).get(name) for name in _STORY},
+            **_standing(documents.get(number, [])),
+        }
+        for row in rows
+        for number in (row.pop("redemption_no"),)
+    ]
+
+
+def _standing(documents: Sequence[DocumentLine]) -> dict[str, str | None]:
+    """Return on which documents a redemption stands, and what is paid of its statements."""
+    statements = [line for line in documents if line.kind == "statement"]
+    return {
+        "statement": ", ".join(line.number for line in statements) or None,
+        "bank_state": ", ".join(line.bank_state for line in statements if line.bank_state) or None,
+        "invoice": ", ".join(line.number for line in documents if line not in statements) or None,
+    }
 
 
 def _show(store: Store, institution_id: UUID, state: str | None, limit: int) -> int:
@@ -268,10 +309,9 @@ def _show(store: Store, institution_id: UUID, state: str | None, limit: int) -> 
         case "not_redeemed" | "merchant_unresolved":
             return store.execute("answers/search:shown_decided", state=state, limit=limit)
         case _:
-            owner = {"institution_id": institution_id}
-            return store.execute(
-                "answers/search:shown_in_ledger", **owner, state=state, limit=limit
-            )
+            place = "shown_in_ledger" if state in _OF_LEDGER else "shown_in_story"
+            of = {"institution_id": institution_id, "state": state, "limit": limit}
+            return store.execute(f"answers/search:{place}", **of)
 
 
 def _others(

@@ -214,6 +214,23 @@ anti join decisions on decisions.purchase_no = matching.purchase_no
 order by matching.transacted_at desc, matching.purchase_no desc
 limit $limit;
 
+-- name: shown_in_story
+-- Makes shown: the newest purchases of matching whose redemption has this story (rules.md#stories).
+-- Grain: one row per purchase.
+create or replace temp table shown as
+select matching.purchase_no, stories.status as state
+from stories_of((
+    select list(redemptions.redemption_no)
+    from matching
+    inner join redemptions
+        on redemptions.purchase_no = matching.purchase_no
+        and redemptions.institution_id = $institution_id
+)) as stories
+inner join matching on matching.purchase_no = stories.purchase_no
+where stories.story = $state
+order by matching.transacted_at desc, matching.purchase_no desc
+limit $limit;
+
 -- name: purchases
 -- The purchases of shown with everything that is told of them, the newest first.
 -- Grain: one row per purchase.
@@ -221,8 +238,8 @@ select
     purchases.transaction_ref, shown.state, purchases.transacted_at, purchases.received_at,
     purchases.amount, purchases.currency, purchases.merchant_name, purchases.merchant_identifier,
     purchase_details.merchant_descriptor, cardholders.cardholder_token,
-    instruments.instrument_token, redemptions.redemption_id, imports.file_name as file,
-    purchases.line
+    instruments.instrument_token, redemptions.redemption_no, redemptions.redemption_id,
+    imports.file_name as file, purchases.line
 from shown
 inner join identified_purchases as purchases
     on purchases.purchase_no = shown.purchase_no

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from cardoffers_cli.answers.explanations import near_refs
+from cardoffers_cli.answers.money_trails import stories_of
 from cardoffers_cli.answers.search import senders
+from cardoffers_cli.credits.rules import story_text
 from cardoffers_cli.kernel.identifiers import whole_id
 from cardoffers_cli.kernel.store.institutions import asked_institutions
 from cardoffers_cli.kernel.store.interning import purchases_of_refs
@@ -23,8 +25,8 @@ from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.moments import format_length
 from cardoffers_cli.kernel.words.nearest import did_you_mean
-from cardoffers_cli.kernel.words.records import Record, shown
-from cardoffers_cli.kernel.words.sentences import listed
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
+from cardoffers_cli.kernel.words.sentences import listed, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,6 +43,9 @@ _WAYS = ("known_by_id", "known_by_refund", "known_by_credit", "known_by_line")
 
 _DERIVED = ("link", "transaction")
 """What has its id made of what it is, and never written down: every one there is must be made."""
+
+_LOOKED_FOR = {"ref", *_DERIVED}
+"""What is followed as soon as it is found, as it is found by its purchases."""
 
 _DERIVED_VERSION = 8
 """RFC 9562: ids that are drawn are of version 4."""
@@ -75,13 +80,28 @@ class ExpectedEvent(Record):
     by: str
 
 
+class TimelineStory(Record):
+    """What became of a redemption (rules.md#stories), and the same as a sentence for staff."""
+
+    redemption_id: UUID
+    story: str
+    story_at: datetime
+    story_amount: Amount
+    currency: str
+    sentence: str
+
+
 class Timeline(Record):
-    """What happened to that which an id is of, the earliest first, and what is expected next."""
+    """What happened to that which an id is of, the earliest first, and what is expected next.
+
+    Of what is of one purchase `redemption` says what became of that which it redeemed.
+    """
 
     id: str
     kind: str
     institution: str
     as_of: datetime
+    redemption: TimelineStory | None = if_any()
     events: list[TimelineEvent]
     expected: list[ExpectedEvent]
 
@@ -93,7 +113,9 @@ def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
     entry, settlement, import, link, transaction. Looking for the last two takes seconds where there
     are millions, and what it finds is kept for `timeline`, in the same opening of the store.
     """
-    if purchases_of_refs(store, [id_], institution_id):
+    numbers = purchases_of_refs(store, [id_], institution_id)
+    store.execute(_following("ref"), purchase_nos=numbers)
+    if numbers:
         return "ref"
     for way in _WAYS:
         kind: str | None = store.value(
@@ -123,12 +145,10 @@ def timeline(
     """Return the timeline of an id, which is of a `kind` at the institution of an id and a slug."""
     of = {"institution_id": institution_id, "id": id_}
     single = {"is_single": kind not in _OF_MANY}
-    if kind == "ref":
-        numbers = purchases_of_refs(store, [id_], institution_id)
-        store.execute(_following(kind), purchase_nos=numbers)
-    elif kind not in _DERIVED:
+    if kind not in _LOOKED_FOR:
         store.execute(_following(kind), **of)
     store.execute("answers/timelines:refs", **of, **single)
+    store.execute("answers/timelines:imports_followed", **of, **single)
     store.execute("answers/timelines:refunds_followed", **of, **single)
     store.execute("answers/timelines:credits_followed", **of, **single)
     store.execute("answers/timelines:links_followed", **of, **single)
@@ -138,9 +158,21 @@ def timeline(
         kind=kind,
         institution=institution,
         as_of=now,
-        events=[*_events(store, {**of, **single})],
+        redemption=_story(store, institution_id) if single["is_single"] else None,
+        events=[*_events(store, {"institution_id": institution_id, **single})],
         expected=[*_expected(waits, now)],
     )
+
+
+def _story(store: Store, institution_id: UUID) -> TimelineStory | None:
+    """Return what became of the redemption that is followed, if it is one."""
+    rows = store.rows("answers/timelines:redeemed", institution_id=institution_id)
+    numbers = [row["redemption_no"] for row in rows]
+    if len(numbers) != 1:
+        return None
+    (story,) = stories_of(store, institution_id, numbers).values()
+    text = story_text(story, story["verdict"])
+    return TimelineStory.part(story, sentence=f"{sentence(text)}.")
 
 
 def _following(kind: str) -> str:

@@ -213,6 +213,15 @@ union
 select cast($id as varchar)
 where $is_single;
 
+-- name: imports_followed
+-- Makes followed_imports: the import that was asked for, if it is one. Grain: one row, or none.
+create or replace temp table followed_imports as
+select imports.import_no
+from imports
+where imports.institution_id = $institution_id
+    and imports.import_id = try_cast($id as uuid)
+    and not $is_single;
+
 -- name: refunds_followed
 -- Makes refunds_followed: the refunds of the purchases followed, those that name one of the refs, and
 -- those of the import, or of the ref, that was asked for. Grain: one row per refund.
@@ -227,42 +236,36 @@ where refund_states.institution_id = $institution_id
         refund_states.purchase_no in (select followed.purchase_no from followed)
         or refund_states.original_transaction_ref in (from followed_refs)
         or ($is_single and refund_states.refund_ref = $id)
-        or refund_states.import_no in (
-            select imports.import_no
-            from imports
-            where imports.institution_id = $institution_id
-                and imports.import_id = try_cast($id as uuid)
-        )
+        or refund_states.import_no in (from followed_imports)
     );
 
 -- name: credits_followed
 -- Makes credits_followed: the credited rows of the redemptions followed, those that name one of the
 -- refs, and those of the import, or of the ref, that was asked for. Grain: one row per credited row.
 create or replace temp table credits_followed as
+with wanted as (
+    select credits.credit_no
+    from credits
+    inner join redemptions on redemptions.redemption_id = credits.redemption_id
+    where redemptions.institution_id = $institution_id
+        and redemptions.purchase_no in (select followed.purchase_no from followed)
+    union
+    select credits.credit_no
+    from credits
+    where (credits.redemption_id is null and credits.transaction_ref in (from followed_refs))
+        or credits.import_no in (from followed_imports)
+    union
+    select credits.credit_no
+    from credits
+    where $is_single
+        and credits.credit_ref = $id
+)
 select
     credits.credit_ref, credits.status, credits.failure_code, credits.amount, credits.currency,
     credits.credited_at, credits.received_at, credits.import_no, credits.line
 from credits
 where credits.institution_id = $institution_id
-    and (
-        credits.redemption_id in (
-            select redemptions.redemption_id
-            from redemptions
-            where redemptions.institution_id = $institution_id
-                and redemptions.purchase_no in (select followed.purchase_no from followed)
-        )
-        or (
-            credits.redemption_id is null
-            and credits.transaction_ref in (from followed_refs)
-        )
-        or ($is_single and credits.credit_ref = $id)
-        or credits.import_no in (
-            select imports.import_no
-            from imports
-            where imports.institution_id = $institution_id
-                and imports.import_id = try_cast($id as uuid)
-        )
-    );
+    and credits.credit_no in (select wanted.credit_no from wanted);
 
 -- name: links_followed
 -- Makes links_followed: the links that the purchases followed were held against.
@@ -350,60 +353,51 @@ told as (
             when imports.file_kind = 'call' then ', item ' || cast(bought.line as varchar)
             else ', line ' || cast(bought.line as varchar)
         end,
-        runs.actor, bought.amount, bought.currency
+        null, bought.amount, bought.currency
     from bought
     left join imports
         on imports.import_no = bought.import_no
         and imports.institution_id = $institution_id
-    left join runs on runs.run_no = imports.run_no
     union all
     select
         imports.imported_at, imports.run_no, 3, 'rejected',
-        rejects.code || ': ' || rejects.message || ' ('
-        || parse_filename(imports.file_name) || ', line ' || cast(rejects.line as varchar) || ')',
-        runs.actor, null, null
+        rejects.code
+        || case
+            when $is_single
+                then ': ' || rejects.message || ' (' || parse_filename(imports.file_name)
+                || ', line ' || cast(rejects.line as varchar) || ')'
+            else ''
+        end,
+        null, null, null
     from rejects
-    inner join followed_refs on followed_refs.transaction_ref = rejects.transaction_ref
     inner join imports
         on imports.import_no = rejects.import_no
         and imports.institution_id = rejects.institution_id
-    left join runs on runs.run_no = imports.run_no
     where rejects.institution_id = $institution_id
+        and (
+            rejects.transaction_ref in (from followed_refs)
+            or rejects.import_no in (from followed_imports)
+        )
     union all
     select
         imports.imported_at, imports.run_no, 4, 'came again',
-        case when duplicates.is_conflict then 'other content (' else 'the same (' end
-        || parse_filename(imports.file_name) || ', line ' || cast(duplicates.line as varchar) || ')',
-        runs.actor, null, null
+        case when duplicates.is_conflict then 'other content' else 'the same' end
+        || case
+            when $is_single
+                then ' (' || parse_filename(imports.file_name)
+                || ', line ' || cast(duplicates.line as varchar) || ')'
+            else ''
+        end,
+        null, null, null
     from duplicates
-    inner join followed_refs on followed_refs.transaction_ref = duplicates.transaction_ref
     inner join imports
         on imports.import_no = duplicates.import_no
         and imports.institution_id = duplicates.institution_id
-    left join runs on runs.run_no = imports.run_no
     where duplicates.institution_id = $institution_id
-    union all
-    select
-        imports.imported_at, imports.run_no, 3, 'rejected', rejects.code, runs.actor, null, null
-    from imports
-    inner join rejects
-        on rejects.import_no = imports.import_no
-        and rejects.institution_id = imports.institution_id
-    left join runs on runs.run_no = imports.run_no
-    where imports.institution_id = $institution_id
-        and imports.import_id = try_cast($id as uuid)
-    union all
-    select
-        imports.imported_at, imports.run_no, 4, 'came again',
-        case when duplicates.is_conflict then 'other content' else 'the same' end,
-        runs.actor, null, null
-    from imports
-    inner join duplicates
-        on duplicates.import_no = imports.import_no
-        and duplicates.institution_id = imports.institution_id
-    left join runs on runs.run_no = imports.run_no
-    where imports.institution_id = $institution_id
-        and imports.import_id = try_cast($id as uuid)
+        and (
+            duplicates.transaction_ref in (from followed_refs)
+            or duplicates.import_no in (from followed_imports)
+        )
     union all
     select
         gone.refunded_at, null, 2, 'came back', gone.kind || ' ' || gone.refund_ref, null,
@@ -415,12 +409,11 @@ told as (
         gone.received_at, imports.run_no, 3, 'refund received',
         parse_filename(imports.file_name)
         || case when $is_single then ', line ' || cast(gone.line as varchar) else '' end,
-        runs.actor, gone.amount, gone.currency
+        null, gone.amount, gone.currency
     from refunds_followed as gone
     left join imports
         on imports.import_no = gone.import_no
         and imports.institution_id = $institution_id
-    left join runs on runs.run_no = imports.run_no
     union all
     select
         runs.as_of, refund_outcomes.run_no, 5,
@@ -467,7 +460,7 @@ told as (
     union all
     select
         settlements.settled_at, settlements.run_no, 7, 'deducted',
-        'settlement ' || cast(settlements.settlement_id as varchar), runs.actor,
+        'settlement ' || cast(settlements.settlement_id as varchar), null,
         adjustments.institution_payout_amount, adjustments.currency
     from earned
     inner join adjustments
@@ -476,7 +469,6 @@ told as (
     inner join settlements
         on settlements.settlement_no = adjustments.settlement_no
         and settlements.institution_id = adjustments.institution_id
-    left join runs on runs.run_no = settlements.run_no
     union all
     select
         bank_bookings.booked_at, null, 11, 'bank: ' || bank_bookings.status,
@@ -509,7 +501,7 @@ told as (
         || case when attempts.error is null then 'delivered' else 'not delivered' end,
         case when $is_single then 'attempt ' || cast(attempts.number as varchar) || ': ' else '' end
         || coalesce(attempts.error, 'status ' || cast(attempts.http_status as varchar), ''),
-        runs.actor, earned.institution_payout_amount, earned.currency
+        null, earned.institution_payout_amount, earned.currency
     from earned
     inner join attempts
         on attempts.redemption_no = earned.redemption_no
@@ -531,22 +523,31 @@ told as (
         given.received_at, imports.run_no, 10, 'credit received',
         parse_filename(imports.file_name)
         || case when $is_single then ', line ' || cast(given.line as varchar) else '' end,
-        runs.actor, given.amount, given.currency
+        null, given.amount, given.currency
     from credits_followed as given
     left join imports
         on imports.import_no = given.import_no
         and imports.institution_id = $institution_id
-    left join runs on runs.run_no = imports.run_no
 )
 
 select
-    told.happened_at, told.event, told.detail, told.actor, told.currency,
-    sum(told.amount) as amount, count(*) as times
+    told.happened_at, told.event, told.detail, coalesce(told.actor, runs.actor) as actor,
+    told.currency, sum(told.amount) as amount, count(*) as times
 from told
-group by told.happened_at, told.step, told.event, told.detail, told.actor, told.currency
+left join runs on runs.run_no = told.run_no
+group by
+    told.happened_at, told.step, told.event, told.detail, coalesce(told.actor, runs.actor),
+    told.currency
 order by
     told.happened_at, min(told.run_no) nulls first, told.step, told.detail nulls first,
-    told.actor nulls first;
+    actor nulls first;
+
+-- name: redeemed
+-- The redemptions of what is followed. Grain: one row per redemption.
+select redemptions.redemption_no
+from followed
+inner join redemptions on redemptions.purchase_no = followed.purchase_no
+where redemptions.institution_id = $institution_id;
 
 -- name: waiting
 -- What the purchases that are followed wait for, and until when; latest_decisions would put all

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.answers import explanations
 from cardoffers_cli.answers.explanations import Explanation
 from cardoffers_cli.answers.headlines import answer, headline
-from cardoffers_cli.answers.money_trails import MoneyTrail, trails_of
 from cardoffers_cli.answers.search import senders
 from cardoffers_cli.kernel.store.institutions import asked_institutions
 from cardoffers_cli.kernel.store.job import Reading
@@ -30,7 +29,6 @@ from cardoffers_cli.river.decide import decide_again
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from uuid import UUID
 
     from cardoffers_cli.answers.explanations import Evaluation, FullExplanation
     from cardoffers_cli.kernel.store.institutions import Institution
@@ -62,7 +60,7 @@ class DecidedNow(Record):
     differs: list[str]
 
 
-class Why(MoneyTrail, Explanation, WhyHead):
+class Why(Explanation, WhyHead):
     """The answer to one reference, in the shape of `why --format json`, with its money trail.
 
     Of one that nothing is known of, `near` holds the refs that may have been meant, and
@@ -75,7 +73,6 @@ class Why(MoneyTrail, Explanation, WhyHead):
 
 
 class ListedWhy(
-    MoneyTrail,
     Explanation,
     sheet="transaction_ref status reason headline offer_id merchant_id redemption_id",
 ):
@@ -109,7 +106,7 @@ def why(
         with reading(job) as source:
             owner = _owner(source.store, institution, ref, everywhere=everywhere)
             explained = explanations.explain(source.store, owner.id, [ref])[ref]
-            explanation = _told(source.store, owner, explained, job)
+            explanation = _told(source.store, owner, explained)
     masked: Why = without_cards(explanation)
     return masked
 
@@ -123,14 +120,12 @@ def why_each(
     """
     with reading(job) as source:
         explained = _explained(source.store, refs, institution, everywhere=everywhere)
-        trails = _trails(source.store, [(owner, item) for owner, item, _ in explained], job)
         answers = [
             ListedWhy(
                 **Explanation.cut(item),
-                **(trail := trails.get(item.redemption_id, MoneyTrail())),
                 received_from=others,
                 institution=owner.slug,
-                headline=headline({**item, **trail, "received_from": others}),
+                headline=headline({**item, "received_from": others}),
             )
             for owner, item, others in explained
         ]
@@ -154,17 +149,12 @@ def plain_answers(
         explained = _explained(source.store, refs, institution, everywhere=everywhere)
         offers = {item.offer_id for _, item, _ in explained if item.offer_id}
         titles = explanations.titles(source.store, offers)
-        trails = _trails(source.store, [(owner, item) for owner, item, _ in explained], job)
     return [
         PlainAnswer(
             transaction_ref=item.transaction_ref,
             status=item.status,
             locale=language_of(language := _language(locale, owner)),
-            answer=answer(
-                {**item, **trails.get(item.redemption_id, MoneyTrail())},
-                titles.get(item.offer_id or "", {}),
-                language,
-            ),
+            answer=answer(item, titles.get(item.offer_id or "", {}), language),
         )
         for owner, item, _ in explained
     ]
@@ -200,35 +190,18 @@ def _owner(store: Store, institution: str | None, ref: str, *, everywhere: bool)
     return next((owner for owner in owners if owner.slug in slugs), owners[0])
 
 
-def _told(store: Store, owner: Institution, explanation: FullExplanation, job: Job) -> Why:
+def _told(store: Store, owner: Institution, explanation: FullExplanation) -> Why:
     ref = explanation.transaction_ref
     is_known = explanation.status != _UNKNOWN
     near = [] if is_known else explanations.near_refs(store, owner.id, ref)
     others = [] if is_known else senders(store, [ref], but=owner.id).get(ref, [])
-    trail = _trails(store, [(owner, explanation)], job).get(explanation.redemption_id, MoneyTrail())
     return Why(
         **Explanation.cut(explanation),
-        **trail,
-        headline=headline({**explanation, **trail, "received_from": others}),
+        headline=headline({**explanation, "received_from": others}),
         institution=owner.slug,
         received_from=others,
         near=near,
     )
-
-
-def _trails(
-    store: Store, explained: Sequence[tuple[Institution, FullExplanation]], job: Job
-) -> dict[UUID | None, MoneyTrail]:
-    """Return the money trails of what redeemed, by redemption."""
-    redeemed: dict[UUID, list[UUID]] = {}
-    for owner, explanation in explained:
-        if explanation.redemption_id is not None:
-            redeemed.setdefault(owner.id, []).append(explanation.redemption_id)
-    return {
-        redemption_id: trail
-        for owner_id, ids in redeemed.items()
-        for redemption_id, trail in trails_of(store, owner_id, ids, job.now).items()
-    }
 
 
 def _told_again(ref: str, institution: str | None, job: Job, *, everywhere: bool) -> Why:
@@ -237,7 +210,7 @@ def _told_again(ref: str, institution: str | None, job: Job, *, everywhere: bool
         job.on_reading(Reading(store))
         owner = _owner(store, institution, ref, everywhere=everywhere)
         explanation = explanations.explain(store, owner.id, [ref])[ref]
-        result = _told(store, owner, explanation, job)
+        result = _told(store, owner, explanation)
         if explanation.purchase_no is None:
             return result
         return replace(result, now=_again(store, owner, explanation, explanation.purchase_no, job))

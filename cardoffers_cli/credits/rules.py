@@ -1,4 +1,4 @@
-"""What a verdict of reconciliation means to people, and what to do next (rules.md#verdicts)."""
+"""What a verdict of reconciliation means to people, what to do next, and what became of it all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.money import money_text
 from cardoffers_cli.kernel.words.sentences import counted
+from cardoffers_cli.kernel.words.texts import ENGLISH, texts_in
 from cardoffers_cli.kernel.words.visible import shortened
 
 if TYPE_CHECKING:
@@ -114,16 +115,16 @@ def meaning_of(code: str, credit_days: int | None = None) -> Meaning:
     return Meaning(meaning.says.format(days=days), meaning.then)
 
 
-def with_credit(sentence: str, credit: Mapping[str, Any] | None) -> str:
-    """Add to a sentence about a redemption what its institution credited, if that is known."""
-    if credit is None:
-        return sentence
-    if credit["credited_at"] is None or not credit["credited_amount"]:
-        return f"{sentence} Reconciliation: {_says(credit)}."
-    amount = money_text(credit["credited_amount"], credit["currency"])
-    row = f"{format_minute(credit['credited_at'])} ({shortened(credit['credit_ref'])})"
-    suffix = "" if credit["verdict"] == "credited" else f"; {_says(credit)}"
-    return f"{sentence} The institution credited {amount}, last at {row}{suffix}."
+def story_text(redemption: Mapping[str, Any], verdict: str | None) -> str:
+    """Say for staff what became of a redemption (rules.md#stories), as the end of a sentence."""
+    text: str = texts_in(ENGLISH)["stories"][redemption["story"]]["staff"]
+    return text.format(
+        moment=format_minute(redemption["story_at"]),
+        settles=format_minute(redemption["settles_at"]),
+        reason=shortened(redemption["reversal_reason"] or "no reason given"),
+        credited=money_text(redemption["story_amount"], redemption["currency"]),
+        verdict=meaning_of(verdict or "").says,
+    )
 
 
 def document_text(line: Mapping[str, Any]) -> str:
@@ -134,7 +135,3 @@ def document_text(line: Mapping[str, Any]) -> str:
         notes.append(state.replace("_", " ") + (f" on {booked:%Y-%m-%d}" if booked else ""))
         notes += [line["bank_code"]] if line.get("bank_code") else []
     return f"{line['kind']} {line['number']}" + (f" ({', '.join(notes)})" if notes else "")
-
-
-def _says(credit: Mapping[str, Any]) -> str:
-    return meaning_of(credit["verdict"], credit.get("credit_days")).says

@@ -127,3 +127,95 @@ select
 from found
 left join ended on ended.finding_id = found.finding_id
 left join accepted on accepted.finding_id = found.finding_id;
+
+-- name: stories_of
+-- What became of each of these redemptions (rules.md#stories): its ledger entry, what is known of its
+-- credit, its statement at the bank and its webhook, and of all that one `story`, the first that holds,
+-- with its moment and its amount; `kernel/words/languages/en.toml` has them in this order. A view would
+-- put all verdicts, credited rows and attempts in groups. Grain: one row per redemption.
+create or replace macro stories_of(redemption_nos) as table
+with entries as materialized (
+    select redemption_entries.*
+    from redemption_entries
+    where redemption_entries.redemption_no in (select unnest(redemption_nos))
+),
+verdicts as (
+    select
+        reconciliation_verdicts.subject_no, max(reconciliation_verdicts.run_no) as run_no,
+        max_by(reconciliation_verdicts.code, reconciliation_verdicts.run_no) as code,
+        max_by(reconciliation_verdicts.credited_amount, reconciliation_verdicts.run_no)
+            as credited_amount,
+        max_by(reconciliation_verdicts.credited_rows, reconciliation_verdicts.run_no)
+            as credited_rows
+    from reconciliation_verdicts
+    where reconciliation_verdicts.subject = 'redemption'
+        and reconciliation_verdicts.subject_no in (select entries.redemption_no from entries)
+    group by reconciliation_verdicts.subject_no
+),
+credited as (
+    select
+        credit_links.redemption_no,
+        max_by(credit_links.credit_no, (credit_links.credited_at, credit_links.credit_no))
+            filter (where credit_links.status = 'credited') as credit_no,
+        max(credit_links.credited_at) filter (where credit_links.status = 'credited')
+            as credited_at,
+        max(credit_links.credited_at) filter (where credit_links.status = 'failed') as failed_at
+    from credit_links
+    where credit_links.redemption_no in (select entries.redemption_no from entries)
+    group by credit_links.redemption_no
+),
+tried as (
+    select
+        attempts.event_no, max(attempts.started_at) as tried_at,
+        min(attempts.started_at) filter (where attempts.error is null) as arrived_at
+    from attempts
+    where attempts.redemption_no in (select entries.redemption_no from entries)
+    group by attempts.event_no
+),
+judged as (
+    select
+        entries.*, verdicts.code as verdict, verdicts.credited_amount, verdicts.credited_rows,
+        credited.credit_no, credited.credited_at, runs.as_of as reconciled_at,
+        case when announced.state = 'delivered' then tried.arrived_at end as delivered_at,
+        case
+            when entries.status = 'reversed'
+                then {'story': 'taken_back', 'at': entries.reversed_at}
+            when verdicts.code = 'credit_failed'
+                then {'story': 'credit_failed', 'at': credited.failed_at}
+            when verdicts.code in ('amount_differs', 'reference_differs', 'credited_too_early')
+                then {'story': 'credit_differs', 'at': credited.credited_at}
+            when verdicts.code = 'credited_twice'
+                then {'story': 'credited_twice', 'at': credited.credited_at}
+            when verdicts.code in ('credited', 'file_only')
+                then {'story': 'credited', 'at': credited.credited_at}
+            when verdicts.code in ('not_credited', 'webhook_only')
+                then {'story': 'credit_late', 'at': runs.as_of}
+            when paid_statements.state in ('paid', 'paid_twice')
+                then {'story': 'paid_to_institution', 'at': paid_statements.booked_at}
+            when announced.state = 'exhausted'
+                then {'story': 'telling_failed', 'at': tried.tried_at}
+            when entries.status = 'settled' then {'story': 'settled', 'at': entries.settled_at}
+            when announced.state = 'delivered' then {'story': 'told', 'at': tried.arrived_at}
+            else {'story': 'on_hold', 'at': entries.settles_at}
+        end as newest
+    from entries
+    left join verdicts on verdicts.subject_no = entries.redemption_no
+    left join runs on runs.run_no = verdicts.run_no
+    left join credited on credited.redemption_no = entries.redemption_no
+    left join closed_settlements as closed
+        on closed.settlement_no = entries.settlement_no
+        and closed.document = 'statement'
+    left join paid_statements on paid_statements.statement_no = closed.closing_no
+    left join outbox as announced
+        on announced.redemption_no = entries.redemption_no
+        and is_announcement(announced.kind)
+    left join tried on tried.event_no = announced.event_no
+)
+select
+    judged.*, judged.newest.story, coalesce(judged.newest.at, judged.created_at) as story_at,
+    case
+        when judged.newest.story in ('credit_differs', 'credited_twice', 'credited')
+            then judged.credited_amount
+        else judged.institution_payout_amount
+    end as story_amount
+from judged;

@@ -158,9 +158,6 @@ def waiting(store: Store, at_hand: Mapping[str, str], *, now: datetime) -> Mappi
 if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
-_OF_STATE = {"delivered": "delivered", "exhausted": "failed", "stopped": "stopped"}
-_WAITING = {"due", "failed"}
-
 HELD_BECAUSE = {
     "no_url": "it has no webhook URL",
     "no_secret": "it has no signing secret",
@@ -175,13 +172,6 @@ HELD_NEXT = {
     " -i {institution}",
 }
 """What to type so that they can be sent, by reason; to be given the `institution`."""
-
-
-def delivery_of(state: str | None, *, attempts: int, has_webhook: bool) -> str:
-    """Return the word for the state of an event; one that waits for nothing has no webhook."""
-    if state is None or (state in _WAITING and not has_webhook):
-        return "no_webhook"
-    return _OF_STATE.get(state) or ("to_retry" if attempts else "to_send")
 
 
 def delivery_text(redemption: Row) -> str:

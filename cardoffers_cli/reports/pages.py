@@ -49,7 +49,7 @@ _TWICE = (
 _PICTURED = 3
 """Currencies whose money has a picture."""
 _NEWEST = (
-    *("offer.merchant_name", "currency", "institution_payout_amount", "status", "purchase_amount"),
+    *("offer.merchant_name", "currency", "institution_payout_amount", "story", "purchase_amount"),
     *("transacted_at", "created_at", "institution", "cardholder_token_masked", "transaction_ref"),
     "id",
 )
@@ -74,7 +74,7 @@ def redemptions_page(data: Mapping[str, Any], scope: ReportScope) -> Page:
         sections.append(counts_section("merchant", merchants, title="Most redeemed merchants"))
     if rows:
         credited = (column for column in _CREDITED if any(column in row for row in rows))
-        columns = columns_of(type(rows[0]), " ".join([*_NEWEST, *credited]), status="state")
+        columns = columns_of(type(rows[0]), " ".join([*_NEWEST, *credited]), story="state")
         sheet = Sheet("redemptions", tuple(on_days(columns)), rows)
         more = scope.command("redemptions", file="redemptions.csv")
         sections.append(

@@ -84,17 +84,20 @@ class Redemption(Record):
     ] = shown("cardholder", gives_way=1)
     institution: Annotated[str, "Its slug."] = shown(gives_way=4)
     transaction_ref: str = shown("reference")
+    story: Annotated[str, "What became of it: the first story that holds."] = shown(gives_way=5)
+    story_at: datetime = shown(gives_way=15)
+    story_amount: Amount = shown(gives_way=16)
 
 
 class ExportedRedemption(
     Redemption,
     sheet="id created_at institution status currency merchant_funded_amount"
     " institution_payout_amount offer.id offer.title offer.merchant_name cardholder_token_masked"
-    " transaction_ref purchase_amount transacted_at commission_amount merchant_id",
+    " transaction_ref purchase_amount transacted_at commission_amount merchant_id story story_at",
     first="offer.merchant_name currency institution_payout_amount purchase_amount transacted_at"
-    " status institution offer.title merchant_funded_amount commission_amount created_at",
+    " story institution offer.title merchant_funded_amount commission_amount created_at",
 ):
-    """A redemption, with its purchase and its merchant beside it.
+    """A redemption, with its purchase, its merchant and what became of it (rules.md#stories).
 
     Behind these stands what the last reconciliation said of it (rules.md#verdicts), and when a row
     last credited it; where there is any.

@@ -1,7 +1,7 @@
 -- name: redemptions
 -- A page of redemptions, newest first, after a position; nulls in the parameters filter nothing.
--- Which these are is found first, in few columns; the rest is looked up of them alone, with what the
--- last reconciliation said of them and when they were last credited, where anything is known of that.
+-- Which these are is found first, in few columns; the rest is looked up of them alone, with what became
+-- of each (rules.md#stories).
 -- Tokens are masked (rules.md#masking). Grain: one row per redemption.
 with page as (
     select
@@ -33,33 +33,15 @@ with page as (
     limit $limit
 ),
 
-said as (
-    select
-        reconciliation_verdicts.institution_id,
-        reconciliation_verdicts.subject_no as redemption_no,
-        max_by(reconciliation_verdicts.code, reconciliation_verdicts.run_no) as verdict,
-        max_by(reconciliation_verdicts.credited_amount, reconciliation_verdicts.run_no)
-            as credited_amount
-    from reconciliation_verdicts
-    where reconciliation_verdicts.subject = 'redemption'
-        and reconciliation_verdicts.subject_no in (select page.redemption_no from page)
-    group by reconciliation_verdicts.institution_id, reconciliation_verdicts.subject_no
-),
-
-credited as (
-    select
-        credit_links.institution_id, credit_links.redemption_no,
-        max(credit_links.credited_at) as credited_at
-    from credit_links
-    where credit_links.status = 'credited'
-        and credit_links.redemption_no in (select page.redemption_no from page)
-    group by credit_links.institution_id, credit_links.redemption_no
+stories as materialized (
+    select found.*
+    from stories_of((select list(page.redemption_no) from page)) as found
 )
 
 select
-    page.redemption_id as id, page.created_at, ledger_entries.status,
-    ledger_entries.merchant_funded_amount, ledger_entries.commission_amount,
-    ledger_entries.institution_payout_amount, ledger_entries.currency,
+    page.redemption_id as id, page.created_at, stories.status, stories.merchant_funded_amount,
+    stories.commission_amount, stories.institution_payout_amount, stories.currency, stories.story,
+    stories.story_at, stories.story_amount,
     {
         'id': offers.offer_id,
         'title': offer_title(offer_titles.titles, institutions.languages),
@@ -67,25 +49,17 @@ select
     } as offer,
     masked(cardholders.cardholder_token) as cardholder_token_masked,
     institutions.slug as institution, page.transaction_ref, page.purchase_amount,
-    page.purchased_at as transacted_at, ledger_entries.merchant_id, said.verdict,
-    said.credited_amount, credited.credited_at
+    page.purchased_at as transacted_at, stories.merchant_id, stories.verdict,
+    stories.credited_amount, stories.credited_at
 from page
 inner join institutions on institutions.institution_id = page.institution_id
-inner join ledger_entries
-    on ledger_entries.redemption_no = page.redemption_no
-    and ledger_entries.institution_id = page.institution_id
+inner join stories on stories.redemption_no = page.redemption_no
 inner join offers on offers.offer_no = page.offer_no
 inner join cardholders
     on cardholders.cardholder_no = page.cardholder_no
     and cardholders.institution_id = page.institution_id
-left join merchants on merchants.merchant_id = ledger_entries.merchant_id
+left join merchants on merchants.merchant_id = stories.merchant_id
 left join offer_titles on offer_titles.offer_id = offers.offer_id
-left join said
-    on said.redemption_no = page.redemption_no
-    and said.institution_id = page.institution_id
-left join credited
-    on credited.redemption_no = page.redemption_no
-    and credited.institution_id = page.institution_id
 order by page.created_at desc, page.redemption_id desc;
 
 -- name: is_any_reconciled

@@ -387,18 +387,7 @@ group by parts.institution_id, parts.offer_no;
 -- as old, and of the same cardholder and offer, which an audit holds. Grain: one row per redemption.
 create or replace view redemption_entries as
 select
-    redemptions.redemption_no,
-    redemptions.redemption_id,
-    redemptions.institution_id,
-    redemptions.purchase_no,
-    redemptions.cardholder_no,
-    redemptions.offer_no,
-    redemptions.version_no,
-    redemptions.run_no,
-    redemptions.created_at,
-    redemptions.purchase_amount,
-    redemptions.purchased_at,
-    redemptions.transaction_ref,
+    redemptions.*,
     ledger_entries.entry_id,
     ledger_entries.merchant_id,
     ledger_entries.currency,

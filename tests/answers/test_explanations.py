@@ -126,8 +126,9 @@ def test_a_webhook_sent_again_was_delivered_by_the_first_that_arrived(
     errors = attempts.split()
     for number, error in enumerate(errors, 1):
         store.connection.execute(
-            "insert into attempts (event_no, institution_id, number, run_no, started_at,"
-            " error, is_manual) select event_no, institution_id, $1, 1, $2, $3, $1 > 1"
+            "insert into attempts (event_no, redemption_no, institution_id, number, run_no,"
+            " started_at, error, is_manual)"
+            " select event_no, redemption_no, institution_id, $1, 1, $2, $3, $1 > 1"
             " from outbox",
             [number, NOON + timedelta(hours=number), None if error == "-" else error],
         )

@@ -109,7 +109,7 @@ def test_plain_answers_say_what_the_credit_file_says(before: Job) -> None:
     settle_due(before)
     reconcile(before)
     first, second = plain_answers(["p1", "p2"], "alder", before, locale="en")
-    assert first.answer.endswith("It could not be passed on for you yet. We are looking into it.")
+    assert first.answer.endswith("Your bank could not credit it yet. We are looking into it.")
     assert second.answer.endswith("does not fit yet. We are looking into it.")
 
 
@@ -146,7 +146,8 @@ def test_why_says_what_became_of_the_money(made: Job) -> None:
     assert [PAID.format("5.00"), "invoice INV-2026-000001 entry 5.00 -"] == documents(first)
     assert sorted(SECOND) == sorted(documents(second))
     assert (
-        "The institution credited GBP 5.00, last at 2026-06-01 12:00 UTC (c1). It stands on "
+        "credited GBP 5.00 by the institution, last at 2026-06-01 12:00 UTC; no webhook is "
+        "configured, so the institution was not told. It stands on "
         "statement ALDER-2026-000001 (paid on 2026-12-31) and invoice INV-2026-000001."
     ) in first.headline
     assert [first.headline, second.headline] == [

@@ -85,8 +85,8 @@ below the minimum         | find --amount 12.50; why <ref>             | short b
 added later               | find --card 2222; why <ref>                | before the enrolment
 the budget is gone        | why bread-3                                | the budget was spent
 the webhook failed        | why bread-2                                | the webhook failed (
-the webhook, to be pasted | why bread-2 --plain                        | It is not passed on
-reversed                  | why film-2                                 | but reversed
+the webhook, to be pasted | why bread-2 --plain                        | It is to be settled
+reversed                  | why film-2                                 | , reversed at
 two offers                | why bread-1                                | It redeemed A & outranked
 an unknown merchant       | find --merchant acme                       | ACME STORES 12 & shop-1
 another institution       | why tarn-1                                 | brook sent it

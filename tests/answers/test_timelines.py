@@ -11,6 +11,9 @@ from tables import NOON, given, select, uid
 from work import job
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from cardoffers_cli.answers.timelines import Timeline
     from cardoffers_cli.kernel.store.store import Store
 
 
@@ -26,9 +29,16 @@ def matched(store: Store) -> Store:
     return store
 
 
+def at(store: Store, ref: str, now: datetime) -> Timeline:
+    """Return the timeline of a reference that is there."""
+    kind = kind_of(store, uid("alder"), ref)
+    assert kind == "ref"
+    return timeline(store, uid("alder"), ref, kind, now, institution="alder")
+
+
 def expected(store: Store, **later: int) -> list[tuple[Any, ...]]:
     now = NOON + timedelta(**later)
-    told = timeline(store, uid("alder"), "p", "ref", now, institution="alder").expected
+    told = at(store, "p", now).expected
     return [(each["event"], each["at"], each["overdue"], each["by"]) for each in told]
 
 
@@ -76,7 +86,7 @@ def test_a_merchant_that_nobody_knows_is_told_by_its_identifier(matched: Store) 
     given(matched, "identifiers", "identifier merchant\nM1 bakery\nM2 -")
     given(matched, "purchases", "ref merchant identifier\nq florist M1\nr florist M2")
     for ref, seller in (("q", "bakery"), ("r", "M2")):
-        told = timeline(matched, uid("alder"), ref, "ref", NOON, institution="alder")
+        told = at(matched, ref, NOON)
         assert seller in told["events"][0]["detail"]
 
 

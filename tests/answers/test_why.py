@@ -32,7 +32,8 @@ won      | redeemed            | redeemed                 | A | It redeemed A at
 for the cardholder, settled at 2026-06-03 12:00 UTC; no webhook is configured, so the institution \
 was not told.
 second   | redeemed            | redeemed                 | B | It redeemed B at bakery: GBP 2.00 \
-for the cardholder, but reversed at 2026-06-03 12:00 UTC (goods returned).
+for the cardholder, reversed at 2026-06-03 12:00 UTC (goods returned); the \
+webhook is stopped.
 third    | not_redeemed        | redemption_limit_reached | B | It redeemed nothing: 1 of 1 uses \
 were spent, the last at 2026-06-01 09:00 UTC (B at bakery).
 spent    | not_redeemed        | budget_exhausted         | A | It redeemed nothing: the budget \
@@ -81,22 +82,22 @@ settled due       0 -       yes | the webhook is not sent yet | It was settled o
 settled due       0 -       no  | no webhook is configured, so the institution was not told \
 | It was settled on 3 June 2026.
 settled failed    1 timeout yes | the webhook failed (timeout, 1 attempt); it is tried again at \
-2026-06-05 12:00 UTC | It is not passed on for you yet; this is being tried again.
+2026-06-05 12:00 UTC | It was settled on 3 June 2026.
 settled due       2 timeout yes | the webhook failed (timeout, 2 attempts); it is tried again at \
-2026-06-05 12:00 UTC | It is not passed on for you yet; this is being tried again.
+2026-06-05 12:00 UTC | It was settled on 3 June 2026.
 settled failed    1 timeout no  | no webhook is configured, so the institution was not told \
 | It was settled on 3 June 2026.
 settled exhausted 6 timeout yes | the webhook failed (timeout, 6 attempts) and is not tried again \
-| It could not be passed on for you yet. We are looking into it.
+| Your bank could not be told of it yet. We are looking into it.
 settled delivered 2 -       yes | the webhook was delivered at 2026-06-04 12:00 UTC \
-| It was passed on for you on 4 June 2026.
+| It was settled on 3 June 2026.
 settled delivered 2 -       no  | the webhook was delivered at 2026-06-04 12:00 UTC \
-| It was passed on for you on 4 June 2026.
+| It was settled on 3 June 2026.
 pending due       0 -       yes | the webhook is not sent yet | It is to be settled on 3 June 2026.
 pending failed    1 timeout yes | the webhook failed (timeout, 1 attempt); it is tried again at \
-2026-06-05 12:00 UTC | It is not passed on for you yet; this is being tried again.
+2026-06-05 12:00 UTC | It is to be settled on 3 June 2026.
 pending exhausted 6 timeout yes | the webhook failed (timeout, 6 attempts) and is not tried again \
-| It could not be passed on for you yet. We are looking into it.
+| Your bank could not be told of it yet. We are looking into it.
 pending delivered 1 -       yes | the webhook was delivered at 2026-06-04 12:00 UTC \
 | It is on its way to you.
 """
@@ -117,7 +118,8 @@ def test_what_is_told_is_how_far_the_webhook_is(tmp_path: Path) -> None:
                 null);
             delete from attempts;
             insert into attempts by name
-            select redemption_no as event_no, institution_id, {attempts} as number, 3 as run_no,
+            select redemption_no as event_no, redemption_no, institution_id,
+                {attempts} as number, 3 as run_no,
                 false as is_manual, timestamp '2026-06-04 12:00' as started_at,
                 nullif('{error}', '-') as error
             from redemptions where {attempts} > 0;

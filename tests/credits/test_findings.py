@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.answers.money_trails import credits_of
+from cardoffers_cli.answers.money_trails import stories_of
 from cardoffers_cli.credits.findings import accept_finding, finding_rows, show_finding
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.credits.work import reconcile
@@ -129,11 +129,11 @@ def test_others_ask_what_is_open_before_a_moment(made: Job) -> None:
 
 def test_why_says_what_was_credited(made: Job) -> None:
     with made.store(read_only=True) as store:
-        found = credits_of(store, uid("brook"), [uid(f"redemption {no}") for no in (1, 2)])
-    credited, not_credited = found.values()
-    assert ("credited", "c1", NOON + timedelta(days=7)) == (
-        *(credited[name] for name in ("verdict", "credit_ref", "credited_at")),
-    )
-    assert ("not_credited", None, 0) == (
-        *(not_credited[name] for name in ("verdict", "credit_ref", "credited_rows")),
-    )
+        found = stories_of(store, uid("brook"), [1, 2])
+    assert [
+        ("credited", "credited", NOON + timedelta(days=7)),
+        ("credit_late", "not_credited", None),
+    ] == [
+        (row["story"], row["verdict"], row["story_at"] if row["verdict"] == "credited" else None)
+        for row in (found[1], found[2])
+    ]

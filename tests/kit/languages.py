@@ -33,10 +33,10 @@ fix = "guarde el archivo como UTF-8"
 
 
 @contextmanager
-def with_spanish(folder: Path) -> Iterator[None]:
+def with_spanish(folder: Path, more: str = "") -> Iterator[None]:
     """Let there be a file of some Spanish texts for the length of a block."""
     shutil.copytree(Path(str(texts.FOLDER)), folder / "texts")
-    (folder / "texts" / "es.toml").write_text(SPANISH, "utf-8")
+    (folder / "texts" / "es.toml").write_text(SPANISH + more, "utf-8")
     with patch.object(texts, "FOLDER", folder / "texts"):
         _forget()
         yield

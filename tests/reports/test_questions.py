@@ -91,6 +91,9 @@ def test_a_redemption_has_the_fields_of_the_contract(store: Store) -> None:
         "cardholder_token_masked": "ch_8…a450",
         "institution": "alder",
         "transaction_ref": "r1",
+        "story": "on_hold",
+        "story_at": NOON,
+        "story_amount": Decimal("1.00"),
     } == {name: value for name, value in row.items() if name != "id"}
     assert "1.10" == str(row["merchant_funded_amount"])
 

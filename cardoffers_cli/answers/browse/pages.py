@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cardoffers_cli.answers.browse.inquiry import EXAMPLES
 from cardoffers_cli.answers.headlines import place
 from cardoffers_cli.credits.rules import document_text, meaning_of
+from cardoffers_cli.events.deliver import delivery_text
 from cardoffers_cli.kernel.sheets.sheets import cell_text
 from cardoffers_cli.kernel.words.moments import format_length, format_minute
 from cardoffers_cli.kernel.words.money import money_text, quantize
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cardoffers_cli.answers.browse.inquiry import AnsweredFrom, Case, FoundOne, Hits
-    from cardoffers_cli.answers.explanations import Evaluation, ExplainedRefund
+    from cardoffers_cli.answers.explanations import Evaluation, ExplainedRedemption, ExplainedRefund
     from cardoffers_cli.answers.timelines import ExpectedEvent, TimelineEvent
     from cardoffers_cli.answers.why import Why
     from cardoffers_cli.merchants.suggestions import Suggestion
@@ -135,7 +136,7 @@ def item(row: FoundOne) -> str:
     parts = (
         format_minute(moment) if moment else None,
         money_text(row["amount"], row["currency"]) if row.get("amount") is not None else None,
-        words(row["state"]),
+        words(row.get("story") or row["state"]),
         next((row[name] for name in _SELLER if row.get(name)), None),
         f"reference {ref}" if ref else row.get("id"),
         f"cardholder {masked}" if masked else None,
@@ -162,8 +163,9 @@ def glance(case: Case) -> Iterator[Line]:
         who = purchase.cardholder_token_masked
         bought = f"{format_minute(purchase.transacted_at)}  cardholder {who}"
     yield Line(f"{named(case.ref)}  {bought}", "strong", indent=2)
-    yield Line(f"Money    {_money(case.redemption)}", indent=9)
-    yield Line(f"Webhook  {_webhook(case.redemption)}", indent=9)
+    earned = explanation.redemption
+    yield Line(f"Money    {_money(case.redemption, earned)}", indent=9)
+    yield Line(f"Webhook  {delivery_text(earned) if earned else 'none'}", indent=9)
 
 
 def why_page(case: Case) -> Iterator[Line]:
@@ -250,27 +252,16 @@ def _without_ref(row: FoundOne) -> Iterator[Line]:
     yield Line(f"It came in {place({'file_kind': None, **row})}.")
 
 
-def _money(redemption: Row | None) -> str:
-    if redemption is None:
+def _money(redemption: Row | None, earned: ExplainedRedemption | None) -> str:
+    if redemption is None or earned is None:
         return "none"
-    currency, state = redemption["currency"], redemption["status"]
+    currency = redemption["currency"]
     payout, funded, commission = (
         quantize(redemption[name], currency)
         for name in ("institution_payout_amount", "merchant_funded_amount", "commission_amount")
     )
-    moment = redemption["settles_at" if state == "pending" else f"{state}_at"]
-    when = f"{'until ' if state == 'pending' else ''}{format_minute(moment)}"
-    return f"{currency} {payout} {state} {when} (merchant {funded}, commission {commission})"
-
-
-def _webhook(redemption: Row | None) -> str:
-    if redemption is None or redemption["webhook_state"] is None:
-        return "none"
-    state, count = redemption["webhook_state"], redemption["webhook_attempts"]
-    tried = "1 attempt" if count == 1 else f"{count} attempts"
-    next_at = redemption["webhook_next_attempt_at"]
-    due = state in {"due", "failed"} and next_at
-    return f"{state}, {tried}{f', next at {format_minute(next_at)}' if due else ''}"
+    became = f"{words(earned.story)} {format_minute(earned.story_at)}"
+    return f"{currency} {payout} {became} (merchant {funded}, commission {commission})"
 
 
 _MARKS: dict[bool | None, tuple[str, Tone]] = {

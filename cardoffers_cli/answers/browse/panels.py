@@ -233,7 +233,7 @@ def _amount(row: FoundOne) -> str:
 COLUMNS: dict[str, Callable[[FoundOne], str]] = {
     "day": _day,
     "amount": _amount,
-    "state": lambda row: str(row["state"]).replace("_", " "),
+    "state": lambda row: str(row.get("story") or row["state"]).replace("_", " "),
     "reference": lambda row: row.get("transaction_ref") or row.get("id") or "(none)",
     "merchant": lambda row: (
         row.get("merchant_name")

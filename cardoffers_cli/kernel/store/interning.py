@@ -159,7 +159,11 @@ def purchases_of_refs(
     Those of one institution, or of all.
     """
     of = {"refs": list(refs), "institution_id": institution_id}
-    hashes = [row["ref_hash"] for row in store.rows("kernel/store/references:hashes", **of)]
+    if institution_id:
+        hashes = [ref_hash(institution_id, ref) for ref in refs]
+    else:
+        rows = store.rows("kernel/store/references:hashes", refs=list(refs))
+        hashes = [row["ref_hash"] for row in rows]
     numbers = _purchases_of(store, hashes)
     if not numbers:
         return []

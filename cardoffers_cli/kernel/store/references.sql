@@ -1,10 +1,8 @@
 -- name: hashes
--- The hashes of references at an institution, or at every one where none is named. Grain: one row
--- per institution and reference.
+-- The hashes of references at every institution. Grain: one row per institution and reference.
 select ref_hash(institutions.institution_id, asked.transaction_ref) as ref_hash
 from institutions
-cross join (select unnest(cast($refs as varchar[])) as transaction_ref) as asked
-where ($institution_id is null or institutions.institution_id = $institution_id);
+cross join (select unnest(cast($refs as varchar[])) as transaction_ref) as asked;
 
 -- name: of_hashes
 -- The purchases with one of these hashes, which lie between two: of a single one those are the same,

@@ -45,12 +45,12 @@ GLANCES = [
     (
         "won",
         "GBP 3.00 settled 2026-06-03 12:00 UTC (merchant 3.30, commission 0.30)",
-        "due, 0 attempts, next at 2026-06-01 12:00 UTC",
+        "no webhook is configured, so the institution was not told",
     ),
     (
         "second",
-        "GBP 2.00 reversed 2026-06-03 12:00 UTC (merchant 2.00, commission 0.00)",
-        "stopped, 0 attempts",
+        "GBP 2.00 taken back 2026-06-03 12:00 UTC (merchant 2.00, commission 0.00)",
+        "the webhook is stopped",
     ),
     ("small", "none", "none"),
     ("free", "none", "none"),

@@ -110,7 +110,7 @@ def test_what_cannot_be_meant_is_told(text: str, code: str) -> None:
 def test_a_mistyped_state_is_guessed() -> None:
     with pytest.raises(UsageError) as raised:
         attempts("state:setled", TODAY)
-    assert "Did you mean settled?" == raised.value.hint
+    assert "Did you mean settled or told?" == raised.value.hint
 
 
 def test_a_full_token_is_in_no_repr() -> None:
