@@ -189,6 +189,21 @@ def test_what_somebody_types_is_told_back_harmless(made: Job, line: str, name: s
     harmless(ended)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("why -i alder", "why -i alder --plain", "timeline -i alder", "find -i alder --ref"),
+        *("redemption show", "payout show", "refund show", "webhook show", "merchant evidence"),
+        *("find -i alder --merchant", "statement show", "bank list --statement", "key show"),
+    ],
+)
+@one_in(4)
+def test_a_word_that_is_no_text_is_a_mistake_in_what_was_typed(made: Job, line: str) -> None:
+    ended = on_a_screen(["--store", made.path, *line.split(), "\udcff"], NO_COLOR="1")
+    assert ended.exit_code in {2, 5}, ended
+    harmless(ended)
+
+
 @pytest.mark.parametrize("name", REFUSED)
 @one_in(3)
 def test_an_operator_cannot_name_an_institution_so(

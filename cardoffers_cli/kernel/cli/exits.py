@@ -248,6 +248,8 @@ def _unforeseen(error: BaseException) -> Ending:
                     message, code="read_only", hint="Mount it for writing, or name another."
                 )
             )
+        case UnicodeEncodeError():
+            return ending_of(errors.UsageError(errors.NO_TEXT))
         case PermissionError():
             return ending_of(errors.Refused(f"Not permitted: {error.filename}", code="permission"))
         case _:

@@ -18,6 +18,7 @@ import duckdb
 
 from cardoffers_cli.kernel.store.layout import log_paths
 from cardoffers_cli.kernel.words.errors import (
+    NO_TEXT,
     CardoffersError,
     Interrupted,
     NoSpace,
@@ -25,6 +26,7 @@ from cardoffers_cli.kernel.words.errors import (
     StoreBusy,
     StoreDamaged,
     StoreVersion,
+    UsageError,
     history_failure,
 )
 
@@ -73,6 +75,8 @@ def of_statement(error: duckdb.Error, path: str = "") -> CardoffersError:
         )
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error
+    if "cannot encode str" in text:
+        return UsageError(NO_TEXT)
     if type(error) is duckdb.Error:  # of none of its kinds: what it read made no sense to it
         raised = _TRACEBACK.match(text)
         return history_failure(raised[1].rpartition(".")[2]) if raised else unreadable()

@@ -37,6 +37,10 @@ class UsageError(CardoffersError, code="usage"):
     """The command was not given what it needs."""
 
 
+NO_TEXT = "A word that was given is no text in UTF-8."
+"""What a program is told that was given bytes of another encoding, or half a character."""
+
+
 class Refused(CardoffersError, code="refused"):
     """The operation is not allowed in this state."""
 
