@@ -36,7 +36,7 @@ from cardoffers_cli.river.settlements import settle_due
 from cardoffers_cli.river.withdrawals import undo_import
 from cardoffers_cli.storage.doctor import offending
 from commands import cardoffers
-from sizes import FULL, slow, tries
+from sizes import FULL, slow
 from tables import read, select
 from work import file_of, found, new_store, once, settings, taken, tell
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
-HISTORIES = 10_000 if FULL else tries(1, 5)
+HISTORIES = 10_000 if FULL else 5
 ACTS = 24
 HOLDERS = 9
 BANKS = ("alder", "brook")
@@ -538,6 +538,7 @@ def any_act(made: Job, chance: random.Random, number: int) -> None:
     )()
 
 
+@slow
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_whatever_is_done_the_journal_is_what_was_done(made: Job, seed: int) -> None:
     """Acts of three months in any order; one that is refused posts nothing."""

@@ -188,6 +188,7 @@ def test_a_file_without_rows_counts_each_time(made: Job) -> None:
     assert ["on_time", "on_time", "pending"] == [each[1] for each in states(made, "25T02:00")]
 
 
+@slow
 def test_a_marker_or_a_manifest_alone_is_no_file(made: Job) -> None:
     dropped(made, "a.csv.done", "", "24T00:50")
     dropped(made, "a.csv.manifest.json", "{}", "24T00:50")

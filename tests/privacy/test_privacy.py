@@ -212,6 +212,7 @@ def test_a_closed_statement_is_verified_as_before(alder: Job) -> None:
     assert doctor(later, strict=True).ok
 
 
+@slow
 def test_a_dry_run_changes_nothing_and_draws_no_key(alder: Job) -> None:
     before = kept(alder)
     done = erase(alder, dry_run=True)

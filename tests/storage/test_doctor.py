@@ -760,6 +760,7 @@ def _block_of_merchants(made: Job) -> int:
         return int(select(store, query)[0][0])
 
 
+@slow
 def test_a_book_of_calls_that_is_damaged_or_was_is_found(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     make_folder(made.path)

@@ -154,6 +154,7 @@ def test_an_import_says_and_records_what_is_unusual_in_its_file(tmp_path: Path) 
     assert [("accepted",)] == found(made, "select state from watch_findings")
 
 
+@slow
 @pytest.mark.parametrize("step", ["keep_shapes", "compare", "record_findings"])
 def test_an_import_stands_whatever_fails_behind_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str

@@ -147,6 +147,7 @@ def test_a_refusal_is_a_problem_as_described(
     assert ("allow" in reply.headers) == (status == 405)
 
 
+@slow
 def test_every_code_that_is_described_has_its_row() -> None:
     elsewhere = {
         "test_access": {"unauthenticated", "token_revoked", "token_expired", "scope_missing"},

@@ -145,6 +145,7 @@ def test_an_interrupt_of_the_engine_itself_is_that_of_a_command(store: Store) ->
     assert ["alder", "brook"] == quick(store)
 
 
+@slow
 @pytest.mark.parametrize("seed", range(4))
 @one_in(3)
 def test_no_moment_is_a_wrong_one(made: Job, thread: ThreadPoolExecutor, seed: int) -> None:
