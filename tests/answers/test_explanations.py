@@ -60,6 +60,7 @@ def test_a_budget_is_told_as_it_was_at_the_turn_of_the_purchase(store: Store) ->
     assert "spent at 2026-06-01 11:00 UTC" in check(store, "p3", "budget")["detail"]
 
 
+@slow
 def test_decisions_of_earlier_runs_come_first_whenever_the_purchase_was(store: Store) -> None:
     catalogue(store, *BUDGET)
     bought(store, THREE)

@@ -296,6 +296,7 @@ def test_terms_that_stay_are_dated_back_by_the_moment_alone(job: Job) -> None:
     assert 0 == correction(job, ("1.50", "2.50"), effective_at="2026-03-01")["changed"]
 
 
+@slow
 def test_terms_of_the_future_are_refused(job: Job) -> None:
     before = kept(job)
     told = correction(job, ("1.50", "2.50"), effective_at="2026-06-01T12:00:00.000001Z")
@@ -491,6 +492,7 @@ def test_an_institution_is_not_known_under_two_ids(tmp_path: Path, job: Job) -> 
     )
 
 
+@slow
 @pytest.mark.parametrize("kind", ["institutions", "offers"])
 def test_a_currency_in_use_stays(tmp_path: Path, job: Job, kind: str) -> None:
     before = kept(job)
@@ -523,6 +525,7 @@ def test_a_link_once_made_stays_as_it_was(
     )
 
 
+@slow
 def test_a_link_outlives_its_place_in_the_program(tmp_path: Path) -> None:
     catalogue = {**CATALOGUE, "program_offers": "institution offer_id position"}
     result = import_catalogue(new_store(tmp_path), write(tmp_path / "catalogue", **catalogue))

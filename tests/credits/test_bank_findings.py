@@ -280,6 +280,7 @@ def test_who_has_no_account_and_no_payout_hears_nothing(tmp_path: Path) -> None:
         assert [] == open_findings(store, uid("alder"))
 
 
+@slow
 @pytest.mark.parametrize(
     ("audit", "change"),
     [

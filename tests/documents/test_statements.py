@@ -221,6 +221,7 @@ def test_numbers_begin_anew_with_a_year(made: Job) -> None:
     assert all(each.ok for each in verify(made, STATEMENT))
 
 
+@slow
 def test_what_was_settled_late_comes_onto_the_next(made: Job) -> None:
     close(made, "2026-06")
     redeem(made, "06-03", "offer\nB")

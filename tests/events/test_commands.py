@@ -317,6 +317,7 @@ def test_no_receiver_at_all(webhook: Any, tmp_path: Path) -> None:
     assert [(None, "connection_refused")] == found(made, "select http_status, error from attempts")
 
 
+@slow
 def test_an_address_that_was_allowed_once_is_refused_later(
     webhook: Any, tmp_path: Path, receiver: Receiver
 ) -> None:

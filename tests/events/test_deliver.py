@@ -173,6 +173,7 @@ def test_jitter_is_drawn_for_each_event_and_then_kept(tmp_path: Path) -> None:
     assert drawn == [delay for (delay,) in found(made, delays)]
 
 
+@slow
 @pytest.mark.parametrize("failures", [1, 5, 8])
 @one_in(3)
 def test_a_success_ends_the_schedule(tmp_path: Path, failures: int) -> None:
@@ -365,6 +366,7 @@ def test_one_that_failed_and_is_tried_again_by_hand_is_held_back_no_more(
     assert [1] == sent(made, "delivered")
 
 
+@slow
 def test_events_wait_for_a_webhook(tmp_path: Path, receiver: Receiver) -> None:
     made = events(tmp_path, 2)
     held = [{"institution": "alder", "reason": "no_url", "events": 2}]

@@ -14,6 +14,7 @@ import pytest
 
 from commands import in_a_pipe
 from foreign import EXPORTS, ROWS, Export
+from sizes import slow
 
 if TYPE_CHECKING:
     from commands import Ended
@@ -68,6 +69,7 @@ PUBLISHED = (
 )
 
 
+@slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_first_attempt_at_a_published_export_names_the_next_command(
     name: str, tmp_path: Path

@@ -226,6 +226,7 @@ CUT_IN_ITS_LAST_LINE = [
 ]
 
 
+@slow
 @pytest.mark.parametrize(("manifest", "status", "purchases"), CUT_IN_ITS_LAST_LINE, ids=str)
 @one_in(2)
 def test_a_manifest_vouches_for_a_last_line_without_its_end(

@@ -147,6 +147,7 @@ def test_a_marker_that_comes_meanwhile_counts(made: Job) -> None:
     assert ["imported"] == [each["status"] for each in result["imports"]]
 
 
+@slow
 def test_a_file_that_stays_young_is_left(made: Job) -> None:
     path = dropped(made, old=False)
     result = night(made)

@@ -105,6 +105,7 @@ def test_what_is_old_goes_once_all_is_settled(made: Job, tmp_path: Path) -> None
     assert doctor(later, strict=True).ok
 
 
+@slow
 def test_a_legal_hold_wins(made: Job) -> None:
     settle_due(after(made, 31))
     set_institution(made, "alder", {}, legal_hold="on")

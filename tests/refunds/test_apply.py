@@ -279,6 +279,7 @@ POLICY = [
 ]
 
 
+@slow
 @pytest.mark.parametrize(("purchases", "state"), POLICY)
 @pytest.mark.parametrize("policy", ["never", "unique_exact"])
 def test_a_policy_links_what_is_unique_and_exact(
@@ -372,6 +373,7 @@ def test_histories_in_any_cut_end_where_the_plain_loop_ends(seed: int) -> None:
         assert len(kinds) > 6, "the histories hold hardly anything"
 
 
+@slow
 @pytest.mark.parametrize("seed", range(20 if FULL else tries(1, 2)))
 def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
     """Orders and cuts of the same refunds, which come to no more than their purchases: 2 s."""

@@ -102,6 +102,7 @@ def test_a_list_says_how_far_each_is_and_how_many_it_may_be_of(made: Job) -> Non
     assert (["late", "none"], 6) == ([row.refund_ref for row in rows], refunds)
 
 
+@slow
 def test_candidates_are_ranked_by_amount_then_instrument_then_lag(made: Job) -> None:
     ranked = [
         tuple(each[name] for name in ("refund_ref", "rank", "transaction_ref", "lag_days"))
@@ -178,6 +179,7 @@ def test_what_cannot_be_linked_is_refused_and_goes_on_waiting(
     assert before == kept(made)
 
 
+@slow
 def test_of_a_list_each_is_judged_for_itself(made: Job) -> None:
     apply_refunds(made)
     said = [

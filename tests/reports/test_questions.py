@@ -362,6 +362,7 @@ def test_titles_are_in_the_language_of_the_institution_asked_for(store: Store) -
     assert ["pan"] == [row[0] for row in counted(store, "offer", institution_id=uid("brook"))]
 
 
+@slow
 def test_settlement_totals_add_up_by_state(store: Store) -> None:
     catalogue(store)
     redeem(store, "1", "2", "3")

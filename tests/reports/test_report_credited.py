@@ -119,6 +119,7 @@ READ = {
 }
 
 
+@slow
 @pytest.mark.parametrize("pages", ["--all", "--limit=9"])
 @pytest.mark.parametrize("form", READ)
 def test_each_redemption_says_whether_it_was_credited(

@@ -215,6 +215,7 @@ def test_what_comes_again_redeems_again_under_the_same_ids(made: Job, tmp_path: 
     assert ids == found(made, redeemed)
 
 
+@slow
 def test_refunds_of_an_undone_import_wait_again(made: Job, tmp_path: Path) -> None:
     take(made, tmp_path, OTHERS)
     import_id = take(made, tmp_path)

@@ -190,6 +190,7 @@ def test_hostile_rows_of_files_come_to_the_same(tmp_path: Path) -> None:
     same_in_both_sizes(tmp_path, of_files, [without_cards, events])
 
 
+@slow
 def test_hostile_events_of_calls_come_to_the_same(tmp_path: Path) -> None:
     events = hostile_events()
     same_in_both_sizes(tmp_path, of_calls, [[events[:50], events[20:]], [events]])

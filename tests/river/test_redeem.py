@@ -18,7 +18,7 @@ from cardoffers_cli.river.redeem import find_held
 from cardoffers_cli.river.resolve import one_purchase, resolve
 from cardoffers_cli.river.settle import settle
 from serial import Service
-from sizes import FULL, one_in, tries
+from sizes import FULL, one_in, slow, tries
 from tables import NOON, given, put, read, select
 from work import job, settings
 
@@ -659,6 +659,7 @@ def test_what_earlier_runs_redeemed_holds_budget_and_uses(store: Store) -> None:
     assert {**expected(more), ("1", "A"): "redeemed", ("2", "A"): "redeemed"} == outcomes(store)
 
 
+@slow
 def test_uses_of_earlier_runs_alone_refuse_a_purchase(store: Store) -> None:
     situation(
         store,
@@ -685,6 +686,7 @@ def test_uses_of_earlier_runs_alone_refuse_a_purchase(store: Store) -> None:
     assert {**earlier, **expected(more)} == outcomes(store)
 
 
+@slow
 def test_a_second_match_looks_at_nothing_again(store: Store) -> None:
     situation(
         store,
@@ -703,6 +705,7 @@ def test_a_second_match_looks_at_nothing_again(store: Store) -> None:
     assert [("1", "redeemed"), ("2", "not_redeemed")] == decisions(store)
 
 
+@slow
 def test_rematch_looks_again_at_what_never_redeemed(store: Store) -> None:
     situation(
         store,

@@ -325,6 +325,7 @@ def test_refunds_are_no_part_of_what_was_bought(tmp_path: Path) -> None:
     assert [] == found(made, "select * from purchase_totals where purchases > 0")
 
 
+@slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the data is not beside the repository")
 @pytest.mark.parametrize("name", ["refunds", "refunds_referenced"])
 def test_real_refunds_are_taken(tmp_path: Path, name: str) -> None:

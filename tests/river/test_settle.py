@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.redemptions import reverse_redemption
 from cardoffers_cli.river.settle import StillPending, settle
+from sizes import slow
 from tables import NOON, given, put, select
 from work import job
 
@@ -149,6 +150,7 @@ def test_what_was_reversed_after_settling_is_taken_off_the_next_settlement(store
     assert [] == settled(store, run_no=202)
 
 
+@slow
 def test_an_adjustment_is_of_the_settlement_in_its_currency(store: Store) -> None:
     redeemed(store)
     given(store, "offers", "offer merchant cashback currency\nC cinema 100 JPY")

@@ -90,6 +90,7 @@ def test_nothing_is_written_whatever_comes_of_it(made: Job, tmp_path: Path) -> N
     assert before == kept(made)
 
 
+@slow
 def test_every_purchase_is_told_with_its_reasons(made: Job, tmp_path: Path) -> None:
     told = simulated(made, file_of(tmp_path / "tx.csv", PURCHASES))
     assert (True, 10, 8, 1, 1) == tuple(

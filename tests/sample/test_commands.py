@@ -32,6 +32,7 @@ def test_the_outcome_lists_the_files_that_are_there(tmp_path: Path) -> None:
     assert "transactions/sierraluz-2.jsonl.gz" in told
 
 
+@slow
 def test_a_plan_without_sense_is_a_usage_error(tmp_path: Path) -> None:
     done = run(str(tmp_path), "--rows", "1", "--seed", "3")
     assert (2, "") == (done.returncode, done.stdout)

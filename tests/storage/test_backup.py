@@ -527,6 +527,7 @@ def test_killed_at_any_moment_the_store_is_the_one_before_or_the_one_after(
         assert journal_path(made.path).exists()
 
 
+@slow
 def test_a_copy_reads_as_the_store(made: Job, kept_in: Path) -> None:
     backup(made, kept_in / "b")
     with job(kept_in / "b").store(read_only=True) as store:

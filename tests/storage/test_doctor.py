@@ -654,6 +654,7 @@ def test_an_audit_finds_in_a_part_what_is_of_it(good: Job, harm: str, audit: str
     assert example
 
 
+@slow
 @pytest.mark.parametrize("after_run_no", range(40))
 @one_in(8)
 def test_no_part_of_a_good_store_has_faults(good: Job, after_run_no: int) -> None:
@@ -662,6 +663,7 @@ def test_no_part_of_a_good_store_has_faults(good: Job, after_run_no: int) -> Non
         assert [] == [name for name in sorted(OF_A_PART) if offending(store, name)[0]]
 
 
+@slow
 @pytest.mark.parametrize("status", ["settled", "reversed"])
 def test_a_part_is_what_later_runs_touched_with_all_that_belongs_to_it(
     good: Job, status: str
@@ -683,6 +685,7 @@ def test_a_part_is_what_later_runs_touched_with_all_that_belongs_to_it(
         assert every == select(store, "select count(*) from ledger_entries")
 
 
+@slow
 def test_a_reference_of_long_ago_that_came_again_is_found_in_a_part(good: Job) -> None:
     first = "where purchase_no = (select min(purchase_no) from purchases)"
     tables = {"recent_purchases": "999999 as purchase_no, 999 as import_no"}
@@ -696,6 +699,7 @@ def test_a_reference_of_long_ago_that_came_again_is_found_in_a_part(good: Job) -
         assert 1 == offending(store, "transaction_refs_unique")[0]
 
 
+@slow
 def test_what_is_seldom_is_not_asked_of_a_part(good: Job) -> None:
     heard: list[str] = []
     with good.store() as store:
@@ -738,6 +742,7 @@ def test_every_audit_of_the_tables_is_broken_by_something() -> None:
     assert set(doctor.names()) - apart == set(BREAKS.values())
 
 
+@slow
 def test_a_block_that_was_changed_is_found_and_the_other_audits_go_on(
     good: Job, tmp_path: Path
 ) -> None:
@@ -802,6 +807,7 @@ def test_a_line_of_the_journal_that_was_changed_is_found(
     assert ["journal_is_the_stores"] == failed(made)
 
 
+@slow
 def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> None:
     with good.store() as store, store.transaction(keep=False):
         select(
@@ -826,6 +832,7 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
     # which name the purchases as they were
 
 
+@slow
 @pytest.mark.parametrize(
     ("name", "is_left"),
     [

@@ -243,6 +243,7 @@ def test_nothing_is_done_before_somebody_agreed(torn: Job) -> None:
     assert before == content(torn.path.parent)
 
 
+@slow
 def test_what_is_lost_is_accepted_by_it_and_written_down(torn: Job) -> None:
     report = recover(torn, agree=agreed)
     assert [13, 14] == [line["run_no"] for line in report["lost_runs"]]

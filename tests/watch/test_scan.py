@@ -96,6 +96,7 @@ def test_what_a_file_looked_like_is_kept_of_whoever_is_watched(tmp_path: Path) -
     assert (0, 0, 0, None) == found(made, f"{KEPT} order by import_no")[1]
 
 
+@slow
 def test_the_middle_amount_of_a_file_is_of_its_rows_alone(tmp_path: Path) -> None:
     made, path = with_catalogue(tmp_path), tmp_path / "refunds.csv"
     set_institution(made, "alder", {}, watch=True)

@@ -65,6 +65,7 @@ def test_a_feed_may_be_personal_and_of_a_segment(door: Door) -> None:
     ] == [(offer["id"], offer["reason"], offer["added"]) for offer in feed["offers"]]
 
 
+@slow
 def test_an_offer_is_added_once(own_door: Door) -> None:
     place = "POST /api/v1/offers/film/add"
     status, first = answered(own_door, place, {**CARDS, "segment": "gold", "more": [1]})

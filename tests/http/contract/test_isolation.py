@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from doors import DOORS, open_door
+from sizes import slow
 from tables import select, uid
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def pages(door: Door, report: str, key: str, **query: str) -> tuple[list[str], l
         cursors.append(page["pagination"]["next_cursor"])
 
 
+@slow
 @pytest.mark.parametrize("report", ["redemptions", "settlements"])
 def test_a_report_shows_its_own_rows_and_takes_no_foreign_cursor(door: Door, report: str) -> None:
     ours, _ = pages(door, report, "alderall")

@@ -22,6 +22,7 @@ from cardoffers_cli.keys.rules import SCOPES
 from cardoffers_cli.river.redemptions import reverse
 from described import description
 from outbox import events, redemption
+from sizes import slow
 from work import found
 
 if TYPE_CHECKING:
@@ -168,6 +169,7 @@ def test_patterns_are_those_of_every_language() -> None:
 # The webhook, the examples, the page
 
 
+@slow
 @pytest.mark.parametrize(
     ("name", "body"),
     [("redemption.completed", "RedemptionEvent"), ("redemption.reversed", "ReversalEvent")],

@@ -110,6 +110,7 @@ def test_a_store_knows_every_currency(tmp_path: Path) -> None:
 # A later schema
 
 
+@slow
 def test_a_store_is_brought_to_a_later_schema_and_a_new_one_is_made_of_it(
     tmp_path: Path, folder: Path
 ) -> None:

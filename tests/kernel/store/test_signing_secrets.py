@@ -101,6 +101,7 @@ def test_a_secret_is_in_its_file_and_in_no_other_that_is_made_of_the_store(
     assert snapshot_path(made.path).exists()
 
 
+@slow
 def test_a_secret_that_was_given_up_is_nowhere(made: Job, tmp_path: Path) -> None:
     (first,) = texts(made)
     second = rotate_secret(made, "alder", activate_at=NOON + timedelta(days=1))["signing_secret"]

@@ -25,7 +25,7 @@ from cardoffers_cli.kernel.store.statements import statements
 from cardoffers_cli.kernel.store.usage_journal import Entries, UsageJournal, Use
 from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace, StoreBusy
 from disks import fill, small_disk
-from sizes import FULL, tries
+from sizes import FULL, slow, tries
 from tables import NOON, uid
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ with UsageJournal(Path(sys.argv[1])) as usage:
 """
 
 
+@slow
 def test_of_many_processes_exactly_as_many_calls_pass_as_may(path: Path) -> None:
     words = [sys.executable, "-c", COUNT, str(path), str(KEY), NOON.isoformat()]
     running = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(4)]
