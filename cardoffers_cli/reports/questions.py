@@ -93,14 +93,15 @@ class ExportedRedemption(
     Redemption,
     sheet="id created_at institution status currency merchant_funded_amount"
     " institution_payout_amount offer.id offer.title offer.merchant_name cardholder_token_masked"
-    " transaction_ref purchase_amount transacted_at commission_amount merchant_id story story_at",
+    " transaction_ref purchase_amount transacted_at commission_amount merchant_id",
     first="offer.merchant_name currency institution_payout_amount purchase_amount transacted_at"
-    " story institution offer.title merchant_funded_amount commission_amount created_at",
+    " status institution offer.title merchant_funded_amount commission_amount created_at",
 ):
-    """A redemption, with its purchase, its merchant and what became of it (rules.md#stories).
+    """A redemption, with its purchase and its merchant beside it.
 
-    Behind these stands what the last reconciliation said of it (rules.md#verdicts), and when a row
-    last credited it; where there is any.
+    JSON has its story too (rules.md#stories); a table is the same whenever it is made. Behind these
+    stands what the last reconciliation said of it (rules.md#verdicts), and when a row last credited
+    it; where there is any.
     """
 
     purchase_amount: Amount = shown("purchase", gives_way=2)
