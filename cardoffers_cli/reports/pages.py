@@ -75,7 +75,8 @@ def redemptions_page(data: Mapping[str, Any], scope: ReportScope) -> Page:
     if rows:
         credited = (column for column in _CREDITED if any(column in row for row in rows))
         columns = columns_of(type(rows[0]), " ".join([*_NEWEST, *credited]), story="state")
-        sheet = Sheet("redemptions", tuple(on_days(columns)), rows)
+        told = [replace(row, story=row["story"].replace("_", " ")) for row in rows]
+        sheet = Sheet("redemptions", tuple(on_days(columns)), told)
         more = scope.command("redemptions", file="redemptions.csv")
         sections.append(
             Section(title="Redemptions, newest first", sheet=sheet, in_all=in_all, more=more)

@@ -99,9 +99,8 @@ class ExportedRedemption(
 ):
     """A redemption, with its purchase and its merchant beside it.
 
-    JSON has its story too (rules.md#stories); a table is the same whenever it is made. Behind these
-    stands what the last reconciliation said of it (rules.md#verdicts), and when a row last credited
-    it; where there is any.
+    JSON has its story too (rules.md#stories). Behind these stands what the last reconciliation said
+    of it (rules.md#verdicts), and when a row last credited it; where there is any.
     """
 
     purchase_amount: Amount = shown("purchase", gives_way=2)
