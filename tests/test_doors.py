@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.row_kinds import RowKind
 
-EXAMPLES = 10_000 if FULL else tries(6, 200)
+EXAMPLES = 10_000 if FULL else tries(6, 120)
 """Files that are drawn: seconds each time, two minutes at the gate, an hour and more in full."""
 
 TOML = """

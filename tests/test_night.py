@@ -225,7 +225,7 @@ ONCE = {
     ],
     ids=["same clock", "an hour back", "the hour twice", "two days ahead", "new year", "summer"],
 )
-@one_in(6)
+@one_in(6, gate=2)
 def test_nothing_is_done_twice_or_left_out_when_the_clock_moves(
     folder: Path, step: str, first: str, second: str, nights: list[str]
 ) -> None:

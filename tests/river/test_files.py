@@ -436,7 +436,7 @@ ORDERS = st.tuples(
 
 
 @slow
-@profile(max_examples=10_000 if FULL else tries(6, 100), phases=[Phase.explicit, Phase.generate])
+@profile(max_examples=10_000 if FULL else tries(6, 50), phases=[Phase.explicit, Phase.generate])
 @examples(drawn=ORDERS)
 def test_whatever_happens_between_an_import_and_its_undo(
     drawn: Any, tmp_path_factory: pytest.TempPathFactory
