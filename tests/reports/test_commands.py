@@ -373,7 +373,7 @@ def test_an_export_of_redemptions_has_the_purchase_and_the_merchant(
     text = cardoffers("report", "redemptions", "--store", made.path, "--format", "csv").stdout
     (first, *_) = csv.DictReader(io.StringIO(text))
     added = ("purchase_amount", "transacted_at", "commission_amount", "merchant_id")
-    assert list(first)[-6:] == [*added, "story", "story_at"]
+    assert tuple(list(first)[-4:]) == added
     assert all(first[name] for name in added)
     assert list(first)[:3] == ["id", "created_at", "institution"]  # scripts cut these out
 
