@@ -67,14 +67,10 @@ select
         when billed.received_amount > 0 then 'part'
         else 'open'
     end as state,
-    case
-        when billed.open_amount > 0
-            then greatest(date_diff('day', invoices.due_on, cast($now as date)), 0)
-    end as days_overdue,
-    case
-        when days_overdue >= 90 then 90
-        else days_overdue - days_overdue % 30
-    end as age
+    if(
+        billed.open_amount > 0, greatest(date_diff('day', invoices.due_on, cast($now as date)), 0), null
+    ) as days_overdue,
+    30 * if(days_overdue > 90, 3, days_overdue // 30) as age
 from billed
 inner join invoices on invoices.number = billed.number
 inner join merchants on merchants.merchant_id = invoices.merchant_id

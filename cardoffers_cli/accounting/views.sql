@@ -115,8 +115,7 @@ select
         when moved > 0 then 'booked'
         else 'returned'
     end as event,
-    case when event in ('booked', 'returned') then payouts.payment_id else cast(entry_id as varchar) end
-        as document,
+    if(event in ('booked', 'returned'), payouts.payment_id, cast(entry_id as varchar)) as document,
     coalesce(invoices.amends, invoices.number) as item, payouts.institution_id,
     invoices.merchant_id, bookings.currency, bookings.amount as funded,
     bookings.amount * case

@@ -7,3 +7,28 @@ in order, `money_trails.py` what became of a redemption (rules.md#stories) and w
 before it, of `http` and `night` nothing. To add a reason, add it to `explanations.sql` and its
 sentence to `headlines.py`.
 """
+
+from typing import Literal
+
+PurchaseState = Literal[
+    "not_matched_yet",
+    "merchant_unresolved",
+    "not_redeemed",
+    "pending",
+    "settled",
+    "reversed",
+    "rejected",
+    "duplicate",
+    "duplicate_conflict",
+    "taken_back",
+    "credit_failed",
+    "credit_differs",
+    "credited_twice",
+    "credited",
+    "credit_late",
+    "paid_to_institution",
+    "telling_failed",
+    "told",
+    "on_hold",
+]
+"""How far something that was received can be, or what became of what it redeemed."""

@@ -78,7 +78,12 @@ select
         when sent.state is null
             or (
                 sent.state in ('due', 'failed')
-                and (sent.webhook_url is null or asked.institution_id not in (select webhook_secrets.institution_id from webhook_secrets))
+                and (
+                    sent.webhook_url is null
+                    or asked.institution_id not in (
+                        select webhook_secrets.institution_id from webhook_secrets
+                    )
+                )
             )
             then 'no_webhook'
         when sent.state = 'exhausted' then 'failed'

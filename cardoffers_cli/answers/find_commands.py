@@ -11,10 +11,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from cardoffers_cli.answers import PurchaseState
 from cardoffers_cli.intake.local_forms import read_amount, read_day
 from cardoffers_cli.kernel.cli import options
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
@@ -50,30 +51,6 @@ Filters = Mapping[str, Any]
 """What options say is wanted: fields of `PurchaseFilter`."""
 TRAILS = "story verdict credited_amount statement bank_state invoice"
 """What is told where any purchase that was found has it."""
-
-
-PurchaseState = Literal[
-    "not_matched_yet",
-    "merchant_unresolved",
-    "not_redeemed",
-    "pending",
-    "settled",
-    "reversed",
-    "rejected",
-    "duplicate",
-    "duplicate_conflict",
-    "taken_back",
-    "credit_failed",
-    "credit_differs",
-    "credited_twice",
-    "credited",
-    "credit_late",
-    "paid_to_institution",
-    "telling_failed",
-    "told",
-    "on_hold",
-]
-"""How far something that was received can be, or what became of what it redeemed."""
 
 
 def exact(value: str | None) -> Decimal | None:

@@ -16,8 +16,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from cardoffers_cli.answers import PurchaseState
 from cardoffers_cli.answers.money_trails import DocumentLine, documents_of, stories_of
 from cardoffers_cli.kernel.store.interning import purchases_of_refs
 from cardoffers_cli.kernel.words.ids import mask
@@ -35,28 +36,7 @@ if TYPE_CHECKING:
     Filters = dict[str, object]
     Rows = Sequence[Mapping[str, Any]]
 
-STATES = (
-    "not_matched_yet",
-    "merchant_unresolved",
-    "not_redeemed",
-    "pending",
-    "settled",
-    "reversed",
-    "rejected",
-    "duplicate",
-    "duplicate_conflict",
-    "taken_back",
-    "credit_failed",
-    "credit_differs",
-    "credited_twice",
-    "credited",
-    "credit_late",
-    "paid_to_institution",
-    "telling_failed",
-    "told",
-    "on_hold",
-)
-"""How far something that was received can be, or what became of what it redeemed."""
+STATES: tuple[PurchaseState, ...] = get_args(PurchaseState)
 
 _OF_LEDGER = {"pending", "settled", "reversed"}
 """The states of ledger entries, each of several stories: what is credited is settled too."""

@@ -1,7 +1,8 @@
 -- name: told_entries
 -- What banks said, each entry with the payout that it names, or else the one whose trace number it
--- has, if there is one, or the invoice that a receipt names. `named` is what it names its payment by, or else its day, and `turn_no` counts
--- those of one kind of message that say the same of it. Grain: one row per entry.
+-- has, if there is one, or the invoice that a receipt names. `named` is what it names its payment by, or
+-- else its day, and `turn_no` counts those of one kind of message that say the same of it.
+-- Grain: one row per entry.
 create or replace view told_entries as
 select
     bank_entries.entry_no, bank_entries.entry_id, bank_entries.status, bank_entries.direction,

@@ -12,10 +12,10 @@ import pytest
 
 import cardoffers_cli
 from banks import BERLIN, LONDON, listed
+from cardoffers_cli.answers import PurchaseState
 from cardoffers_cli.answers.browse import pages
 from cardoffers_cli.answers.browse.inquiry import Inquiry
 from cardoffers_cli.answers.find import find
-from cardoffers_cli.answers.find_commands import PurchaseState
 from cardoffers_cli.answers.money_trails import stories_of
 from cardoffers_cli.answers.search import STATES, PurchaseFilter
 from cardoffers_cli.answers.timelines import tell_timeline
@@ -204,8 +204,7 @@ TOLD_IN = {
     "credits/views.sql": "the stories",
     "credits/reconcile.sql": "the verdicts",
     "credits/rules.py": "what a verdict means, and what to do",
-    "answers/search.py": "what can be asked for",
-    "answers/find_commands.py": "what can be asked for",
+    "answers/__init__.py": "what can be asked for",
 }
 """Where they stand."""
 

@@ -35,26 +35,14 @@ anti join acts on acts.event_id = act.event_id;
 
 -- name: of_run
 -- What a run did and the log does not have. Grain: one row per act.
-select act_rows.institution_id, act_rows.kind, act_rows.subject, act_rows.row_sha256
-from act_rows
-anti join acts
-    on acts.kind = act_rows.kind
-    and acts.subject = act_rows.subject
-    and acts.row_sha256 = act_rows.row_sha256
-where act_rows.run_no = $run_no
-order by act_rows.kind, act_rows.institution_id, act_rows.subject;
+from unlogged_acts('act_rows', $run_no)
+order by kind, institution_id, subject;
 
 -- name: of_import
 -- The same of a run of kind import, which only takes files: they are asked for alone, because most
 -- runs are imports and act_rows takes 12 ms to plan. Grain: one row per act.
-select file_acts.institution_id, file_acts.kind, file_acts.subject, file_acts.row_sha256
-from file_acts
-anti join acts
-    on acts.kind = file_acts.kind
-    and acts.subject = file_acts.subject
-    and acts.row_sha256 = file_acts.row_sha256
-where file_acts.run_no = $run_no
-order by file_acts.subject;
+from unlogged_acts('file_acts', $run_no)
+order by subject;
 
 -- name: row_sha256
 -- The digest of the row of a subject. Grain: one row, or none where the kind has none.

@@ -282,3 +282,14 @@ union all
 select 'cardholder_erased', null, institution_id, cast(erasure_id as varchar),
     values_sha256(row(token_hash, erased_at))
 from erasures;
+
+-- name: unlogged_acts
+-- What a run did, by act_rows or a part of it, and the log does not have. Grain: one row per act.
+create or replace macro unlogged_acts(rows_of, of_run_no) as table
+select done.institution_id, done.kind, done.subject, done.row_sha256
+from query_table(rows_of) as done
+anti join acts
+    on acts.kind = done.kind
+    and acts.subject = done.subject
+    and acts.row_sha256 = done.row_sha256
+where done.run_no = of_run_no;
