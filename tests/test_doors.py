@@ -18,7 +18,6 @@ import csv
 import json
 import random
 import shutil
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,6 @@ from cardoffers_cli.intake.plain.rulebook import PlainRules
 from cardoffers_cli.intake.plain.validation import PlainValidation
 from cardoffers_cli.intake.profiles.refunds import settled
 from cardoffers_cli.kernel.store.institutions import find_institution
-from cardoffers_cli.kernel.store.job import Job
 from cardoffers_cli.kernel.words.errors import CardoffersError, FileUnusable
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.row_kinds import BY_NAME, CREDITS, PURCHASES, REFUNDS
@@ -52,15 +50,13 @@ from cardoffers_cli.river.simulate import simulate_file
 from mutated import MADE, file_of_layout, file_of_rows, mutated, profile_for
 from sizes import FULL, tries
 from tables import NOON
-from work import new_store, tell
+from work import kept_open, new_store, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from cardoffers_cli.intake.layout_model import Profile
-    from cardoffers_cli.kernel.store.store import Store
+    from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.words.row_kinds import RowKind
 
 EXAMPLES = 10_000 if FULL else tries(6, 120)
@@ -218,17 +214,6 @@ FILES = st.one_of(purchases(), refunds(), credited(), exports(), exports(), chan
 # The doors
 
 
-class OpenJob(Job):
-    """A job whose store is open already, and stays so."""
-
-    def store(self, **_how: Any) -> AbstractContextManager[Store]:
-        """Return the store that is open."""
-        return nullcontext(OPEN[self.path])
-
-
-OPEN: dict[Path, Store] = {}
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
     """A store in which alder has a history, birch one of its own, and of cedar nothing is known.
@@ -263,11 +248,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
         path.write_text("\n".join([*rows, ""]))
         options = ImportOptions(kind=kind, is_own=True)
         assert import_file(str(path), institution, plain, options, outputs=Outputs()).accepted
-    job = OpenJob(**{name: getattr(plain, name) for name in plain.__dataclass_fields__})
-    with plain.store() as store:
-        OPEN[job.path] = store
+    with kept_open(plain) as job:
         yield job
-    del OPEN[job.path]
 
 
 Told = dict[str, Any]

@@ -7,7 +7,7 @@ import csv
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, wraps
 from pathlib import Path
@@ -27,6 +27,7 @@ from tables import NOON, Row, given, read, select, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     import pytest
@@ -57,6 +58,28 @@ def new_store(folder: Path, name: str = "store.duckdb") -> Job:
     made.path.chmod(0o600)
     _TOLD[made.path] = _Told((), _stamp(made.path))
     return made
+
+
+class OpenJob(Job):
+    """A job whose store is open already, and stays so."""
+
+    def store(self, **_how: Any) -> AbstractContextManager[Store]:
+        """Return the store that is open."""
+        return nullcontext(_OPEN[self.path])
+
+
+_OPEN: dict[Path, Store] = {}
+
+
+@contextmanager
+def kept_open(made: Job) -> Iterator[OpenJob]:
+    """Open the store of a job once for all that is done in a `with` block."""
+    with made.store() as store:
+        _OPEN[made.path] = store
+        try:
+            yield OpenJob(**{name: getattr(made, name) for name in made.__dataclass_fields__})
+        finally:
+            del _OPEN[made.path]
 
 
 @contextmanager
