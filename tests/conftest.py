@@ -12,7 +12,16 @@ import pytest
 
 from buckets import object_store
 from cardoffers_cli.kernel.store.opening import scratch_store
-from sizes import ELSE_EACH_TIME, FULL, GATE, ROWS_EACH_TIME, at_the_gate, is_tried, not_tried
+from sizes import (
+    ELSE_EACH_TIME,
+    FULL,
+    GATE,
+    LONGEST,
+    ROWS_EACH_TIME,
+    at_the_gate,
+    is_tried,
+    not_tried,
+)
 from sparks import SERVERS, Spark, running
 from work import settings
 
@@ -104,8 +113,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not tried at this level, as tests/kit/sizes.py says.
 
-    Of a file that is named every table is tried whole, and what is slow too.
+    Of a file that is named every table is tried whole, and what is slow too. At the gate the
+    longest files come first.
     """
+    if GATE:
+        first = [str(Path(__file__).parent / f"{name}.py") for name in LONGEST]
+        items.sort(key=lambda item: first.index(str(item.path)) if str(item.path) in first else 99)
     if FULL:
         return
     is_named = any("::" in each or each.endswith(".py") for each in config.args)

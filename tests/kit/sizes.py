@@ -37,6 +37,14 @@ ELSE_EACH_TIME = 1
 """The same of all other folders: most of their rows take a store or a server."""
 
 
+LONGEST = (
+    *("test_chaos", "test_night", "river/test_files", "test_doors", "storage/test_doctor"),
+    *("test_benchmarks", "test_recipes", "archive/test_engines", "kernel/cli/test_every_command"),
+    *("archive/test_export", "refunds/test_apply", "payouts/test_payouts"),
+)
+"""The files that take longest at the gate, begun first so that none is left for the end alone."""
+
+
 def is_tried(row: int, of: int, *, one_in: int, most: int | None) -> bool:
     """Say whether a row of a test's table is tried each time: the first, and some far apart.
 
