@@ -68,6 +68,7 @@ def test_the_defaults() -> None:
         "file_most_per_institution": 1000,
         "engine": None,
         "engine_root": None,
+        "issuer": None,
         "payer_name": None,
         "payer_account": None,
         "payer_id": None,

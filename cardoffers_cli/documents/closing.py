@@ -35,7 +35,7 @@ from cardoffers_cli.river.publish import publish
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import date, datetime
+    from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.credits.questions import OpenFindings
@@ -167,7 +167,7 @@ def close_in(
     _refuse_unless_next(store, job, period, last, owner)
     with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
         _refuse_open_findings(store, run, owner, period, dry_run=dry_run)
-        statement = _close(store, owner, period, last)
+        statement = _close(store, owner, period, last, _issuer(job))
         by = {"closed_at": job.now, "run_no": run.run_no, "actor": job.actor}
         store.execute("documents/questions:write_statement", **statement, **by)
         publish(store, "closed_statements", run_no=run.run_no)
@@ -207,7 +207,7 @@ def close_invoices(job: Job, period: str, *, dry_run: bool = False) -> InvoicedP
         if not any(row.from_ == wanted.from_at for row in before):
             _refuse_unless_next(store, job, wanted, before[0] if before else None)
             with run_record(store, kind="invoice_close", now=job.now, actor=job.actor) as run:
-                period_no = _invoice(store, wanted, job.now.date())
+                period_no = _invoice(store, job, wanted)
                 span = {"from_at": wanted.from_at, "to_at": wanted.to_at}
                 by = {"closed_at": job.now, "run_no": run.run_no, "actor": job.actor}
                 store.execute("documents/questions:write_period", period_no=period_no, **span, **by)
@@ -243,13 +243,15 @@ def statement_sums(
 
 
 def _close(
-    store: Store, owner: Institution, period: Period, last: Statement | None
+    store: Store, owner: Institution, period: Period, last: Statement | None, issuer: str | None
 ) -> Mapping[str, Any]:
     """Take what is to be on a statement; return the columns of it that are of the ledger."""
     statement_no = _next_no(store, "statement_no")
     of = {"institution_id": owner.id, "statement_no": statement_no}
     taken = {"institution_id": owner.id, "to_at": period.to_at}
-    store.execute(_TAKE, document=STATEMENT.noun, closing_no=statement_no, **taken)
+    closing = {"document": STATEMENT.noun, "closing_no": statement_no}
+    store.execute(_TAKE, **closing, **taken)
+    store.execute("documents/questions:name_offers", **closing, languages="|".join(owner.languages))
     sums = statement_sums(store, owner.id, owner.currency, statement_no=statement_no)
     pending = _on_hold(store, owner, period)
     statement: Mapping[str, Any] = {
@@ -260,6 +262,7 @@ def _close(
         "pending": pending.pending,
         "tax_id": owner.tax_id,
         "tax_note": owner.tax_note,
+        "issuer": issuer,
     }
     lines = (some for _, of_one in csv_lines(store, STATEMENT, statement) for some in of_one)
     return {
@@ -270,15 +273,17 @@ def _close(
     }
 
 
-def _invoice(store: Store, period: Period, issued_on: date) -> int:
+def _invoice(store: Store, job: Job, period: Period) -> int:
     """Take what is to be invoiced, and write it under the next numbers; return the period's.
 
     The lines are read once, in the order of the numbers, so that it takes no memory by their
     number.
     """
-    period_no = _next_no(store, "period_no")
+    period_no, issued_on = _next_no(store, "period_no"), job.now.date()
     taken = {"institution_id": None, "to_at": period.to_at}
-    store.execute(_TAKE, document=INVOICE.noun, closing_no=period_no, **taken)
+    closing = {"document": INVOICE.noun, "closing_no": period_no}
+    store.execute(_TAKE, **closing, **taken)
+    store.execute("documents/questions:name_offers", **closing, languages=None)
     last: dict[str, Mapping[str, Any] | None] = {
         series: store.row("documents/questions:newest_invoice", series=series)
         for series in (INVOICES, CREDIT_NOTES)
@@ -291,6 +296,8 @@ def _invoice(store: Store, period: Period, issued_on: date) -> int:
         due_on = issued_on + timedelta(days=draft.net_days)
         numbered = _numbered(series, period, last[series])
         invoice: dict[str, Any] = {**draft, **numbered, "issued_on": issued_on, "due_on": due_on}
+        invoice["issuer"] = _issuer(job)
+        invoice["pay_to"] = None if draft.amends else job.settings.payer_account
         invoice["sha256"] = INVOICE.digest(invoice, of_draft)
         last[series] = invoice
         written.append(_without(invoice, "from", "to"))
@@ -302,6 +309,10 @@ def _invoice(store: Store, period: Period, issued_on: date) -> int:
             period_no=period_no,
         )
     return period_no
+
+
+def _issuer(job: Job) -> str | None:
+    return job.settings.issuer or job.settings.payer_name
 
 
 def _next_no(store: Store, name: str) -> int:

@@ -227,9 +227,8 @@ def _write_files(ctx: typer.Context, kind: "DocumentKind[Any]", number: str) -> 
     chosen = context.options.format
     if folder is not None:
         forms = exporting.FORMS if chosen is None else (_form(chosen),)
-        name = number.strip().upper()
-        context.writes({f"-o ({form})": folder / f"{name}.{form}" for form in forms})
         with exporting.open_document(context.job, kind, number) as opened:
+            context.writes({f"-o ({form})": folder / f"{opened.name}.{form}" for form in forms})
             written = exporting.export(opened, folder, forms, mode=context.settings.mode)
         context.note(f"Wrote {', '.join(output.file for output in written)} in {folder}")
         return

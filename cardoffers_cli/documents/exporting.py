@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic
 
 from cardoffers_cli.documents.kinds import D, Statement
-from cardoffers_cli.documents.page import invoice_page, statement_page
-from cardoffers_cli.documents.questions import csv_pieces, find_document, lines, settlements_of
+from cardoffers_cli.documents.page import COLUMNS, invoice_page, statement_page
+from cardoffers_cli.documents.questions import (
+    csv_pieces,
+    find_document,
+    lines,
+    settlements_of,
+    subtotals_of,
+)
 from cardoffers_cli.kernel.disk.folders import digest_of
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.sheets.pages import MOST_ROWS, write_page
-from cardoffers_cli.kernel.sheets.sheets import Sheet
+from cardoffers_cli.kernel.sheets.sheets import Sheet, columns_of
 from cardoffers_cli.kernel.sheets.workbooks import write_xlsx
 from cardoffers_cli.kernel.words import json_text
 from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.kernel.words.sentences import date_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,11 +54,18 @@ class OpenDocument(Generic[D]):
     store: Store
     kind: DocumentKind[D]
     document: D
+    tolerance: timedelta
+
+    @property
+    def name(self) -> str:
+        """What its files are called: its number, and that it is of a rehearsal where it is."""
+        return f"{'REHEARSAL-' if self.document.is_rehearsal else ''}{self.document.number}"
 
     def told(self) -> Mapping[str, Any]:
         """Return all that it says, as JSON has it; its lines are read as they are taken."""
+        subtotals = subtotals_of(self.store, self.kind, self.document)
         every = lines(self.store, self.kind, self.document)
-        return {**self.kind.told(self.document), "lines": every}
+        return {**self.kind.told(self.document), "subtotals": subtotals, "lines": every}
 
     def sheet(self) -> Sheet:
         """Return its lines as a sheet."""
@@ -72,11 +87,20 @@ class OpenDocument(Generic[D]):
     def _page(self) -> Page:
         """Return its page, which has the first of many lines."""
         document, kind = self.document, self.kind
+        subtotals = subtotals_of(self.store, kind, document)
         first = [*lines(self.store, kind, document, MOST_ROWS)]
-        sheet = Sheet.of(kind.line, "lines", first)
+        sheet = Sheet("lines", columns_of(kind.line, COLUMNS), first)
         if isinstance(document, Statement):
-            return statement_page(document, sheet, settlements_of(self.store, document))
-        return invoice_page(document, sheet)
+            page = statement_page(document, sheet, subtotals, settlements_of(self.store, document))
+        else:
+            page = invoice_page(document, sheet, subtotals)
+        if abs(document.recorded_at - document.closed_at) > self.tolerance:
+            closed, recorded = (
+                date_text(at.date()) for at in (document.closed_at, document.recorded_at)
+            )
+            clocks = f"Closed as of {closed}; recorded on {recorded}."
+            page = replace(page, about=[*page.about, clocks])
+        return page
 
 
 @contextmanager
@@ -84,7 +108,8 @@ def open_document(job: Job, kind: DocumentKind[D], number: str) -> Iterator[Open
     """Open the store for one document, and nobody writes to it meanwhile; raise `NotFound`."""
     with job.store(read_only=True) as store:
         document = find_document(store, kind, number)
-        yield OpenDocument(store=store, kind=kind, document=document)
+        tolerance = timedelta(hours=job.settings.clock_tolerance_hours)
+        yield OpenDocument(store=store, kind=kind, document=document, tolerance=tolerance)
 
 
 def export(
@@ -92,21 +117,21 @@ def export(
 ) -> list[DocumentFile]:
     """Write the files of a document into a folder, each whole or not at all.
 
-    They are called after its number. Beside the CSV file of its lines stand what it says of itself,
-    and the digest of the lines, as sha256sum has it.
+    They are called after its number, in a rehearsal with that word before it. Beside the CSV file
+    of its lines stand what it says of itself, and the digest of the lines, as sha256sum has it.
     """
-    number = opened.document.number
+    number, name = opened.document.number, opened.name
     written = []
     for form in forms:
-        with replacing(folder / f"{number}.{form}", mode=mode) as out:
+        with replacing(folder / f"{name}.{form}", mode=mode) as out:
             opened.write(form, out)
-        written.append(DocumentFile(number=number, file=f"{number}.{form}", form=form))
+        written.append(DocumentFile(number=number, file=f"{name}.{form}", form=form))
         if form != "csv":
             continue
-        sealed = f"{digest_of(folder / f'{number}.csv')}  {number}.csv\n".encode()
+        sealed = f"{digest_of(folder / f'{name}.csv')}  {name}.csv\n".encode()
         beside = {"csv.sha256": sealed, "head.csv": opened.kind.head_csv(opened.document)}
         for ending, content in beside.items():
-            file = f"{number}.{ending}"
+            file = f"{name}.{ending}"
             with replacing(folder / file, mode=mode) as out:
                 out.write(content)
             form_of = ending.rpartition(".")[2]

@@ -58,6 +58,16 @@ class StatedAmounts(Record):
     overdue_count: int | None = if_any()
 
 
+class Subtotal(Record):
+    """What the lines of a document come to of one offer or, on an invoice, of one institution."""
+
+    subject: str
+    offer_title: str | None = if_any("offer")
+    line_count: int = shown("count")
+    currency: str
+    amount: Amount
+
+
 class StatementResult(
     StatedAmounts,
     sheet="number institution from to entry_count entries adjustment_count adjustments carried_in"
@@ -76,6 +86,7 @@ class StatementResult(
     actor: str
     tax_id: str | None = if_any()
     tax_note: str | None = if_any()
+    issuer: str | None = if_any()
     dry_run: bool | None = if_any()
     payout_state: str | None = if_any()
     bank_code: str | None = if_any()
@@ -83,12 +94,17 @@ class StatementResult(
 
 
 class Statement(StatementResult):
-    """A statement as it was closed; `in_all` is how many there are of those asked for."""
+    """A statement as it was closed; `in_all` is how many there are of those asked for.
+
+    `recorded_at` is the machine's clock when it was closed.
+    """
 
     statement_no: int
     series: str
     year: int
     place: int
+    recorded_at: datetime
+    is_rehearsal: bool
     in_all: int
 
 
@@ -106,6 +122,11 @@ class StatementLine(Record, first="created_at kind institution_payout_amount"):
     merchant_funded_amount: Amount = shown("funded", gives_way=3)
     commission_amount: Amount = shown("commission", gives_way=4)
     institution_payout_amount: Amount = shown("payout")
+    transaction_ref: str | None = shown("reference", gives_way=2)
+    purchased_on: date | None = shown("bought", gives_way=3)
+    purchase_amount: Amount | None = shown("purchase", gives_way=3)
+    merchant_name: str | None = shown("merchant", gives_way=4)
+    offer_title: str | None = shown("offer", gives_way=4)
 
 
 class StatedSettlement(Record, sheet="* currency settlement_id"):
@@ -146,6 +167,8 @@ class InvoiceResult(
     previous_sha256: str | None
     tax_id: str | None = if_any()
     tax_note: str | None = if_any()
+    issuer: str | None = if_any()
+    pay_to: str | None = if_any()
 
 
 class Invoice(InvoiceResult):
@@ -159,6 +182,8 @@ class Invoice(InvoiceResult):
     amended_period_no: int | None
     closed_at: datetime
     actor: str
+    recorded_at: datetime
+    is_rehearsal: bool
     in_all: int
 
 
@@ -174,14 +199,19 @@ class InvoiceLine(Record, first="created_at kind merchant_funded_amount"):
     commission_amount: Amount = shown("commission", gives_way=4)
     institution_payout_amount: Amount = shown("payout", gives_way=3)
     merchant_funded_amount: Amount = shown("funded")
+    transaction_ref: str | None = shown("reference", gives_way=2)
+    purchased_on: date | None = shown("bought", gives_way=3)
+    purchase_amount: Amount | None = shown("purchase", gives_way=3)
+    merchant_name: str | None = shown("merchant", gives_way=4)
+    offer_title: str | None = shown("offer", gives_way=4)
 
 
 # Both
 
 Document = Statement | Invoice
 D = TypeVar("D", bound=Document)
-TAXES = ("tax_id", "tax_note")
-"""What is said of tax: it comes from the catalogue, and nothing is computed of it."""
+NOTES = ("tax_id", "tax_note", "issuer", "pay_to")
+"""What a document says as the catalogue and the settings say it: nothing is computed of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +251,7 @@ class DocumentKind(Generic[D]):
 
     def head_csv(self, document: Mapping[str, Any]) -> bytes:
         """Return the file of what a document says of itself: rows of a name and a value."""
-        names = (*self.head, *(name for name in TAXES if document.get(name)))
+        names = (*self.head, *(name for name in NOTES if document.get(name)))
         rows = (f"{name},{csv_cell(guarded_text(document[name]))}" for name in names)
         return _joined(["name,value", *rows])
 

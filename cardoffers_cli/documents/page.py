@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.documents.kinds import TAXES, StatedSettlement
+from cardoffers_cli.documents.kinds import NOTES, StatedSettlement, Subtotal
 from cardoffers_cli.kernel.sheets.pages import Fact, Page, Section
 from cardoffers_cli.kernel.sheets.sheets import Sheet
 from cardoffers_cli.kernel.words.moments import format_brief
@@ -15,13 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 
+COLUMNS = (
+    "created_at kind transaction_ref purchased_on purchase_amount merchant_name offer_title"
+    " merchant_funded_amount commission_amount institution_payout_amount currency redemption_id"
+)
+"""The columns of the lines for which a sheet of paper has room."""
+
 _ENTRIES = (
     "An entry is a redemption that was settled; an adjustment takes one back that was reversed."
 )
 
 
 def statement_page(
-    statement: Mapping[str, Any], lines: Sheet, settlements: Sequence[StatedSettlement]
+    statement: Mapping[str, Any],
+    lines: Sheet,
+    subtotals: Sequence[Subtotal],
+    settlements: Sequence[StatedSettlement],
 ) -> Page:
     """Return the page of a statement; it has the first of many lines."""
     period = Period(statement["from"]).title
@@ -30,7 +39,7 @@ def statement_page(
     reversed_ = counted(statement["adjustment_count"], "reversal")
     on_it = Sheet.of(StatedSettlement, "settlements", settlements)
     return Page(
-        title=f"Statement {statement['number']}",
+        title=_title("Statement", statement),
         headline=f"{payable} is payable to {statement['institution']} "
         f"for {period}: {entries} settled, {reversed_} taken back.",
         as_of=statement["closed_at"],
@@ -39,6 +48,7 @@ def statement_page(
         sections=[
             _head("statement", statement, "institution", statement["institution"]),
             *([Section(title="Settlements on it", sheet=on_it)] if settlements else []),
+            *_subtotals("By offer", subtotals),
             _lines(
                 "statement",
                 statement,
@@ -55,29 +65,35 @@ def statement_page(
     )
 
 
-def invoice_page(invoice: Mapping[str, Any], lines: Sheet) -> Page:
-    """Return the page of an invoice or credit note; it has the first of many lines."""
+def invoice_page(invoice: Mapping[str, Any], lines: Sheet, subtotals: Sequence[Subtotal]) -> Page:
+    """Return the page of an invoice or credit note; it has the first of many lines.
+
+    An invoice that names nobody who issues it is no tax invoice, and its title says so.
+    """
     amount, line_count = invoice["amount"], invoice["line_count"]
     due_on, terms = date_text(invoice["due_on"]), f"net {invoice['net_days']} days"
-    merchant, amends = invoice["merchant_name"], invoice["amends"]
+    merchant, amends, pay_to = invoice["merchant_name"], invoice["amends"], invoice.get("pay_to")
     if amends is not None:
+        noun = "Credit note"
         headline = (
             f"{amount_text(-amount, invoice['currency'])} goes back to {merchant} on {amends}: "
             f"{counted(line_count, 'redemption')} reversed."
         )
     else:
+        noun = "Invoice" if invoice.get("issuer") else "Billing note, not a tax invoice,"
         headline = (
             f"{amount_text(amount, invoice['currency'])} is due from {merchant} for "
             f"{Period(invoice['from']).title}, by {counted(line_count, 'line')}."
         )
     return Page(
-        title=f"{'Invoice' if amends is None else 'Credit note'} {invoice['number']}",
+        title=_title(noun, invoice),
         headline=headline,
         as_of=invoice["closed_at"],
         facts=[
             Fact.of("amount", amount_text(amount, invoice["currency"])),
             Fact.of("due on", due_on, terms),
             Fact.of("lines", line_count),
+            *([Fact.of("pay to", pay_to, f"reference {invoice['number']}")] if pay_to else []),
         ],
         sections=[
             _head(
@@ -87,6 +103,7 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet) -> Page:
                 merchant,
                 {"issued on": date_text(invoice["issued_on"]), "due on": due_on, "terms": terms},
             ),
+            *_subtotals("By institution", subtotals),
             _lines("invoice", invoice, lines, line_count),
         ],
         notes=[
@@ -94,6 +111,16 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet) -> Page:
             "No tax is computed here.",
         ],
     )
+
+
+def _title(noun: str, document: Mapping[str, Any]) -> str:
+    rehearsal = "REHEARSAL: " if document["is_rehearsal"] else ""
+    return f"{rehearsal}{noun} {document['number']}"
+
+
+def _subtotals(title: str, subtotals: Sequence[Subtotal]) -> list[Section]:
+    sheet = Sheet.of(Subtotal, "subtotals", subtotals)
+    return [Section(title=title, sheet=sheet)] if subtotals else []
 
 
 def _facts(statement: Mapping[str, Any]) -> Iterator[Fact]:
@@ -128,7 +155,7 @@ def _head(
         "from, included": format_brief(document["from"]),
         "to, excluded": format_brief(document["to"]),
         **(terms or {}),
-        **{name.replace("_", " "): document[name] for name in TAXES if document.get(name)},
+        **{name.replace("_", " "): document[name] for name in NOTES if document.get(name)},
         "SHA-256 of its head and lines": document["sha256"],
         f"{'statement' if is_statement else 'number'} before it": document["previous_number"]
         or "none",

@@ -7,7 +7,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.documents.kinds import STATEMENT, StatedSettlement, StatementResult
+from cardoffers_cli.documents.kinds import (
+    STATEMENT,
+    StatedSettlement,
+    StatementResult,
+    Subtotal,
+)
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import NotFound
@@ -96,6 +101,13 @@ def settlements_of(store: Store, statement: Mapping[str, Any]) -> list[StatedSet
         institution_id=statement["institution_id"],
         statement_no=statement["statement_no"],
     )
+
+
+def subtotals_of(
+    store: Store, kind: DocumentKind[D], document: Mapping[str, Any]
+) -> list[Subtotal]:
+    """Return what the lines of a document come to by offer or, on an invoice, by institution."""
+    return store.records(Subtotal, "documents/questions:subtotals", **kind.lines_of(document))
 
 
 def lines(

@@ -18,6 +18,28 @@ anti join closed_settlements
 where settlements.settled_at < $to_at
     and ($institution_id is null or settlements.institution_id = $institution_id);
 
+-- name: name_offers
+-- Writes closed_offers: what the offers on the documents of a closing are called now, in the first of
+-- $languages; the names of a closing are written with it, once. Grain: one row per offer and merchant.
+insert into closed_offers
+    (document, closing_no, offer_no, merchant_id, merchant_name, offer_title)
+with closed_amounts as (
+    select distinct settled_amounts.offer_no, settled_amounts.merchant_id
+    from settled_amounts
+    inner join closed_settlements as closed
+        on closed.settlement_no = settled_amounts.settlement_no
+        and closed.institution_id = settled_amounts.institution_id
+    where closed.document = $document
+        and closed.closing_no = $closing_no
+)
+select
+    $document, $closing_no, closed_amounts.offer_no, closed_amounts.merchant_id, merchants.name,
+    offer_title(offer_titles.titles, $languages)
+from closed_amounts
+inner join offers on offers.offer_no = closed_amounts.offer_no
+inner join merchants on merchants.merchant_id = closed_amounts.merchant_id
+left join offer_titles on offer_titles.offer_id = offers.offer_id;
+
 -- name: statement_sums
 -- What the settlements of a statement moved in the account of its institution or, where $statement_no
 -- is null, those made before $to_at that no statement took. Grain: one row.
@@ -86,13 +108,13 @@ insert into statements (
     statement_no, institution_id, number, series, year, place, from_at, to_at, currency,
     entry_count, adjustment_count, carried_in, entries, adjustments, carried_out, payable,
     pending_count, pending, sha256, previous_number, previous_sha256, closed_at, run_no, actor,
-    tax_id, tax_note
+    tax_id, tax_note, issuer
 )
 values (
     $statement_no, $institution_id, $number, $series, $year, $place, $from_at, $to_at, $currency,
     $entry_count, $adjustment_count, $carried_in, $entries, $adjustments, $carried_out, $payable,
     $pending_count, $pending, $sha256, $previous_number, $previous_sha256, $closed_at, $run_no,
-    $actor, $tax_id, $tax_note
+    $actor, $tax_id, $tax_note, $issuer
 );
 
 -- name: write_invoice
@@ -100,12 +122,12 @@ values (
 insert into invoices (
     invoice_no, number, series, year, place, period_no, merchant_id, merchant_name, currency,
     amended_period_no, amends, line_count, amount, net_days, issued_on, due_on, sha256,
-    previous_number, previous_sha256, tax_id, tax_note
+    previous_number, previous_sha256, tax_id, tax_note, issuer, pay_to
 )
 values (
     $invoice_no, $number, $series, $year, $place, $period_no, $merchant_id, $merchant_name,
     $currency, $amended_period_no, $amends, $line_count, $amount, $net_days, $issued_on, $due_on,
-    $sha256, $previous_number, $previous_sha256, $tax_id, $tax_note
+    $sha256, $previous_number, $previous_sha256, $tax_id, $tax_note, $issuer, $pay_to
 );
 
 -- name: write_period
@@ -124,9 +146,12 @@ order by from_at desc;
 -- there are of them. Grain: one row per statement.
 select
     statements.* exclude (from_at, to_at, run_no), statements.from_at as from_,
-    statements.to_at as "to", institutions.slug as institution, count(*) over () as in_all
+    statements.to_at as "to", institutions.slug as institution,
+    coalesce(runs.machine_at, statements.closed_at) as recorded_at,
+    exists (from rehearsal) as is_rehearsal, count(*) over () as in_all
 from statements
 inner join institutions on institutions.institution_id = statements.institution_id
+left join runs on runs.run_no = statements.run_no
 where ($party_id is null or statements.institution_id = $party_id)
     and ($number is null or statements.number = $number)
     and ($closing_no is null or statements.statement_no = $closing_no)
@@ -138,9 +163,12 @@ limit $limit;
 -- many there are of them. Grain: one row per invoice or credit note.
 select
     invoices.*, invoice_periods.from_at as from_, invoice_periods.to_at as "to",
-    invoice_periods.closed_at, invoice_periods.actor, count(*) over () as in_all
+    invoice_periods.closed_at, invoice_periods.actor,
+    coalesce(runs.machine_at, invoice_periods.closed_at) as recorded_at,
+    exists (from rehearsal) as is_rehearsal, count(*) over () as in_all
 from invoices
 inner join invoice_periods on invoice_periods.period_no = invoices.period_no
+left join runs on runs.run_no = invoice_periods.run_no
 where ($number is null or invoices.number = $number)
     and ($party_id is null or invoices.merchant_id = $party_id)
     and ($closing_no is null or invoices.period_no = $closing_no)
@@ -170,12 +198,32 @@ where closed_settlements.document = 'statement'
     and closed_settlements.closing_no = $statement_no
 order by settlements.settled_at, settlements.settlement_no;
 
+-- name: subtotals
+-- What the lines of a document come to by offer or, on an invoice, by institution. Grain: one row per
+-- offer or institution.
+select
+    case when document = 'statement' then offer_id else institutions.slug end as subject,
+    any_value(offer_title) filter (where document = 'statement') as offer_title,
+    lines.currency, count(*) as line_count,
+    sum(case document
+        when 'statement' then institution_payout_amount
+        else merchant_funded_amount
+    end) as amount
+from document_lines as lines
+inner join institutions on institutions.institution_id = lines.institution_id
+where document = $document
+    and closing_no = $closing_no
+    and key = $key
+group by document, subject, lines.currency
+order by subject;
+
 -- name: lines
 -- The lines of a document, in their order for ever: the first $limit, or all where that is null.
 -- Grain: one row per entry or adjustment.
 select
     kind, created_at, redemption_id, offer_id, merchant_id, settlement_id, settled_at, currency,
-    merchant_funded_amount, commission_amount, institution_payout_amount
+    merchant_funded_amount, commission_amount, institution_payout_amount, transaction_ref,
+    purchased_on, purchase_amount, merchant_name, offer_title
 from document_lines
 where document = $document
     and closing_no = $closing_no
@@ -196,7 +244,10 @@ select
         case when document = 'statement' then amount_text(merchant_funded_amount, minor_unit) end,
         amount_text(commission_amount, minor_unit),
         amount_text(institution_payout_amount, minor_unit),
-        case when document = 'invoice' then amount_text(merchant_funded_amount, minor_unit) end
+        case when document = 'invoice' then amount_text(merchant_funded_amount, minor_unit) end,
+        csv_text(transaction_ref), coalesce(cast(purchased_on as varchar), ''),
+        coalesce(amount_text(purchase_amount, minor_unit), ''), csv_text(merchant_name),
+        csv_text(offer_title)
     ) as line
 from document_lines
 where document = $document

@@ -24,12 +24,13 @@ inner join ledger_entries
 where adjustments.settlement_no is not null;
 
 -- name: settled_lines
--- The same with their settlement, and only with what never changes (rules.md#statements): no title, no
--- token. Grain: one row per entry or adjustment.
+-- The same with their settlement and purchase, and only with what never changes (rules.md#statements):
+-- no token. Grain: one row per entry or adjustment.
 create or replace view settled_lines as
 select
     settled_amounts.*, redemptions.redemption_id, offers.offer_id, settlements.settlement_id,
-    settlements.settled_at, currencies.minor_unit
+    settlements.settled_at, currencies.minor_unit, redemptions.transaction_ref,
+    cast(redemptions.purchased_at as date) as purchased_on, redemptions.purchase_amount
 from settled_amounts
 inner join settlements
     on settlements.settlement_no = settled_amounts.settlement_no
@@ -70,28 +71,29 @@ inner join invoice_periods using (period_no);
 -- on a document of a kind.
 create or replace view document_lines as
 select
-    'statement' as document, closed.closing_no, cast(null as bigint) as amended_period_no,
-    cast(settled_lines.institution_id as varchar) as key, settled_lines.*
-from settled_lines
-inner join closed_settlements as closed
-    on closed.settlement_no = settled_lines.settlement_no
-    and closed.institution_id = settled_lines.institution_id
-where closed.document = 'statement'
-union all
-select
-    'invoice', closed.closing_no,
+    closed.document, closed.closing_no,
     nullif(of_entry.closing_no, closed.closing_no) as amended_period_no,
-    concat_ws(' ', settled_lines.merchant_id, settled_lines.currency, amended_period_no),
-    settled_lines.*
+    case closed.document
+        when 'statement' then cast(settled_lines.institution_id as varchar)
+        else concat_ws(
+            ' ', settled_lines.merchant_id, settled_lines.currency, amended_period_no
+        )
+    end as key,
+    settled_lines.*, closed_offers.merchant_name, closed_offers.offer_title
 from settled_lines
 inner join closed_settlements as closed
     on closed.settlement_no = settled_lines.settlement_no
     and closed.institution_id = settled_lines.institution_id
-inner join closed_settlements as of_entry
-    on of_entry.document = 'invoice'
+left join closed_settlements as of_entry
+    on closed.document = 'invoice'
+    and of_entry.document = 'invoice'
     and of_entry.settlement_no = settled_lines.entry_settlement_no
     and of_entry.institution_id = settled_lines.institution_id
-where closed.document = 'invoice';
+left join closed_offers
+    on closed_offers.document = closed.document
+    and closed_offers.closing_no = closed.closing_no
+    and closed_offers.offer_no = settled_lines.offer_no
+    and closed_offers.merchant_id = settled_lines.merchant_id;
 
 -- name: documented_amounts
 -- The same lines where only a few are asked for: with their document and its amount, and without what
@@ -151,17 +153,17 @@ group by all;
 
 -- name: csv_guarded
 -- A text that a spreadsheet does not read as a formula (rules.md#exports).
-create or replace macro csv_guarded(content) as case
-    when regexp_matches(content, '^[=+@\t\r-]') then '''' || content
-    else content
-end;
+create or replace macro csv_guarded(content) as
+    if(regexp_matches(content, '^[=+@\t\r-]'), '''' || content, content);
 
 -- name: csv_text
--- A text as a cell of CSV (RFC 4180).
+-- A text as a cell of CSV (RFC 4180), empty where there is none; most need neither guard nor quotes,
+-- which one search finds out.
 create or replace macro csv_text(content) as case
-    when regexp_matches(csv_guarded(content), '[",\r\n]')
+    when not regexp_matches(content, '^[=+@\t\r-]|[",\r\n]') then content
+    when regexp_matches(content, '[",\r\n]')
         then '"' || replace(csv_guarded(content), '"', '""') || '"'
-    else csv_guarded(content)
+    else coalesce(csv_guarded(content), '')
 end;
 
 -- name: moment_text

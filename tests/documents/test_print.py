@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser import NAMES, QUIET, WRONG_FIGURES, rendered
-from cardoffers_cli.documents.kinds import InvoiceLine, StatementLine
-from cardoffers_cli.documents.page import invoice_page, statement_page
+from cardoffers_cli.documents.kinds import InvoiceLine, StatementLine, Subtotal
+from cardoffers_cli.documents.page import COLUMNS, invoice_page, statement_page
 from cardoffers_cli.kernel.sheets.pages import write_page
-from cardoffers_cli.kernel.sheets.sheets import Sheet
+from cardoffers_cli.kernel.sheets.sheets import Sheet, columns_of
 from sizes import at_the_gate
 from tables import NOON, uid
 
@@ -34,23 +34,47 @@ MARGIN = 40
 """Points that are kept free at each side: 15 mm are 42."""
 TO = datetime(2026, 7, 1)  # noqa: DTZ001 - moments are naive UTC
 PERIOD = {"from": datetime(2026, 6, 1), "to": TO, "currency": "GBP", "sha256": "a" * 64}  # noqa: DTZ001
-BEFORE = {"previous_number": None, "previous_sha256": None, "tax_id": "GB 1", "tax_note": None}
+BEFORE = {
+    "previous_number": None,
+    "previous_sha256": None,
+    "tax_id": "GB 1",
+    "tax_note": None,
+    "issuer": "Card Offers Ltd",
+    "pay_to": None,
+    "is_rehearsal": False,
+}
+
+
+SUBTOTALS = [
+    Subtotal(
+        subject="A",
+        offer_title="Breakfast",
+        line_count=LINES,
+        currency="GBP",
+        amount=Decimal("12.50"),
+    )
+]
 
 
 def lines() -> list[dict[str, Any]]:
-    """Return lines whose offers have long names, each its own."""
+    """Return lines whose references are long, each its own."""
     amounts = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
     return [
         {
             "kind": "entry",
             "created_at": NOON + timedelta(minutes=number),
             "redemption_id": uid(f"redemption {number}"),
-            "offer_id": f"summer-{number:03}-groceries-and-more-of-them",
+            "offer_id": f"groceries-{number:03}-and-more-of-them",
             "merchant_id": uid("bakery"),
             "settlement_id": uid("settlement"),
             "settled_at": NOON,
             "currency": "GBP",
             **dict.fromkeys(amounts, Decimal("123456.75")),
+            "transaction_ref": f"summer-{number:03}-b413c0e961ff30e5",
+            "purchased_on": NOON.date(),
+            "purchase_amount": Decimal("1234567.25"),
+            "merchant_name": "Bakery and coffee house of Larkmere",
+            "offer_title": "Ten percent of every breakfast",
         }
         for number in range(LINES)
     ]
@@ -72,7 +96,8 @@ def a_statement() -> Page:
         "closed_at": TO,
         "actor": "tester",
     }
-    return statement_page(statement, Sheet.of(StatementLine, "lines", lines()), [])
+    sheet = Sheet("lines", columns_of(StatementLine, COLUMNS), lines())
+    return statement_page(statement, sheet, SUBTOTALS, [])
 
 
 def an_invoice() -> Page:
@@ -90,7 +115,8 @@ def an_invoice() -> Page:
         "due_on": TO.date(),
         "closed_at": TO,
     }
-    return invoice_page(invoice, Sheet.of(InvoiceLine, "lines", lines()))
+    sheet = Sheet("lines", columns_of(InvoiceLine, COLUMNS), lines())
+    return invoice_page(invoice, sheet, SUBTOTALS)
 
 
 def a_credit_note() -> Page:
@@ -99,8 +125,8 @@ def a_credit_note() -> Page:
     more = {"merchant_id": uid("bakery"), "merchant_name": "Bakery", "line_count": 1234}
     owed = {"amount": Decimal("-123456.75"), "net_days": 30}
     days = {"issued_on": TO.date(), "due_on": TO.date(), "closed_at": TO}
-    sheet = Sheet.of(InvoiceLine, "lines", lines())
-    return invoice_page({**head, **more, **owed, **days}, sheet)
+    sheet = Sheet("lines", columns_of(InvoiceLine, COLUMNS), lines())
+    return invoice_page({**head, **more, **owed, **days}, sheet, [])
 
 
 @pytest.mark.parametrize(
@@ -157,12 +183,12 @@ def test_every_line_stands_whole_on_one_sheet(make: Callable[[], Page], tmp_path
         assert MARGIN <= min(float(left) for left, *_ in words)
         assert width - MARGIN >= max(float(right) for _, right, _ in words)
         assert [str(number + 1), "/", str(len(sheets))] == texts[-3:]
-        offers = re.findall(r"summer-(\d{3})", " ".join(texts))
-        for offer in offers:
-            placed.setdefault(offer, []).append(number)
-        assert not offers or "Redemption" in texts
+        refs = re.findall(r"summer-(\d{3})", " ".join(texts))
+        for ref in refs:
+            placed.setdefault(ref, []).append(number)
+        assert not refs or "Redemption" in texts
         if "Lines" in texts:
-            assert offers, "the title stands with its lines"
-        assert len(offers) == sum(text.endswith("123,456.75") for text in texts) / 3 or not number
+            assert refs, "the title stands with its lines"
+        assert len(refs) == sum(text.endswith("123,456.75") for text in texts) / 3 or not number
     assert LINES == len(placed)
     assert {1} == {len(on) for on in placed.values()}

@@ -408,12 +408,36 @@ def test_an_offer_s_name_in_the_file_is_no_formula(made: Job, tmp_path: Path) ->
     assert {'\'=A,"1"', "B"} == offers
 
 
-def test_a_statement_outlives_its_tokens(made: Job) -> None:
+def test_a_line_says_of_which_purchase_it_is_and_stays_so(made: Job, tmp_path: Path) -> None:
+    with made.store() as store:
+        select(store, "update offer_texts set title = 'A pie, \"1\"' where offer_id = 'B'")
+        select(store, "delete from offer_texts where offer_id <> 'B'")
+        select(
+            store,
+            "update redemptions set transaction_ref = '=T-' || redemption_no,"
+            " purchase_amount = 40 + redemption_no, purchased_at = '2026-05-30 23:59:59'",
+        )
     closed = close(made, "2026-06")
+    before = exported(made, tmp_path / "one", closed.number)
+    names = ("transaction_ref", "purchased_on", "purchase_amount", "merchant_name", "offer_title")
+    expected = [
+        ("'=T-1", "2026-05-30", "41.00", "bakery", ""),
+        ("'=T-2", "2026-05-30", "42.00", "bakery", ""),
+        ("'=T-3", "2026-05-30", "43.00", "butcher", 'A pie, "1"'),
+    ]
+    lines = rows_of(before[f"{closed.number}.csv"])
+    assert expected == sorted(tuple(line[name] for name in names) for line in lines)
+    assert expected == sorted(
+        tuple(str(line[name] or "").replace("=T", "'=T") for name in names)
+        for line in json.loads(before[f"{closed.number}.json"], parse_float=str)["lines"]
+    )
     with made.store() as store:
         select(store, "update cardholders set cardholder_token = 'gone' || cardholder_no")
         select(store, "update instruments set instrument_token = 'gone' || instrument_no")
         select(store, "update merchants set name = 'Another'")
+        select(store, "update offer_texts set title = 'Another'")
+        select(store, "delete from recent_purchases")
+    assert before == exported(made, tmp_path / "two", closed.number)
     assert [(closed.number, True)] == [(each.number, each.ok) for each in verify(made, STATEMENT)]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,7 +24,7 @@ from cardoffers_cli.merchants.questions import list_merchants
 from cardoffers_cli.river.settlements import settle_due
 from settled import redeem_in
 from sizes import slow
-from tables import read, uid
+from tables import read, select, uid
 from work import found, new_store, once, tell
 
 if TYPE_CHECKING:
@@ -149,3 +152,71 @@ def test_tax_fields_stand_unchanged_on_what_is_closed(made: Job, tmp_path: Path)
 
 def test_who_has_none_has_the_bytes_of_before(made: Job, tmp_path: Path) -> None:
     assert not [name for name, text in written(made, tmp_path).items() if "tax_" in text]
+
+
+# what the title of an invoice, its head and the statement's say, by the settings
+ISSUERS: list[tuple[str, tuple[str | None, str | None], dict[str, str]]] = [
+    ("Billing note, not a tax invoice, INV-2026-000001", (None, None), {}),
+    ("Invoice INV-2026-000001", ("Offers & Co", None), {"payer_name": "Offers & Co"}),
+    (
+        "Invoice INV-2026-000001",
+        ('Offers Ltd, "The Barn"', "GB33BUKB20201555555555/BUKBGB22"),
+        {
+            "issuer": 'Offers Ltd, "The Barn"',
+            "payer_name": "Offers & Co",
+            "payer_account": "GB33BUKB20201555555555/BUKBGB22",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("title", "expected", "said"), ISSUERS)
+def test_a_document_says_who_issues_it_and_how_to_pay(
+    made: Job, tmp_path: Path, title: str, expected: tuple[str | None, str | None], said: Any
+) -> None:
+    issuer, pay_to = expected
+    files = written(replace(made, settings=replace(made.settings, **said)), tmp_path)
+    assert f"<title>{title}" in files["html of invoice"]
+    assert ((pay_to or "pay to") in files["html of invoice"]) == (pay_to is not None)
+    for noun in ("statement", "invoice"):
+        head = dict(csv.reader(io.StringIO(files[f"head.csv of {noun}"])))
+        told = json.loads(files[f"json of {noun}"])
+        assert (issuer, issuer) == (head.get("issuer"), told.get("issuer"))
+    assert (pay_to, pay_to) == (head.get("pay_to"), told.get("pay_to"))
+
+
+def test_subtotals_come_to_what_is_payable(made: Job, tmp_path: Path) -> None:
+    files = written(made, tmp_path)
+    statement, invoice = (
+        json.loads(files[f"json of {noun}"], parse_float=Decimal)
+        for noun in ("statement", "invoice")
+    )
+    for told, amount, subject in (
+        (statement, statement["payable"], "O1"),
+        (invoice, invoice["amount"], "alder"),
+    ):
+        (subtotal,) = told["subtotals"]
+        assert (subject, amount, len(told["lines"])) == tuple(
+            subtotal[name] for name in ("subject", "amount", "line_count")
+        )
+
+
+@pytest.mark.parametrize(("expected", "late"), [(False, 24), (True, 25), (True, -25)])
+def test_a_page_says_when_it_was_recorded(
+    made: Job, tmp_path: Path, expected: bool, late: int
+) -> None:
+    """The machine's clock is some hours from that of the run."""
+    clock = replace(made, now=DECEMBER, machine=lambda now: now + timedelta(hours=late))
+    assert expected == ("recorded on" in written(clock, tmp_path)["html of statement"])
+
+
+def test_files_and_pages_of_a_rehearsal_say_so(made: Job, tmp_path: Path) -> None:
+    with made.store() as store:
+        select(store, "insert into rehearsal values (true)")
+    number = close_statement(made, "alder", "2026-06").number
+    with exporting.open_document(made, STATEMENT, number) as opened:
+        files = exporting.export(opened, tmp_path, ("csv", "html"), mode=0o600)
+    assert {
+        f"REHEARSAL-{number}.{ending}" for ending in ("csv", "csv.sha256", "head.csv", "html")
+    } == {each.file for each in files}
+    assert "<title>REHEARSAL: Statement" in (tmp_path / f"REHEARSAL-{number}.html").read_text()

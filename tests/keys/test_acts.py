@@ -87,6 +87,7 @@ finding_accepted        finding_acceptances  actor='eve'           finding_id=uu
 hold_short_changed      institutions         hold_short='both'     -
 invoices_closed         invoice_periods      to_at='2020-1-1'      period_no=99,from_at='2020-1-1'
 invoices_closed         invoices             amount=amount+1       invoice_no=99,number='X'
+invoices_closed         closed_offers        offer_title='X'       offer_no=9,document='invoice'
 key_created             api_keys             scopes='x'            key_id=uuid()
 key_revoked             api_keys             revoked_at=created_at key_id=uuid()
 key_rotated             api_keys             retires_at=null       key_id=uuid()
@@ -103,6 +104,7 @@ settings_changed        audit_log            actor='eve'           audit_no=999,
 settings_changed        institutions         plan='growth'         -
 settled                 settlements          entries=99            settlement_no=9
 statement_closed        statements           actor='eve'           statement_no=99,number='X'
+statement_closed        closed_offers        merchant_name='X'     offer_no=9,document='statement'
 terms_changed           offer_versions       min_spend=9           run_no=99
 token_sharing_changed   institutions         shares_tokens_with=1  -
 watch_changed           audit_log            run_no=1              audit_no=999,field='watch'

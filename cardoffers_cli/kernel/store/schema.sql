@@ -768,7 +768,8 @@ create table statements (
     run_no bigint not null,
     actor varchar not null,
     tax_id varchar,  -- of the institution, as it was then
-    tax_note varchar
+    tax_note varchar,
+    issuer varchar  -- as the settings said then
 );
 
 -- name: invoice_periods
@@ -791,6 +792,18 @@ create table closed_settlements (
     institution_id uuid not null,
     closing_no bigint not null,  -- of the statement, or of the period of invoices
     primary key (document, settlement_no)
+);
+
+-- name: closed_offers
+-- What offers and their merchants were called when a statement or a period of invoices was closed.
+-- Grain: one row per closing, offer and merchant. Append only.
+create table closed_offers (
+    document varchar not null,  -- statement, or invoice
+    closing_no bigint not null,
+    offer_no integer not null,
+    merchant_id uuid not null,
+    merchant_name varchar not null,
+    offer_title varchar  -- null where it has none in the institution's language, or in English
 );
 
 -- name: invoices
@@ -818,7 +831,9 @@ create table invoices (
     previous_number varchar,  -- the one before it in its series
     previous_sha256 varchar,
     tax_id varchar,  -- of the merchant, as it was then
-    tax_note varchar
+    tax_note varchar,
+    issuer varchar,  -- as the settings said then
+    pay_to varchar  -- the account, null where none was set, and of a credit note
 );
 
 -- How institutions are paid, and what the bank says

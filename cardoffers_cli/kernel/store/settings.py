@@ -183,6 +183,11 @@ class Settings:
         description="how the engine names the place of the history, a path or a URL, if otherwise",
     )
 
+    issuer: str | None = _setting(
+        None,
+        min_length=1,
+        description="who issues invoices: name, address and tax id, as a text of one line or more",
+    )
     payer_name: str | None = _setting(
         None, min_length=1, description="who pays institutions, as the bank knows the account"
     )

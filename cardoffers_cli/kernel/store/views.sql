@@ -241,7 +241,14 @@ select 'finding_accepted', max(run_no), institution_id, cast(finding_id as varch
 from finding_acceptances
 group by institution_id, finding_id
 union all
-select 'statement_closed', run_no, institution_id, number, row_sha256(statements)
+select 'statement_closed', run_no, institution_id, number, sha256(concat(
+    row_sha256(statements), (
+        select string_agg(row_sha256(closed_offers) order by offer_no, merchant_id)
+        from closed_offers
+        where closed_offers.document = 'statement'
+            and closed_offers.closing_no = statements.statement_no
+    )
+))
 from statements
 union all
 select 'invoices_closed', run_no, null, strftime(from_at, '%Y-%m'), sha256(concat(
@@ -249,6 +256,11 @@ select 'invoices_closed', run_no, null, strftime(from_at, '%Y-%m'), sha256(conca
         select string_agg(row_sha256(invoices) order by invoices.number, invoices.invoice_no)
         from invoices
         where invoices.period_no = invoice_periods.period_no
+    ), (
+        select string_agg(row_sha256(closed_offers) order by offer_no, merchant_id)
+        from closed_offers
+        where closed_offers.document = 'invoice'
+            and closed_offers.closing_no = invoice_periods.period_no
     )
 ))
 from invoice_periods
