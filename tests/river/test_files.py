@@ -436,7 +436,7 @@ ORDERS = st.tuples(
 
 @slow
 @profile(
-    max_examples=10_000 if FULL else tries(6, 200),
+    max_examples=10_000 if FULL else tries(6, 80),
     phases=[Phase.explicit, Phase.generate],
     deadline=None,
 )
