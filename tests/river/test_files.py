@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -427,7 +428,7 @@ def test_a_file_is_taken_back_as_an_operator_types_it(made: Job, tmp_path: Path)
 
 OPERATIONS = ("others", "match", "refunds", "apply", "settle", "match")
 ORDERS = st.tuples(
-    st.permutations(OPERATIONS),
+    st.permutations(OPERATIONS) if FULL else st.sampled_from([*permutations(OPERATIONS)][::61]),
     st.integers(0, len(OPERATIONS)),
     st.integers(0, len(OPERATIONS)),
     st.sampled_from([take, take_signed]),
@@ -436,7 +437,7 @@ ORDERS = st.tuples(
 
 @slow
 @profile(
-    max_examples=10_000 if FULL else tries(6, 80),
+    max_examples=10_000 if FULL else tries(6, 50),
     phases=[Phase.explicit, Phase.generate],
     deadline=None,
 )
