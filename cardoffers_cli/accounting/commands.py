@@ -13,7 +13,7 @@ from cardoffers_cli.kernel.cli.options import AnyInstitution, option
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text, columns_of
 from cardoffers_cli.kernel.words.money import money_text
 
-app = group("Write what was done for another system.")
+app = group("Export to another system.")
 
 
 def trial_balance(

@@ -53,7 +53,7 @@ def why(
         str | None, option("Many references, one a line.", "--file", metavar="FILE")
     ] = None,
 ) -> None:
-    """Tell why a purchase did, or did not, redeem, with every check that was made."""
+    """Explain why a purchase did, or did not, redeem, with every check that was made."""
     from cardoffers_cli.answers.why import ListedWhy
 
     context = CommandContext.of(ctx)

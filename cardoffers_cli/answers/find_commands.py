@@ -108,7 +108,7 @@ def find(
     limit: options.Limit = 100,
     raw: options.Raw = False,
 ) -> None:
-    """Find purchases, rejected rows and duplicates by what is known of them."""
+    """Search purchases, rejected rows and duplicates."""
     from cardoffers_cli.answers.find import find as look
     from cardoffers_cli.answers.search import PurchaseFilter, PurchaseRow, ReceivedRow
 
@@ -269,7 +269,7 @@ def browse(
         bool, option("Plain lines in place of a screen, also in a pipe.", "--text")
     ] = False,
 ) -> None:
-    """Search, look and answer, on one screen; nothing is changed."""
+    """Search and answer on one screen; nothing is changed."""
     from cardoffers_cli.answers.browse.inquiry import Inquiry
 
     context = CommandContext.of(ctx)

@@ -11,7 +11,7 @@ from cardoffers_cli.kernel.cli.options import argument, option
 from cardoffers_cli.kernel.cli.show import Sheet
 from cardoffers_cli.kernel.words.approvals import ACTIONS
 
-app = group("What waits for a second person: list, show, give, refuse.")
+app = group("Requests for a second approver: list, show, give, refuse.")
 
 
 ApprovalId = Annotated[
@@ -32,7 +32,7 @@ def list_(
     limit: options.Limit = 100,
     all_rows: options.All = False,
 ) -> None:
-    """List what was asked for, by whom, and how far it is, the newest first."""
+    """List requests with requester and state, newest first."""
     from cardoffers_cli.approvals.work import list_approvals
     from cardoffers_cli.kernel.store.approval_requests import Approval
 

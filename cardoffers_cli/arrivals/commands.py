@@ -16,7 +16,7 @@ def arrivals(
     from_at: From = None,
     to_at: To = None,
 ) -> None:
-    """Show which expected files came in time, late or not at all, and what is expected next."""
+    """Show which expected files came in time, late or not at all, and which come next."""
     from cardoffers_cli.arrivals.work import Arrival
     from cardoffers_cli.arrivals.work import arrivals as look
 

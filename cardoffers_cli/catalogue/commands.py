@@ -15,7 +15,7 @@ from cardoffers_cli.kernel.words.sentences import counted
 if TYPE_CHECKING:
     from cardoffers_cli.catalogue.importing import CatalogueImport
 
-app = group("Bring the catalogue in, and write it out again.")
+app = group("Import and export the catalogue.")
 
 _SHOWN = 5
 """Messages of a code that a screen shows."""

@@ -16,7 +16,7 @@ from cardoffers_cli.river.commands import import_credits
 if TYPE_CHECKING:
     from cardoffers_cli.credits.questions import CreditDetails
 
-app = group("What was credited to cardholders: take it in, look at it.")
+app = group("Credits paid to cardholders: import, list, show.")
 app.command("import")(import_credits)
 
 StatusFilter = Annotated[
@@ -37,7 +37,7 @@ def list_(
     all_rows: options.All = False,
     raw: options.Raw = False,
 ) -> None:
-    """List what was credited, as it was sent, the newest first."""
+    """List credits as they were sent, newest first."""
     from cardoffers_cli.credits.work import ListedCredit, credit_rows
 
     context = CommandContext.of(ctx)
@@ -58,7 +58,7 @@ def show_(
     *,
     institution: options.AskedInstitution = None,
 ) -> None:
-    """Show a credited row: what was sent, and what is owed for the redemption that it is of."""
+    """Show a credit: what was sent, and what its redemption owes."""
     from cardoffers_cli.credits.work import show_credit
 
     context = CommandContext.of(ctx)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.credits.reconcile import ControlTotals
     from cardoffers_cli.credits.work import ReconcileResult
 
-app = group("Hold what was credited against what was redeemed, and what banks paid.")
+app = group("Compare credits with redemptions, and bank payments with statements.")
 
 MEANING = Column("meaning", gives_way=3)
 
@@ -65,7 +65,7 @@ def list_(
     all_rows: options.All = False,
     raw: options.Raw = False,
 ) -> None:
-    """List what reconciliation found: open findings first, then the oldest."""
+    """List findings of the reconciliation: open ones first, then the oldest."""
     from cardoffers_cli.credits.findings import FindingRow, finding_rows
 
     context = CommandContext.of(ctx)
@@ -97,7 +97,7 @@ def accept(
     institution: options.AnyInstitution = None,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Accept a finding as it is: it is open no more, unless something new of it is found."""
+    """Close a finding; it reopens if its amount or code changes."""
     from cardoffers_cli.credits.findings import accept_finding
 
     context = CommandContext.of(ctx)

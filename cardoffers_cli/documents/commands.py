@@ -31,8 +31,8 @@ FIRST = {
 _SEALED = {Format.csv, Format.json, Format.html, Format.xlsx}
 """The forms of which a document makes the same bytes every time."""
 
-app = group("Statements: what institutions are owed for a month, closed and numbered.")
-invoices = group("Invoices: what merchants are asked for a month, and credit notes on it.")
+app = group("Monthly statements to institutions: preview, close, export, verify.")
+invoices = group("Monthly invoices to merchants, and credit notes.")
 
 
 def kind_of(noun: str) -> "DocumentKind[Any]":
@@ -160,7 +160,7 @@ add_reading(
     Annotated[str, argument("NUMBER", "The statement, such as LARKMERE-2026-000010.")],
     options.AnyInstitution,
     {
-        "list": "List statements, the newest period first.",
+        "list": "List statements, newest period first.",
         "show": "Show a statement, and the settlements that it took.",
         "export": "Write a statement with all its lines: into the folder -o with its digest, or as"
         " one file.",
@@ -172,7 +172,7 @@ add_reading(
     Annotated[str, argument("NUMBER", "The invoice or credit note, such as INV-2026-000001.")],
     Merchant,
     {
-        "list": "List invoices and credit notes, the newest first.",
+        "list": "List invoices and credit notes, newest first.",
         "show": "Show an invoice or a credit note.",
         "export": "Write an invoice with all its lines: into the folder -o with its digest, or as"
         " one file.",
@@ -187,7 +187,7 @@ def verify(
     *,
     institution: options.AnyInstitution = None,
 ) -> None:
-    """Hold statements against the ledger, and against the one before each: sums and digests."""
+    """Check statements against the ledger and the one before each: sums and digests."""
     if number is not None and institution is not None:
         raise UsageError("A number and -i exclude each other.", hint="Leave -i out.")
     _verify(ctx, "statement", number, institution)
@@ -198,7 +198,7 @@ def verify_(
     ctx: typer.Context,
     number: Annotated[str | None, argument("[NUMBER]", "One of them [all of them].")] = None,
 ) -> None:
-    """Hold invoices and credit notes against the ledger, and against the one before each."""
+    """Check invoices and credit notes against the ledger and the one before each."""
     _verify(ctx, "invoice", number)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.events.sending import SendResult
 
 
-app = group("Send events to institutions, and see what became of them.")
+app = group("Send events to institutions, and list deliveries.")
 
 
 SENT = (Column("events", kind="integer"), Column("meaning"))
@@ -186,7 +186,7 @@ def list_(
     limit: options.Limit = 100,
     all_rows: options.All = False,
 ) -> None:
-    """List events and how far they are, the newest first."""
+    """List events with their delivery state, newest first."""
     from cardoffers_cli.events.questions import ListedEvent
     from cardoffers_cli.kernel.store.reading import read_rows
 
@@ -349,7 +349,7 @@ inbox_app = group("List and read the messages to an institution's team.")
 
 question(
     *(inbox_app, "list", "institutions/inbox:messages", Message),
-    says="List the messages, the newest first.",
+    says="List the messages, newest first.",
     asks="one_institution unread_only",
     unread_only=(Annotated[bool, option("Only what nobody has read.", "--unread")], False),
     sheet="messages",

@@ -21,7 +21,7 @@ from cardoffers_cli.kernel.cli.options import argument, institution_option, opti
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.sentences import counted
 
-app = group("Say how an institution's own files are laid out, and read them so.")
+app = group("Describe an institution's own file layout, and read its files.")
 
 
 Profiled = Annotated[Path, argument("PROFILE", "A layout profile, TOML.")]
@@ -41,7 +41,7 @@ def new(
     ] = None,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Guess the layout of a file, and write a profile of it to be read and fixed."""
+    """Guess the layout of a file, and write a profile to review."""
     from cardoffers_cli.intake.questions import GuessedColumn, guessed, new_profile
 
     output = own_output(ctx)
@@ -79,7 +79,7 @@ def check(
     currency: file_options.Currency = None,
     assume_timezone: file_options.Timezone = None,
 ) -> None:
-    """Show what each column of a file becomes by a profile; texts are masked."""
+    """Show how a profile reads each column of a file; texts are masked."""
     from cardoffers_cli.intake.layout_model import read_profile
     from cardoffers_cli.intake.questions import CheckedField, check_profile
 
@@ -238,7 +238,7 @@ def convert(
 # `cardoffers pack`: the check of transaction files as one page, which needs no installation.
 
 
-pack_app = group("Make the check of files into a page that works without an installation.")
+pack_app = group("Build the file validator as a page that needs no installation.")
 
 
 @pack_app.command()

@@ -36,7 +36,7 @@ def changes(
     limit: Limit = 100,
     all_rows: All = False,
 ) -> None:
-    """List what was changed in the catalogue and in settings, the newest first."""
+    """List changes of the catalogue and of settings, newest first."""
     from cardoffers_cli.institutions.history import ValueChange, list_changes
 
     context = CommandContext.of(ctx)
@@ -65,7 +65,7 @@ def list_(
     to_at: To = None,
     limit: Limit = 100,
 ) -> None:
-    """List what was done to keys, settings and money, the newest first."""
+    """List acts on keys, settings and money, newest first."""
     from cardoffers_cli.kernel.store.acts import SecurityEntry
     from cardoffers_cli.keys.security import list_security
 

@@ -134,7 +134,7 @@ def rotate(
 def revoke(
     ctx: typer.Context, key_id: KeyId, *, yes: options.Yes = False, dry_run: options.DryRun = False
 ) -> None:
-    """End a key, at once and for good."""
+    """Revoke a key at once. This is final."""
     from cardoffers_cli.keys.work import revoke_key
 
     context = CommandContext.of(ctx)

@@ -245,7 +245,7 @@ def refuse(
     identifier_type: str | None = None,
     dry_run: bool = False,
 ) -> AnsweredIdentifier:
-    """Say that an identifier is not a merchant's: it is not suggested again.
+    """Reject a suggested merchant for an identifier; it is not suggested again.
 
     Raises `Refused` already_answered, where it is the merchant's or was refused before.
     """

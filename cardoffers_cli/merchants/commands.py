@@ -51,7 +51,7 @@ def suggest(
         option("Rate pairs of a file instead: identifier, descriptor.", metavar="FILE.csv"),
     ] = None,
 ) -> None:
-    """Show which known merchants unknown identifiers may be of, the most money first."""
+    """Suggest merchants for unknown identifiers, largest amount first."""
     from cardoffers_cli.merchants.discovery import rate_pairs, suggest_merchants
     from cardoffers_cli.merchants.suggestions import RatedPair
 
@@ -97,7 +97,7 @@ def evidence(
     identifier_type: Type = None,
     raw: options.Raw = False,
 ) -> None:
-    """Show every merchant that an unknown identifier was held against, and what speaks for it."""
+    """Show every merchant an unknown identifier was compared with, and the evidence."""
     from cardoffers_cli.merchants.discovery import show_evidence
 
     context = CommandContext.of(ctx)
@@ -130,7 +130,7 @@ def accept(
     ] = None,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Say whose an unknown identifier is; the next match redeems what waited for it."""
+    """Link an unknown identifier to a merchant; the next match redeems its purchases."""
     from cardoffers_cli.merchants import answers
 
     context = CommandContext.of(ctx)
@@ -167,7 +167,7 @@ def refuse(
     identifier_type: Type = None,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Say that an identifier is not a merchant's: it is not suggested again."""
+    """Reject a suggested merchant for an identifier; it is not suggested again."""
     from cardoffers_cli.merchants import answers
     from cardoffers_cli.merchants.answers import AnsweredIdentifier
 
@@ -191,7 +191,7 @@ def new(
     identifier_type: Type = None,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Make a merchant of an unknown identifier."""
+    """Add a merchant for an unknown identifier."""
     from cardoffers_cli.merchants import answers
     from cardoffers_cli.merchants.answers import AnsweredIdentifier
 
@@ -213,7 +213,7 @@ def unlink(
     identifier_type: Type = None,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Take an identifier from its merchant; what it redeemed stands, and is shown."""
+    """Unlink an identifier from its merchant; past redemptions are kept and shown."""
     from cardoffers_cli.merchants import answers
     from cardoffers_cli.merchants.answers import RedeemedByIdentifier
 
@@ -331,7 +331,7 @@ def _lines(source: Path) -> list[str]:
     return read_list(str(source))
 
 
-app = group("List merchants, add and set one, and say what purchases call it.")
+app = group("List, add and change merchants, and link identifiers to them.")
 
 """What is told where any merchant has it."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
@@ -434,7 +434,7 @@ def identify(
     identifier_type: IdentifierType = "card_acceptor",
     dry_run: DryRun = False,
 ) -> None:
-    """Say what else purchases call a merchant; those that waited for it redeem with the next match."""  # noqa: E501  one line of help
+    """Link another identifier to a merchant; waiting purchases redeem at the next match."""
     from cardoffers_cli.catalogue.rows import identify_merchant
 
     context = CommandContext.of(ctx)

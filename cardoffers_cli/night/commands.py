@@ -137,7 +137,7 @@ def as_seconds(value: Any) -> float:
 # by an import of what was not read or by `run accept`.
 
 
-app = group("Look at the nightly runs, and go on with one that did not end.")
+app = group("List nightly runs, and resume one that did not end.")
 
 _FIRST = ("night", "state", "files", "failed_files", "last_step")
 
@@ -149,7 +149,7 @@ def list_(
     every: Annotated[bool, option("Runs of every kind.", "--all")] = False,
     limit: Limit = 30,
 ) -> None:
-    """List the nightly runs, the newest first."""
+    """List the nightly runs, newest first."""
     from cardoffers_cli.night.questions import ListedNight, RunRecord
     from cardoffers_cli.night.status import list_nights, list_runs
 
@@ -206,7 +206,7 @@ def resume(
     log_format: Log = "text",
     dry_run: DryRun = False,
 ) -> None:
-    """Go on with a nightly run that did not end, where it stopped and by the clock it had."""
+    """Resume a nightly run that did not end, where it stopped and by its clock."""
     context = CommandContext.of(ctx)
     context.writes({"--metrics-file": metrics_file})
     if dry_run:
@@ -236,7 +236,7 @@ def accept(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Accept a file that grew or changed after a nightly run took it: what came later stays unread."""  # noqa: E501  one line of help
+    """Accept a file that changed after a nightly run imported it; the change stays unread."""
     from cardoffers_cli.storage.file_changes import FileChangeRow, accept_taken
 
     context = CommandContext.of(ctx)
@@ -244,12 +244,12 @@ def accept(
     context.show(change, Sheet.of(FileChangeRow, "accepted", [change]))
 
 
-files_app = group("Files that were taken or are held: list them, take one back, release one.")
+files_app = group("Imported and held files: list, undo, release.")
 
 
 question(
     *(files_app, "list", "river/withdrawals:listed", ListedFile),
-    says="List the files that were taken or are held, and what came of them, the newest first.",
+    says="List imported and held files with their results, newest first.",
     asks="institution period limit all_rows raw",
     period=(
         Annotated[
@@ -273,7 +273,7 @@ def undo(
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Take a file of purchases back, as if it had never come, before anything of it settled."""
+    """Undo the import of a file, as if it had never come, before any of it settles."""
     from cardoffers_cli.river.withdrawals import undo_import
 
     context = CommandContext.of(ctx)
@@ -299,7 +299,7 @@ def release(
     institution: AnyInstitution = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Take a file that is held, as it is now: somebody looked, and it is no half."""
+    """Import a held file as it is now, after a person checked that it is complete."""
     from cardoffers_cli.night.intake import release_file
     from cardoffers_cli.river.checking_commands import show_files
 

@@ -5,6 +5,7 @@ does all of it.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,6 +14,7 @@ from cardoffers_cli.kernel.cli.blocks import sparkline
 from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, Text, columns_of
+from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.money import money_text
 from cardoffers_cli.kernel.words.sentences import counted
@@ -42,6 +44,32 @@ def status(ctx: typer.Context) -> None:
     context = CommandContext.of(ctx)
     state, days = look(context.job, by_day=context.format is Format.table)
     context.show(state, *_blocks(state, days))
+
+
+def store_in_short(context: CommandContext) -> Iterator[str]:
+    """Yield two lines: the store with its state, and what to do next; waits for no busy store."""
+    from cardoffers_cli.night.status import status as look
+
+    if not context.store_path.exists():
+        yield "Store: none in this folder"
+        yield "Next:  cardoffers demo, or cardoffers init"
+        return
+    job = replace(context.job, settings=replace(context.settings, lock_wait_s=0))
+    try:
+        state, _ = look(job)
+    except CardoffersError as error:
+        yield f"Store: {error.message}"
+        yield f"Next:  {error.hint or 'cardoffers status'}"
+        return
+    facts = [context.store_path.name, counted(len(state.institutions), "institution")]
+    facts += [f"nightly {state.last_night.night}"] if state.last_night else []
+    findings = sum(
+        row.findings for row in (*state.open_findings, *(state.open_watch_findings or ()))
+    )
+    facts += [counted(findings, "open finding")] if findings else []
+    yield f"Store: {', '.join(facts)}"
+    then = next((row["next"] for row in _waiting(state)), "nothing waits; cardoffers status")
+    yield f"Next:  {then}"
 
 
 def _blocks(state: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]:

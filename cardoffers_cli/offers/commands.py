@@ -13,7 +13,7 @@ from cardoffers_cli.kernel.cli.secret import typed
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, columns_of
 from cardoffers_cli.kernel.words.sentences import counted
 
-app = group("Show offers, make one, read a cardholder's feed, add an offer.")
+app = group("List, show and create offers, read a feed, add an offer.")
 
 OfferId = Annotated[
     str,
@@ -77,7 +77,7 @@ def create(
     segments: Annotated[str | None, option("Only for these [everybody].", metavar="A,B")] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Make an offer, and put it at the end of an institution's program, in its currency."""
+    """Create an offer at the end of an institution's program, in its currency."""
     from cardoffers_cli.catalogue.rows import create_offer
 
     context = CommandContext.of(ctx)
@@ -149,7 +149,7 @@ def add(
     segment: Segment = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Add an offer for a cardholder; from now on purchases can redeem it."""
+    """Add an offer for a cardholder; purchases can redeem it from now on."""
     from cardoffers_cli.offers.work import AddRequest, add_offer
 
     context = CommandContext.of(ctx)
@@ -163,7 +163,7 @@ def add(
 
 @app.command("link-list")
 def link_list(ctx: typer.Context, *, institution: Institution, cardholder: Cardholder) -> None:
-    """List what a cardholder has added, with the state and the uses of each."""
+    """List the offers a cardholder has added, with state and uses."""
     from cardoffers_cli.offers.links import LinkRow
     from cardoffers_cli.offers.work import cardholder_links
 

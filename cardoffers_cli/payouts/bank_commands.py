@@ -15,7 +15,7 @@ from cardoffers_cli.kernel.words.sentences import counted
 if TYPE_CHECKING:
     from cardoffers_cli.payouts.importing import BankImportResult
 
-app = group("What the bank says of payouts.")
+app = group("Import and list bank messages.")
 
 
 @app.command("import")
@@ -25,7 +25,7 @@ def import_(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Take in a file of the bank, whose form is known by its content; each entry once."""
+    """Import a bank file; its format is detected, and each entry counts once."""
     from cardoffers_cli.payouts.importing import import_bank_file
 
     context = CommandContext.of(ctx)
@@ -52,7 +52,7 @@ def list_(
     limit: Limit = 100,
     all_rows: All = False,
 ) -> None:
-    """List what the bank said, the newest first."""
+    """List bank messages, newest first."""
     from cardoffers_cli.payouts.reading import ListedBankEntry, bank_entries
 
     context = CommandContext.of(ctx)

@@ -12,7 +12,7 @@ from cardoffers_cli.kernel.cli.options import AnyInstitution, DryRun, argument, 
 from cardoffers_cli.kernel.cli.show import Sheet
 from cardoffers_cli.kernel.words.errors import UsageError
 
-app = group("Pay what statements say, and see what is paid.")
+app = group("Pay statements, and list payments.")
 
 
 def day(value: str | None) -> str | None:
@@ -101,7 +101,7 @@ def withdraw(
 
 @app.command("list")
 def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
-    """List the statements that pay anything, and what the bank says of each."""
+    """List the statements to pay, with the bank's verdict on each."""
     from cardoffers_cli.payouts.reading import ListedPayout, payouts
 
     context = CommandContext.of(ctx)
@@ -113,7 +113,7 @@ def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
 def show_(
     ctx: typer.Context, number: Annotated[str, argument("NUMBER", "The number of the statement.")]
 ) -> None:
-    """Show what is paid of a statement, and all that the bank said of it."""
+    """Show the payment of a statement, and every bank message about it."""
     from cardoffers_cli.payouts.reading import ListedBankEntry, ListedPayout, show_payout
 
     context = CommandContext.of(ctx)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.privacy.erase import Erased
 
 
-app = group("What is kept of a cardholder: export it, hold it, erase it.")
+app = group("Personal data of a cardholder: export, hold, erase.")
 
 PLACES = (Column("place"), Column("rows", kind="integer"))
 LISTS = ("places", "files")
@@ -130,7 +130,7 @@ def reapply(
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Do the erasures again that a list names and the store does not know, as after a restore."""
+    """Repeat erasures that a list names and the store lacks, as after a restore."""
     from cardoffers_cli.archive.export import compact
     from cardoffers_cli.privacy.erase import reapply as again
 
@@ -174,12 +174,12 @@ def _erased(result: "Erased") -> Iterator[Block]:
 # `cardoffers retention`: how long things are kept, and the end of what is old enough.
 
 
-retention_app = group("How long things are kept, and the end of what is old enough.")
+retention_app = group("Show retention periods; delete what is older.")
 
 
 @retention_app.command()
 def show(ctx: typer.Context) -> None:
-    """Show what is kept, for how long, how much of it may go now, and what keeps the rest."""
+    """Show what is kept and how long, what may be deleted now, and what keeps the rest."""
     from cardoffers_cli.privacy.retention import RetainedKind, show_retention
 
     context = CommandContext.of(ctx)
@@ -191,7 +191,7 @@ def show(ctx: typer.Context) -> None:
 
 @retention_app.command()
 def run(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
-    """Delete files that are older than the age of their kind, for good, unless something keeps them."""  # noqa: E501  one line of help
+    """Delete files older than their retention period, unless something keeps them."""
     from cardoffers_cli.privacy.retention import RetainedKind, run_retention
 
     context = CommandContext.of(ctx)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.refunds.linking import RefundLink
     from cardoffers_cli.refunds.reading import RefundDetails
 
-app = group("Refunds: take them in, link them to purchases, look at them.")
+app = group("Refunds: import, link to purchases, list.")
 app.command("import")(import_refunds)
 
 
@@ -45,7 +45,7 @@ _MEANINGS = {
 
 @app.command()
 def apply(ctx: typer.Context, *, dry_run: options.DryRun = False) -> None:
-    """Link refunds to their purchases, and take back what these earned."""
+    """Link refunds to their purchases, and reverse the cashback."""
     from cardoffers_cli.refunds.apply import apply_refunds
 
     context = CommandContext.of(ctx)
@@ -64,7 +64,7 @@ def list_(
     all_rows: options.All = False,
     raw: options.Raw = False,
 ) -> None:
-    """List refunds, how far they are and what became of them, the newest first."""
+    """List refunds with state and outcome, newest first."""
     from cardoffers_cli.refunds.reading import ListedRefund, refund_rows
 
     context = CommandContext.of(ctx)
@@ -88,7 +88,7 @@ def refunds(
     all_rows: options.All = False,
     raw: options.Raw = False,
 ) -> None:
-    """Show refunds, what they are of and what they took back, the newest first."""
+    """Show refunds with purchase and reversed cashback, newest first."""
     from cardoffers_cli.refunds.reading import ListedRefund, refund_rows
 
     context = CommandContext.of(ctx)
@@ -187,7 +187,7 @@ def dismiss(
     institution: options.AskedInstitution = None,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Lay a refund aside: nothing will be looked for any more. This is final."""
+    """Dismiss a refund: its purchase is not searched for any more. This is final."""
     from cardoffers_cli.refunds.linking import dismiss_refund
 
     context = CommandContext.of(ctx)

@@ -38,7 +38,7 @@ def offers(
     all_rows: options.All = False,
     raw: options.Raw = False,
 ) -> None:
-    """Show which offers work, and which end when."""
+    """Show what each offer brought, and when its budget ends."""
     extent = options.Extent(limit=limit, all_rows=all_rows, raw=raw)
     asked = {"institution": institution, "from_at": from_at, "to_at": to_at}
     _show(CommandContext.of(ctx), "offers", extent, order=order, **asked)

@@ -78,15 +78,9 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
     return import_files
 
 
-import_ = import_command(
-    PURCHASES, "Take transaction files into the store, each as a whole or not at all."
-)
-import_refunds = import_command(
-    REFUNDS, "Take files of refunds into the store, each as a whole or not at all."
-)
-import_credits = import_command(
-    CREDITS, "Take credited files into the store, each as a whole or not at all."
-)
+import_ = import_command(PURCHASES, "Import transaction files, each as a whole or not at all.")
+import_refunds = import_command(REFUNDS, "Import files of refunds, each as a whole or not at all.")
+import_credits = import_command(CREDITS, "Import files of credits, each as a whole or not at all.")
 
 
 def _import(
@@ -224,7 +218,7 @@ def _said(report: Mapping[str, Any]) -> Iterator[str]:
 # `cardoffers redemption`: look at one redemption, or take it back.
 
 
-app = group("Show a redemption, take it back.")
+app = group("Show or reverse a redemption.")
 
 
 RedemptionId = Annotated[
@@ -345,7 +339,7 @@ def simulate(
     engine: options.Engine = None,
     yes_it_is: file_options.YesItIs = False,
 ) -> None:
-    """Show what importing and matching a file would come to; nothing is written."""
+    """Show what importing and matching a file would do; nothing is written."""
     from cardoffers_cli.kernel.words.errors import FileUnusable
     from cardoffers_cli.river.checking_commands import blocks, named
     from cardoffers_cli.river.imports import ImportOptions

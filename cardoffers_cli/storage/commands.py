@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.storage.stores import ArchiveInfo, LostCommits
 
 
-app = group("Look at, migrate, publish, export, back up, restore and recover the store.")
+app = group("Show, migrate, back up, restore and recover the store.")
 
 MOVED = (Column("table_name", "table"), Column("row_count", "rows moved", kind="integer"))
 LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
@@ -80,7 +80,7 @@ def info(ctx: typer.Context) -> None:
 
 @app.command()
 def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
-    """Bring an older store to this version, in one transaction. A current one stays as it is."""
+    """Migrate an older store to this version, in one transaction."""
     from cardoffers_cli.storage.stores import migrate as bring
 
     context = CommandContext.of(ctx)
@@ -89,7 +89,7 @@ def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
 @app.command()
 def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
-    """Put a snapshot into the folder of the store, which is read while a long job holds it."""
+    """Write a snapshot, which readers see while a long job holds the store."""
     from cardoffers_cli.storage.stores import publish as take
 
     context = CommandContext.of(ctx)
@@ -98,7 +98,7 @@ def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
 @app.command("mask-card-numbers")
 def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
-    """Mask the card numbers that a store holds, and write the store anew without them."""
+    """Mask the card numbers in a store, and rewrite the store without them."""
     from cardoffers_cli.archive.export import compact as write_anew
     from cardoffers_cli.privacy.card_numbers import mask_card_numbers as mask
 
@@ -145,7 +145,7 @@ def restore(
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Put a backup in the place of the store, which is kept under another name."""
+    """Replace the store by a backup; the old one is kept under another name."""
     from cardoffers_cli.storage import restore as restores
     from cardoffers_cli.storage.restore import Restored
 
@@ -165,7 +165,7 @@ def restore(
 
 @app.command()
 def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
-    """Write the store anew without the room that nothing uses, and its history in fewer parts."""
+    """Rewrite the store without unused space, and its history in fewer parts."""
     from cardoffers_cli.archive import export as compacts
     from cardoffers_cli.archive.export import Compacted
 
@@ -203,7 +203,7 @@ def export(
 
 @app.command()
 def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
-    """Go on with a store that does not open since the power went: put the engine's log aside."""
+    """Recover a store that does not open after a power cut, by moving the engine's log away."""
     from cardoffers_cli.storage import recover as recovers
     from cardoffers_cli.storage.recover import Recovered
 
@@ -235,7 +235,7 @@ def _runs(recovery: "Recovered") -> str:
 
 @app.command("accept-loss")
 def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
-    """Go on with a store that has lost commits; list what was lost and what to run again."""
+    """Accept that a store lost commits; list what was lost and what to run again."""
     from cardoffers_cli.storage import stores
 
     context = CommandContext.of(ctx)
@@ -351,7 +351,7 @@ def doctor(
         bool, option("Every audit; without it the quick ones only.", "--strict")
     ] = False,
 ) -> None:
-    """Audit the store: sums, references, states, limits, card numbers, journal. Changes nothing."""
+    """Check the store: sums, references, states, limits, card numbers, journal. Read only."""
     from cardoffers_cli.storage.doctor import Audit, names
     from cardoffers_cli.storage.doctor import doctor as look
 

@@ -16,7 +16,7 @@ from cardoffers_cli.watch.observations import figures_text, measured
 if TYPE_CHECKING:
     from cardoffers_cli.watch.questions import WatchFinding
 
-app = group("What came in strangely, and what you say of it.")
+app = group("Findings about unusual files: list, show, accept.")
 
 HIDDEN = ("institution_id", "subject", "import_id")
 Named = Annotated[str, argument("FINDING", "The finding: its id, a beginning of that, or latest.")]
@@ -35,7 +35,7 @@ def list_(
     all_rows: options.All = False,
     raw: options.Raw = False,
 ) -> None:
-    """List what the watch found: open findings first, then the newest."""
+    """List findings of the watch: open ones first, then the newest."""
     from cardoffers_cli.watch.questions import WatchFinding, watch_rows
 
     context = CommandContext.of(ctx)
@@ -68,7 +68,7 @@ def accept(
     institution: options.AnyInstitution = None,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Accept a finding as it is: it is open no more."""
+    """Close a finding."""
     from cardoffers_cli.watch.questions import accept_watch
 
     context = CommandContext.of(ctx)

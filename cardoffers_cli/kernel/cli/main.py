@@ -35,60 +35,60 @@ class Entry:
 
 _TABLE = """
 Begin
-    demo        demo.commands:demo               See the whole service run on sample data.
+    demo        demo.commands:demo               Run the whole service on sample data.
     init        storage.commands:init            Make a store.
     status      night.status_commands:status     Show the state of everything on one screen.
     sample      sample.commands:sample           Write realistic sample data of any size.
 Catalogue
-    catalog     catalogue.commands:app           Institutions, merchants, offers, links: in, out.
+    catalog     catalogue.commands:app           Import and export institutions, merchants, offers.
     institution institutions.commands:app        List, show, add and set institutions.
     merchant    merchants.commands:app           List, add and identify merchants.
 Offers
-    offer       offers.commands:app              What cardholders are shown, and what they add.
+    offer       offers.commands:app              List, create and feed offers; add one.
 From file to money
     validate    river.checking_commands:validate Check files; no store needed.
-    schema      intake.layout_commands:schema    What a file has to look like.
-    profile     intake.layout_commands:app       Read files in a layout of their own.
-    pack        intake.layout_commands:pack_app  The check of files as one page, to hand on.
-    import      river.commands:import_           Take transaction files in.
-    file        night.commands:files_app         Files that were taken, or are held.
+    schema      intake.layout_commands:schema    Show the columns and rules of a file format.
+    profile     intake.layout_commands:app       Read files in an institution's own layout.
+    pack        intake.layout_commands:pack_app  Build the offline validator page.
+    import      river.commands:import_           Import transaction files.
+    file        night.commands:files_app         List, undo and release imported files.
     simulate    river.commands:simulate          Match without writing anything.
     match       river.commands:match             Match purchases to offers.
-    refund      refunds.commands:app             What came back, and what it takes back.
-    settle      river.commands:settle            Settle what is due.
+    refund      refunds.commands:app             Refunds and the cashback they reverse.
+    settle      river.commands:settle            Settle ledger entries whose hold has ended.
     pickup      pickup.commands:pickup           Fetch files into the drop folder.
-    nightly     night.commands:nightly           All of it, in one run a day.
-    webhook     events.commands:app              Tell institutions of redemptions.
-    redemption  river.commands:app               Show one, or reverse it.
+    nightly     night.commands:nightly           Run every daily step in one run.
+    webhook     events.commands:app              Notify institutions of redemptions.
+    redemption  river.commands:app               Show or reverse a redemption.
 Closing a month
-    credit      credits.commands:app             What was credited to cardholders.
-    reconcile   credits.reconcile_commands:app   Credited, against redeemed.
-    statement   documents.commands:app           What is owed for a month, closed.
-    payout      payouts.commands:app             Pay what statements say.
-    bank        payouts.bank_commands:app        What the bank says of payouts.
-    invoice     documents.commands:invoices      What merchants are asked for a month.
-    approve     approvals.commands:app           What waits for a second person.
-    export      accounting.commands:app          The journal, for an accounting system.
+    credit      credits.commands:app             Credits that institutions paid to cardholders.
+    reconcile   credits.reconcile_commands:app   Compare credits with redemptions.
+    statement   documents.commands:app           Monthly statements to institutions.
+    payout      payouts.commands:app             Pay statements, and list payments.
+    bank        payouts.bank_commands:app        Import and list bank messages.
+    invoice     documents.commands:invoices      Monthly invoices to merchants.
+    approve     approvals.commands:app           Requests for a second approver.
+    export      accounting.commands:app          Export the journal for an accounting system.
 Answers
-    why         answers.commands:why             Why a purchase did, or did not, redeem.
-    timeline    answers.commands:timeline        Everything that happened, from any id.
-    find        answers.find_commands:find       Purchases, rejects, duplicates, by what is known.
-    browse      answers.find_commands:browse     All of it on one screen: search, look, answer.
-    watch       watch.commands:app               What came in strangely, and what you say of it.
-    arrivals    arrivals.commands:arrivals       Which expected files came, and when.
-    report      reports.commands:app             Redemptions, settlements, offers, merchants, more.
+    why         answers.commands:why             Explain why a purchase did, or did not, redeem.
+    timeline    answers.commands:timeline        Show the history of a purchase or redemption.
+    find        answers.find_commands:find       Search purchases, rejects, duplicates.
+    browse      answers.find_commands:browse     Search and answer on one screen.
+    watch       watch.commands:app               Findings about unusual files: list, show, accept.
+    arrivals    arrivals.commands:arrivals       Show expected files: in time, late, missing.
+    report      reports.commands:app             Redemptions, settlements, offers, funnel, more.
 Institutions
     key         keys.commands:app                API keys: make, rotate, revoke, check.
-    inbox       events.commands:inbox_app        What an institution's team was told.
+    inbox       events.commands:inbox_app        Messages to an institution's team.
     api         http.commands:api                Call the HTTP contract without a server.
     serve       http.commands:serve              Answer the HTTP contract on a port.
 Upkeep
-    privacy     privacy.commands:app             What is kept of a cardholder, and its end.
-    retention   privacy.commands:retention_app   How long things are kept, and their end.
-    audit       keys.audit_commands:app          The security log, and the proof that it is whole.
-    run         night.commands:app               The nightly runs that were, and going on with one.
-    doctor      storage.commands:doctor          Audit the store: what must not be in it.
-    store       storage.commands:app             Look at, migrate and publish the store.
+    privacy     privacy.commands:app             Personal data: export, hold, erase.
+    retention   privacy.commands:retention_app   Show retention periods; delete what is older.
+    audit       keys.audit_commands:app          List and verify the security log.
+    run         night.commands:app               List nightly runs; resume one.
+    doctor      storage.commands:doctor          Check the store for errors.
+    store       storage.commands:app             Back up, restore, migrate the store.
     help        kernel.cli.help_topics:topic     Rules, a tour, files, findings, exit codes.
 """
 """The sections of the front page, and of each command its name, where it is made, and its line."""
@@ -225,9 +225,27 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+SCREEN = """\
+cardoffers {version}: card-linked offers as batch jobs on one DuckDB file
+  validate FILE          check a file; needs no store
+  import FILE -i INST    load purchases, refunds or credits
+  match                  find the purchases that earn cashback
+  settle                 group what is due into settlements
+  webhook send           notify institutions of redemptions
+  key create -i INST     give an institution access to the HTTP API
+  report redemptions     also: settlements, funnel, offers, merchants, refunds
+  nightly DROP_DIR       all of the above in one run, for cron
+  status                 state of everything, with next steps
+{store}
+Support: why, find, timeline, browse.  Month end: reconcile, statement, invoice
+Help: cardoffers --help (all commands); help (pages); COMMAND --help (examples)"""
+"""What `cardoffers` alone shows: the main job on one screen, and where one is."""
+
+
+@app.callback(invoke_without_command=True)
 def front_page(
-    version: Annotated[
+    ctx: typer.Context,
+    version: Annotated[  # noqa: ARG001  its callback ends the command
         bool, typer.Option("--version", is_eager=True, callback=_version, help="Show the version.")
     ] = False,
 ) -> None:
@@ -235,6 +253,14 @@ def front_page(
 
     New here? `cardoffers demo` shows everything in ten seconds.
     """
+    if ctx.invoked_subcommand is None:
+        from cardoffers_cli.kernel.cli.context import CommandContext
+        from cardoffers_cli.kernel.cli.show import say
+
+        status = import_module("cardoffers_cli.night.status_commands")
+        lines = status.store_in_short(CommandContext.of(ctx))
+        store = "\n".join(f"{line[:79]}…" if len(line) > 80 else line for line in lines)
+        say(SCREEN.format(version=__version__, store=store))
 
 
 _OBJECTS_AT_A_TIME = 100_000

@@ -2,6 +2,7 @@
 
 import io
 import re
+from contextlib import chdir
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -29,10 +30,38 @@ from cardoffers_cli.kernel.words.ids import ELLIPSIS
 from cardoffers_cli.payouts.bank_codes import REASONS
 from sizes import one_in
 
+# what the store is -> the two lines that say so
+STORES = [
+    ("none", ["Store: none in this folder", "Next:  cardoffers demo, or cardoffers init"]),
+    ("empty", ["Store: cardoffers.duckdb, 0 institutions", "Next:  cardoffers catalog import DIR"]),
+    ("damaged", ["Store: ", "Next:  "]),
+]
 
-@pytest.mark.parametrize("words", [[], ["--help"]])
-def test_the_front_page_lists_the_commands_by_section(cardoffers: Any, words: list[str]) -> None:
-    outcome = cardoffers(*words)
+
+@pytest.mark.parametrize(("is_what", "expected"), STORES)
+def test_without_words_it_shows_one_screen(
+    cardoffers: Any, tmp_path: Path, is_what: str, expected: list[str]
+) -> None:
+    with chdir(tmp_path):
+        if is_what == "empty":
+            cardoffers("init")
+        elif is_what == "damaged":
+            Path("cardoffers.duckdb").write_bytes(bytes(99_999))
+        outcome = cardoffers()
+    lines = outcome.stdout.splitlines()
+    assert (0, "", True) == (outcome.exit_code, outcome.stderr, len(lines) <= 24)
+    assert max(map(len, lines)) <= 80
+    assert [True, True] == [
+        line.startswith(e) for line, e in zip(lines[10:12], expected, strict=True)
+    ]
+    assert all(f"  {entry.name} " in outcome.stdout for entry in COMMANDS if entry.name in JOBS)
+
+
+JOBS = {"validate", "import", "match", "settle", "webhook", "key", "report", "nightly", "status"}
+
+
+def test_the_help_lists_the_commands_by_section(cardoffers: Any) -> None:
+    outcome = cardoffers("--help")
     assert (0, "") == (outcome.exit_code, outcome.stderr)
     lines = outcome.stdout.splitlines()
     headings = [line for line in lines if re.fullmatch(r"\w.*:", line)]
