@@ -53,9 +53,7 @@ with stories as materialized (
     from stories_of((
         select list(redemptions.redemption_no)
         from asked
-        inner join redemptions
-            on redemptions.purchase_no = asked.purchase_no
-            and redemptions.institution_id = asked.institution_id
+        inner join redemptions using (purchase_no, institution_id)
     )) as found
 ),
 sent as materialized (
@@ -142,9 +140,7 @@ with ever as (
     from judged
     inner join offer_versions on offer_versions.merchant_id = judged.merchant_id
     inner join offers on offers.offer_no = offer_versions.offer_no
-    inner join program_offers
-        on program_offers.offer_id = offers.offer_id
-        and program_offers.institution_id = judged.institution_id
+    inner join program_offers using (offer_id, institution_id)
 ),
 
 numbered as (
@@ -268,9 +264,7 @@ holding as (
         holders.purchase_no, holders.offer_no, holders.merchant_funded_amount,
         holders.purchased_at, holders.is_own
     from holders
-    inner join fitting
-        on fitting.purchase_no = holders.purchase_no
-        and fitting.offer_no = holders.offer_no
+    inner join fitting using (purchase_no, offer_no)
     where not holders.is_earlier
         and purchase_turn(holders.purchased_at, holders.institution_id, holders.transaction_ref)
         < purchase_turn(fitting.transacted_at, fitting.institution_id, fitting.transaction_ref)
@@ -323,9 +317,7 @@ select
     rejects.transaction_ref, imports.file_name as file, imports.file_kind, imports.import_id,
     imports.imported_at, rejects.line, rejects.field as "column", rejects.code, rejects.message
 from rejects
-inner join imports
-    on imports.import_no = rejects.import_no
-    and imports.institution_id = rejects.institution_id
+inner join imports using (import_no, institution_id)
 where rejects.institution_id = $institution_id
     and rejects.transaction_ref in (select unnest(cast($refs as varchar[])))
 order by rejects.import_no, rejects.line, rejects.field nulls first, rejects.code;
@@ -337,9 +329,7 @@ select
     duplicates.transaction_ref, imports.file_name as file, imports.file_kind, imports.import_id,
     imports.imported_at, duplicates.line, duplicates.is_conflict as conflict
 from duplicates
-inner join imports
-    on imports.import_no = duplicates.import_no
-    and imports.institution_id = duplicates.institution_id
+inner join imports using (import_no, institution_id)
 where duplicates.institution_id = $institution_id
     and duplicates.transaction_ref in (select unnest(cast($refs as varchar[])))
 order by duplicates.import_no, duplicates.line;
@@ -351,9 +341,7 @@ select
     purchases.transaction_ref, imports.file_name as file, imports.import_id, imports.imported_at,
     purchases.line, imports.withdrawn_at, imports.actor, imports.reason
 from withdrawn_purchases as purchases
-inner join withdrawn_imports as imports
-    on imports.import_no = purchases.import_no
-    and imports.institution_id = purchases.institution_id
+inner join withdrawn_imports as imports using (import_no, institution_id)
 where purchases.institution_id = $institution_id
     and purchases.transaction_ref in (select unnest(cast($refs as varchar[])))
 order by imports.run_no desc;
@@ -393,12 +381,8 @@ select
     wanted.purchase_amount, wanted.net_after, entries.redemption_id, offer_versions.min_spend,
     entries.institution_payout_amount, imports.file_name as file, wanted.line
 from wanted
-left join purchases
-    on purchases.purchase_no = wanted.purchase_no
-    and purchases.institution_id = wanted.institution_id
-left join entries
-    on entries.redemption_no = wanted.redemption_no
-    and entries.institution_id = wanted.institution_id
+left join purchases using (purchase_no, institution_id)
+left join entries using (redemption_no, institution_id)
 left join offer_versions
     on offer_versions.offer_no = entries.offer_no
     and offer_versions.run_no = entries.version_no
@@ -448,8 +432,6 @@ select
     max_by(merchant_answers.reason, merchant_answers.answer_no) as reason
 from asked
 inner join judged on judged.purchase_no = asked.purchase_no
-inner join merchant_answers
-    on merchant_answers.identifier_no = asked.identifier_no
-    and merchant_answers.merchant_id = judged.merchant_id
+inner join merchant_answers using (identifier_no, merchant_id)
 where merchant_answers.answer in ('accepted', 'new')
 group by asked.purchase_no;

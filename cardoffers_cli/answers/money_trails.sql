@@ -19,9 +19,7 @@ select
     lines.currency, lines.closed_at, paid_statements.state as bank_state,
     paid_statements.bank_code, paid_statements.booked_at
 from documented_amounts as lines
-left join paid_statements
-    on paid_statements.number = lines.number
-    and paid_statements.institution_id = lines.institution_id
+left join paid_statements using (number, institution_id)
 where lines.institution_id = $institution_id
     and lines.redemption_no in (select unnest(cast($redemption_nos as bigint[])))
 order by lines.redemption_no, lines.closed_at, lines.title desc, lines.number, lines.kind desc;
@@ -42,18 +40,14 @@ parts as (
             as credited,
         reconciliation_totals.credited_amount, null as stated_amount, null as invoiced_amount
     from reconciliation_totals
-    inner join newest
-        on newest.institution_id = reconciliation_totals.institution_id
-        and newest.run_no = reconciliation_totals.run_no
+    inner join newest using (institution_id, run_no)
     union all
     select
         settlements.institution_id, settlements.currency, null, null, null,
         case closed.document when 'statement' then settlements.institution_payout_amount end,
         case closed.document when 'invoice' then settlements.merchant_funded_amount end
     from settlements
-    inner join closed_settlements as closed
-        on closed.settlement_no = settlements.settlement_no
-        and closed.institution_id = settlements.institution_id
+    inner join closed_settlements as closed using (settlement_no, institution_id)
 )
 select
     institutions.slug as institution, parts.currency,

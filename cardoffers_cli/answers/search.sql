@@ -244,22 +244,15 @@ from shown
 inner join identified_purchases as purchases
     on purchases.purchase_no = shown.purchase_no
     and purchases.institution_id = $institution_id
-inner join cardholders
-    on cardholders.cardholder_no = purchases.cardholder_no
-    and cardholders.institution_id = purchases.institution_id
+inner join cardholders using (cardholder_no, institution_id)
 left join redemptions
     on redemptions.purchase_no = purchases.purchase_no
     and redemptions.institution_id = purchases.institution_id
-left join instruments
-    on instruments.instrument_no = purchases.instrument_no
-    and instruments.cardholder_no = purchases.cardholder_no
-    and instruments.institution_id = purchases.institution_id
+left join instruments using (instrument_no, cardholder_no, institution_id)
 left join purchase_details
     on purchase_details.purchase_no = purchases.purchase_no
     and purchase_details.institution_id = purchases.institution_id
-left join imports
-    on imports.import_no = purchases.import_no
-    and imports.institution_id = purchases.institution_id
+left join imports using (import_no, institution_id)
 order by purchases.transacted_at desc, purchases.purchase_no desc;
 
 -- name: rejects
@@ -271,9 +264,7 @@ select
     imports.imported_at as received_at, imports.file_name as file, rejects.line,
     min(rejects.code) as code
 from rejects
-inner join imports
-    on imports.import_no = rejects.import_no
-    and imports.institution_id = rejects.institution_id
+inner join imports using (import_no, institution_id)
 where rejects.institution_id = $institution_id
     and ($ref is null or rejects.transaction_ref = $ref)
     and ($pattern is null or regexp_full_match(rejects.transaction_ref, $pattern))
@@ -291,9 +282,7 @@ select
     case when duplicates.is_conflict then 'duplicate_conflict' else 'duplicate' end as state,
     imports.imported_at as received_at, imports.file_name as file, duplicates.line
 from duplicates
-inner join imports
-    on imports.import_no = duplicates.import_no
-    and imports.institution_id = duplicates.institution_id
+inner join imports using (import_no, institution_id)
 where duplicates.institution_id = $institution_id
     and ($ref is null or duplicates.transaction_ref = $ref)
     and ($pattern is null or regexp_full_match(duplicates.transaction_ref, $pattern))
@@ -310,9 +299,7 @@ select
     refund_states.refund_ref as transaction_ref, 'refund_' || refund_states.state as state,
     refund_states.received_at, imports.file_name as file, refund_states.line
 from refund_states
-inner join imports
-    on imports.import_no = refund_states.import_no
-    and imports.institution_id = refund_states.institution_id
+inner join imports using (import_no, institution_id)
 where refund_states.institution_id = $institution_id
     and (
         $ref is null
@@ -343,9 +330,7 @@ select
     case credits.status when 'credited' then 'credited' else 'credit_' || credits.status end as state,
     credits.received_at, imports.file_name as file, credits.line
 from credits
-inner join imports
-    on imports.import_no = credits.import_no
-    and imports.institution_id = credits.institution_id
+inner join imports using (import_no, institution_id)
 where credits.institution_id = $institution_id
     and ($ref is null or credits.credit_ref = $ref or credits.transaction_ref = $ref)
     and (

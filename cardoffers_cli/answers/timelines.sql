@@ -75,9 +75,7 @@ union all
 select purchases.purchase_no, null
 from credit_of_ref
 inner join purchase_refs on purchase_refs.ref_hash = credit_of_ref.ref_hash
-inner join purchases
-    on purchases.purchase_no = purchase_refs.purchase_no
-    and purchases.transaction_ref = credit_of_ref.transaction_ref
+inner join purchases using (purchase_no, transaction_ref)
 where credit_of_ref.redemption_id is null
     and purchases.institution_id = $institution_id;
 
@@ -140,9 +138,7 @@ where redemptions.institution_id = $institution_id;
 create or replace temp table followed as
 select purchases.purchase_no, cast(null as integer) as offer_no
 from purchases
-inner join imports
-    on imports.import_no = purchases.import_no
-    and imports.institution_id = purchases.institution_id
+inner join imports using (import_no, institution_id)
 where purchases.institution_id = $institution_id
     and imports.import_id = try_cast($id as uuid);
 
@@ -154,9 +150,7 @@ create or replace temp table followed as
 with wanted as (
     select links.cardholder_no, links.offer_no
     from links
-    inner join cardholders
-        on cardholders.cardholder_no = links.cardholder_no
-        and cardholders.institution_id = links.institution_id
+    inner join cardholders using (cardholder_no, institution_id)
     inner join offers on offers.offer_no = links.offer_no
     where links.institution_id = $institution_id
         and starts_with(
@@ -175,9 +169,7 @@ bought as (
     inner join purchases
         on purchases.cardholder_no = wanted.cardholder_no
         and purchases.institution_id = $institution_id
-    inner join outcomes
-        on outcomes.purchase_no = purchases.purchase_no
-        and outcomes.offer_no = wanted.offer_no
+    inner join outcomes using (purchase_no, offer_no)
 )
 select bought.purchase_no, wanted.offer_no
 from wanted
@@ -286,9 +278,7 @@ with wanted as (
     inner join followed
         on followed.offer_no = links.offer_no
         and followed.purchase_no is null
-    inner join cardholders
-        on cardholders.cardholder_no = links.cardholder_no
-        and cardholders.institution_id = links.institution_id
+    inner join cardholders using (cardholder_no, institution_id)
     inner join offers on offers.offer_no = links.offer_no
     where links.institution_id = $institution_id
         and link_id(links.institution_id, cardholders.cardholder_token, offers.offer_id)
@@ -296,9 +286,7 @@ with wanted as (
 )
 select links.offer_no, links.added_at, links.run_no
 from wanted
-inner join links
-    on links.cardholder_no = wanted.cardholder_no
-    and links.offer_no = wanted.offer_no
+inner join links using (cardholder_no, offer_no)
 where links.institution_id = $institution_id
     and $is_single;
 
@@ -370,9 +358,7 @@ told as (
         end,
         null, null, null
     from rejects
-    inner join imports
-        on imports.import_no = rejects.import_no
-        and imports.institution_id = rejects.institution_id
+    inner join imports using (import_no, institution_id)
     where rejects.institution_id = $institution_id
         and (
             rejects.transaction_ref in (from followed_refs)
@@ -390,9 +376,7 @@ told as (
         end,
         null, null, null
     from duplicates
-    inner join imports
-        on imports.import_no = duplicates.import_no
-        and imports.institution_id = duplicates.institution_id
+    inner join imports using (import_no, institution_id)
     where duplicates.institution_id = $institution_id
         and (
             duplicates.transaction_ref in (from followed_refs)
@@ -466,9 +450,7 @@ told as (
     inner join adjustments
         on adjustments.redemption_no = earned.redemption_no
         and adjustments.institution_id = $institution_id
-    inner join settlements
-        on settlements.settlement_no = adjustments.settlement_no
-        and settlements.institution_id = adjustments.institution_id
+    inner join settlements using (settlement_no, institution_id)
     union all
     select
         bank_bookings.booked_at, null, 11, 'bank: ' || bank_bookings.status,
@@ -506,9 +488,7 @@ told as (
     inner join attempts
         on attempts.redemption_no = earned.redemption_no
         and attempts.institution_id = $institution_id
-    inner join outbox
-        on outbox.event_no = attempts.event_no
-        and outbox.institution_id = attempts.institution_id
+    inner join outbox using (event_no, institution_id)
     left join runs on runs.run_no = attempts.run_no
     union all
     select

@@ -3,7 +3,5 @@
 -- and its folder be removed later. Grain: one row per table and run.
 select history_left.table_name, history_left.run_id, history_left.left_at
 from history_left
-semi join history_parts
-    on history_parts.table_name = history_left.table_name
-    and history_parts.run_id = history_left.run_id
+semi join history_parts using (table_name, run_id)
 order by history_left.table_name, history_left.run_id;

@@ -13,9 +13,7 @@ with carried as (
 
 select carried.institution_id, carried.cardholder_token
 from carried
-anti join cardholders
-    on cardholders.institution_id = carried.institution_id
-    and cardholders.cardholder_token = carried.cardholder_token;
+anti join cardholders using (institution_id, cardholder_token);
 
 -- name: insert
 -- Reads frame, institutions, offers and cardholders; writes engagement, each event that is not

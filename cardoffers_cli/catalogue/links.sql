@@ -50,17 +50,12 @@ known as (
     select
         cardholders.institution_id, cardholders.cardholder_token, instruments.instrument_token
     from cardholders
-    inner join instruments
-        on instruments.institution_id = cardholders.institution_id
-        and instruments.cardholder_no = cardholders.cardholder_no
+    inner join instruments using (institution_id, cardholder_no)
 )
 
 select carried.institution_id, carried.cardholder_token, carried.instrument_token
 from carried
-anti join known
-    on known.institution_id = carried.institution_id
-    and known.cardholder_token = carried.cardholder_token
-    and known.instrument_token = carried.instrument_token;
+anti join known using (institution_id, cardholder_token, instrument_token);
 
 -- name: number
 -- The rows of the frame that nothing is wrong with, by number instead of by token. Grain: one row

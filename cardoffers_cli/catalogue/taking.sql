@@ -337,9 +337,7 @@ select
     staged_rows.merchant_identifier_type || ':' || staged_rows.merchant_identifier as subject_id,
     identifiers.merchant_id
 from staged_rows
-inner join identifiers
-    on identifiers.merchant_identifier_type = staged_rows.merchant_identifier_type
-    and identifiers.merchant_identifier = staged_rows.merchant_identifier
+inner join identifiers using (merchant_identifier_type, merchant_identifier)
 where identifiers.merchant_id is not null;
 
 -- name: merchant_identifiers_stage_identifiers
@@ -589,9 +587,7 @@ where staged_rows.offer_id = offer_texts.offer_id
 insert into offer_texts (offer_id, language, title, description)
 select staged_rows.offer_id, staged_rows.language, staged_rows.title, staged_rows.description
 from staged_texts as staged_rows
-anti join offer_texts
-    on offer_texts.offer_id = staged_rows.offer_id
-    and offer_texts.language = staged_rows.language
+anti join offer_texts using (offer_id, language)
 where (staged_rows.title is not null or staged_rows.description is not null);
 
 -- name: offers_version
@@ -727,9 +723,7 @@ select
     staged_rows.institution || '/' || staged_rows.offer_id as subject_id, program_offers.position
 from staged_rows
 inner join institutions on institutions.slug = staged_rows.institution
-inner join program_offers
-    on program_offers.institution_id = institutions.institution_id
-    and program_offers.offer_id = staged_rows.offer_id;
+inner join program_offers using (institution_id, offer_id);
 
 -- name: program_offers_update
 -- reads: staged_rows(institution, offer_id, position)
@@ -749,6 +743,4 @@ insert into program_offers (institution_id, offer_id, position)
 select institutions.institution_id, staged_rows.offer_id, staged_rows.position
 from staged_rows
 inner join institutions on institutions.slug = staged_rows.institution
-anti join program_offers
-    on program_offers.institution_id = institutions.institution_id
-    and program_offers.offer_id = staged_rows.offer_id;
+anti join program_offers using (institution_id, offer_id);

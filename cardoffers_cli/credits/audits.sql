@@ -33,15 +33,8 @@ with faults as (
     union all
     select credit_links.credit_no, 'linked to what it is not of'
     from credit_links
-    left join credits
-        on credits.credit_no = credit_links.credit_no
-        and credits.institution_id = credit_links.institution_id
-        and credits.amount = credit_links.amount
-        and credits.status = credit_links.status
-        and credits.credited_at = credit_links.credited_at
-    left join redemptions
-        on redemptions.redemption_no = credit_links.redemption_no
-        and redemptions.institution_id = credit_links.institution_id
+    left join credits using (credit_no, institution_id, amount, status, credited_at)
+    left join redemptions using (redemption_no, institution_id)
     where credits.credit_no is null
         or redemptions.redemption_no is null
 )
@@ -116,17 +109,11 @@ with last_runs as (
 both_sides as (
     select reconciliation_totals.*, 1 as sign
     from reconciliation_totals
-    semi join last_runs
-        on last_runs.institution_id = reconciliation_totals.institution_id
-        and last_runs.run_no = reconciliation_totals.run_no
+    semi join last_runs using (institution_id, run_no)
     union all by name
     select verdict_sums.* exclude (subject, subject_no), -1 as sign
     from verdict_sums
-    semi join current_verdicts
-        on current_verdicts.institution_id = verdict_sums.institution_id
-        and current_verdicts.subject = verdict_sums.subject
-        and current_verdicts.subject_no = verdict_sums.subject_no
-        and current_verdicts.run_no = verdict_sums.run_no
+    semi join current_verdicts using (institution_id, subject, subject_no, run_no)
 )
 select
     institution_id, code, currency, sum(sign * verdicts) as too_many,

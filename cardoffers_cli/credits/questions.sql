@@ -83,12 +83,8 @@ select
     credits.credit_ref, credits.status, credits.amount, credits.currency, credits.credited_at,
     credits.received_at, credits.failure_code, imports.file_name as file, credits.line
 from numbers
-inner join credits
-    on credits.credit_no = numbers.credit_no
-    and credits.institution_id = numbers.institution_id
-left join imports
-    on imports.import_no = credits.import_no
-    and imports.institution_id = credits.institution_id
+inner join credits using (credit_no, institution_id)
+left join imports using (import_no, institution_id)
 order by credits.credited_at, credits.credit_no;
 
 -- name: accept

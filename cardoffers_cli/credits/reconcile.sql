@@ -117,9 +117,7 @@ select
     referring.amount, referring.credited_at, $run_no,
     coalesce(referring.transaction_ref <> redemptions.transaction_ref, false)
 from referring
-inner join redemptions
-    on redemptions.redemption_id = referring.redemption_id
-    and redemptions.institution_id = referring.institution_id
+inner join redemptions using (redemption_id, institution_id)
 where referring.is_known_currency
 union all
 select
@@ -127,9 +125,7 @@ select
     hashed.amount, hashed.credited_at, $run_no, false
 from hashed
 inner join purchase_refs on purchase_refs.ref_hash = hashed.ref_hash
-inner join redemptions
-    on redemptions.purchase_no = purchase_refs.purchase_no
-    and redemptions.institution_id = hashed.institution_id
+inner join redemptions using (purchase_no, institution_id)
 inner join purchases
     on purchases.purchase_no = redemptions.purchase_no
     and purchases.institution_id = hashed.institution_id
@@ -197,9 +193,7 @@ with moves as materialized (
         credit_links.status, moved_by(credit_links.status, credit_links.amount) as amount,
         moved_by(credit_links.status, 1) as payment
     from to_reconcile
-    inner join credit_links
-        on credit_links.redemption_no = to_reconcile.redemption_no
-        and credit_links.institution_id = to_reconcile.institution_id
+    inner join credit_links using (redemption_no, institution_id)
 ),
 several as (
     select moves.redemption_no
@@ -473,10 +467,7 @@ said as (
             reconciliation_verdicts.run_no
         ) as newest
     from looked_at
-    inner join reconciliation_verdicts
-        on reconciliation_verdicts.subject = looked_at.subject
-        and reconciliation_verdicts.subject_no = looked_at.subject_no
-        and reconciliation_verdicts.institution_id = looked_at.institution_id
+    inner join reconciliation_verdicts using (subject, subject_no, institution_id)
     group by looked_at.subject, looked_at.subject_no
 )
 select
@@ -488,9 +479,7 @@ select
     looked_at.currency, looked_at.amount, looked_at.credited_amount, looked_at.moved_amount,
     looked_at.credited_rows, looked_at.since_at, looked_at.bank_code
 from looked_at
-left join said
-    on said.subject = looked_at.subject
-    and said.subject_no = looked_at.subject_no
+left join said using (subject, subject_no)
 left join redemptions
     on looked_at.subject = 'redemption'
     and redemptions.redemption_no = looked_at.subject_no
@@ -545,11 +534,7 @@ parts as (
         institution_id, code, currency, verdicts, redemptions, credited_rows, statements,
         bank_entries, amount, credited_amount, moved_amount, -1 as sign
     from verdict_sums
-    semi join replaced
-        on replaced.institution_id = verdict_sums.institution_id
-        and replaced.subject = verdict_sums.subject
-        and replaced.subject_no = verdict_sums.subject_no
-        and replaced.run_no = verdict_sums.run_no
+    semi join replaced using (institution_id, subject, subject_no, run_no)
 )
 select
     institution_id, $run_no, code, currency, sum(sign * verdicts), sum(sign * redemptions),

@@ -54,11 +54,7 @@ with newest as (
 )
 select reconciliation_verdicts.*
 from reconciliation_verdicts
-inner join newest
-    on newest.institution_id = reconciliation_verdicts.institution_id
-    and newest.subject = reconciliation_verdicts.subject
-    and newest.subject_no = reconciliation_verdicts.subject_no
-    and newest.run_no = reconciliation_verdicts.run_no;
+inner join newest using (institution_id, subject, subject_no, run_no);
 
 -- name: verdict_sums
 -- What each verdict adds to the totals of its run. Grain: one row per verdict.

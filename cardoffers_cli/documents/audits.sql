@@ -56,12 +56,8 @@ settled as (
 )
 select settled.settlement_id, settled.document, settled.settled_at
 from settled
-left join closed_settlements as closed
-    on closed.document = settled.document
-    and closed.settlement_no = settled.settlement_no
-left join closings
-    on closings.document = closed.document
-    and closings.closing_no = closed.closing_no
+left join closed_settlements as closed using (document, settlement_no)
+left join closings using (document, closing_no)
 where (
     closed.closing_no is not null
     and (

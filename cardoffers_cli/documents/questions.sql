@@ -26,9 +26,7 @@ insert into closed_offers
 with closed_amounts as (
     select distinct settled_amounts.offer_no, settled_amounts.merchant_id
     from settled_amounts
-    inner join closed_settlements as closed
-        on closed.settlement_no = settled_amounts.settlement_no
-        and closed.institution_id = settled_amounts.institution_id
+    inner join closed_settlements as closed using (settlement_no, institution_id)
     where closed.document = $document
         and closed.closing_no = $closing_no
 )
@@ -190,9 +188,7 @@ select
     settlements.settled_at, settlements.currency, settlements.entries, settlements.adjustments,
     settlements.institution_payout_amount, settlements.settlement_id
 from settlements
-inner join closed_settlements
-    on closed_settlements.settlement_no = settlements.settlement_no
-    and closed_settlements.institution_id = settlements.institution_id
+inner join closed_settlements using (settlement_no, institution_id)
 where closed_settlements.document = 'statement'
     and closed_settlements.institution_id = $institution_id
     and closed_settlements.closing_no = $statement_no

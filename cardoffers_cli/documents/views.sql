@@ -18,9 +18,7 @@ select
     ledger_entries.settlement_no, adjustments.currency, adjustments.merchant_funded_amount,
     adjustments.commission_amount, adjustments.institution_payout_amount
 from adjustments
-inner join ledger_entries
-    on ledger_entries.redemption_no = adjustments.redemption_no
-    and ledger_entries.institution_id = adjustments.institution_id
+inner join ledger_entries using (redemption_no, institution_id)
 where adjustments.settlement_no is not null;
 
 -- name: settled_lines
@@ -32,12 +30,8 @@ select
     settlements.settled_at, currencies.minor_unit, redemptions.transaction_ref,
     cast(redemptions.purchased_at as date) as purchased_on, redemptions.purchase_amount
 from settled_amounts
-inner join settlements
-    on settlements.settlement_no = settled_amounts.settlement_no
-    and settlements.institution_id = settled_amounts.institution_id
-inner join redemptions
-    on redemptions.redemption_no = settled_amounts.redemption_no
-    and redemptions.institution_id = settled_amounts.institution_id
+inner join settlements using (settlement_no, institution_id)
+inner join redemptions using (redemption_no, institution_id)
 inner join offers on offers.offer_no = settled_amounts.offer_no
 inner join currencies on currencies.currency = settled_amounts.currency;
 
@@ -81,9 +75,7 @@ select
     end as key,
     settled_lines.*, closed_offers.merchant_name, closed_offers.offer_title
 from settled_lines
-inner join closed_settlements as closed
-    on closed.settlement_no = settled_lines.settlement_no
-    and closed.institution_id = settled_lines.institution_id
+inner join closed_settlements as closed using (settlement_no, institution_id)
 left join closed_settlements as of_entry
     on closed.document = 'invoice'
     and of_entry.document = 'invoice'
@@ -108,9 +100,7 @@ select
         else settled_amounts.merchant_funded_amount
     end as amount
 from settled_amounts
-inner join closed_settlements as closed
-    on closed.settlement_no = settled_amounts.settlement_no
-    and closed.institution_id = settled_amounts.institution_id
+inner join closed_settlements as closed using (settlement_no, institution_id)
 left join closed_settlements as of_entry
     on of_entry.document = closed.document
     and of_entry.settlement_no = settled_amounts.entry_settlement_no

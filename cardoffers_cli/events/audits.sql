@@ -101,8 +101,7 @@ select
     outbox.subject_id, outbox.kind, outbox.attempts, coalesce(counted.attempts, 0) as attempts_found,
     counted.first_number, counted.last_number
 from outbox
-left join counted
-    on counted.event_no = outbox.event_no
+left join counted using (event_no)
 where outbox.attempts <> coalesce(counted.attempts, 0)
     or counted.attempts <> counted.numbers
     or counted.first_number <> 1
@@ -139,8 +138,7 @@ select
     outbox.subject_id, outbox.kind, coalesce(allowed.attempts, 0) as attempts,
     outbox.failures
 from outbox
-left join allowed
-    on allowed.event_no = outbox.event_no
+left join allowed using (event_no)
 where allowed.attempts > allowed.most
     or outbox.failures not between 0 and 9
     or (outbox.failures = 9 and outbox.state not in ('exhausted', 'delivered'))
@@ -158,10 +156,8 @@ with delivered as (
 )
 select outbox.subject_id, outbox.kind, attempts.number, delivered.number as delivered_by
 from attempts
-inner join delivered
-    on delivered.event_no = attempts.event_no
-inner join outbox
-    on outbox.event_no = attempts.event_no
+inner join delivered using (event_no)
+inner join outbox using (event_no)
 where attempts.number > delivered.number
     and not attempts.is_manual
 order by attempts.event_no, attempts.number;
@@ -185,10 +181,8 @@ scheduled as (
 )
 select outbox.subject_id, outbox.kind, outbox.state, outbox.attempts
 from outbox
-left join tried
-    on tried.event_no = outbox.event_no
-left join scheduled
-    on scheduled.event_no = outbox.event_no
+left join tried using (event_no)
+left join scheduled using (event_no)
 where outbox.state not in ('due', 'delivered', 'failed', 'exhausted')
     or (outbox.state = 'delivered') <> coalesce(tried.is_delivered, false)
     or (outbox.state = 'exhausted' and not coalesce(scheduled.was_last, false))
@@ -210,8 +204,7 @@ with exhausted as (
             || cast(attempts.number as varchar)
         ) as message_id
     from attempts
-    inner join outbox
-        on outbox.event_no = attempts.event_no
+    inner join outbox using (event_no)
     where not attempts.is_manual
         and attempts.error <> 'unknown'
         and attempts.next_attempt_at is null

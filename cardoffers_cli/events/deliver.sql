@@ -103,9 +103,7 @@ select
     signing.secret_no,
     signing.secret_sha256
 from due
-inner join outbox
-    on outbox.event_no = due.event_no
-    and outbox.institution_id = due.institution_id
+inner join outbox using (event_no, institution_id)
 inner join institutions on institutions.institution_id = due.institution_id
 inner join signing_secrets($now) as signing on signing.institution_id = due.institution_id;
 
@@ -158,8 +156,7 @@ select
     ended.delay_ms,
     ended.next_attempt_at
 from ended
-inner join outbox
-    on outbox.event_no = ended.event_no
+inner join outbox using (event_no)
 where outbox.claimed_at is not null;
 
 -- name: outbox

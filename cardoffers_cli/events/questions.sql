@@ -16,9 +16,7 @@ select
     case when deliveries.redemption_no is null then deliveries.subject_id end as subject_id,
     deliveries.subject
 from deliveries
-inner join outbox
-    on outbox.event_no = deliveries.event_no
-    and outbox.institution_id = deliveries.institution_id
+inner join outbox using (event_no, institution_id)
 left join redemptions
     on redemptions.redemption_no = deliveries.redemption_no
     and redemptions.institution_id = deliveries.institution_id
@@ -34,9 +32,7 @@ select
     attempts.number, attempts.started_at, attempts.http_status, attempts.error,
     attempts.duration_ms, attempts.is_manual as manual, attempts.delay_ms, attempts.next_attempt_at
 from attempts
-inner join outbox
-    on outbox.event_no = attempts.event_no
-    and outbox.institution_id = attempts.institution_id
+inner join outbox using (event_no, institution_id)
 where outbox.subject_id = try_cast($subject_id as uuid)
     and outbox.kind = $event
 order by attempts.number;
@@ -45,12 +41,8 @@ order by attempts.number;
 -- When the last signed attempt of an event was signed, and with which secret if it is still kept.
 select attempts.signed_at_s, webhook_secrets.secret_sha256
 from attempts
-inner join outbox
-    on outbox.event_no = attempts.event_no
-    and outbox.institution_id = attempts.institution_id
-left join webhook_secrets
-    on webhook_secrets.secret_no = attempts.secret_no
-    and webhook_secrets.institution_id = attempts.institution_id
+inner join outbox using (event_no, institution_id)
+left join webhook_secrets using (secret_no, institution_id)
 where outbox.subject_id = try_cast($subject_id as uuid)
     and outbox.kind = $event
     and attempts.signed_at_s is not null
@@ -93,9 +85,7 @@ select
     attempts.http_status as last_http_status, attempts.error as last_error,
     case when newest.redemption_no is null then newest.subject_id end as subject_id, newest.subject
 from newest
-left join redemptions
-    on redemptions.redemption_no = newest.redemption_no
-    and redemptions.institution_id = newest.institution_id
+left join redemptions using (redemption_no, institution_id)
 left join offers on offers.offer_no = redemptions.offer_no
 left join attempts
     on attempts.event_no = newest.event_no

@@ -49,9 +49,7 @@ with reversed as (
 unannounced as (
     select reversal.event_no, reversal.institution_id
     from outbox as reversal
-    inner join outbox as completed
-        on completed.redemption_no = reversal.redemption_no
-        and completed.institution_id = reversal.institution_id
+    inner join outbox as completed using (redemption_no, institution_id)
     where reversal.moot_when = 'not_announced'
         and reversal.state in ('due', 'failed')
         and is_announcement(completed.kind)

@@ -12,9 +12,7 @@ limit $most;
 -- The redemptions of the purchases with a reference. Grain: one row per institution that has one.
 select institutions.slug, redemptions.redemption_id as id
 from purchases
-inner join redemptions
-    on redemptions.purchase_no = purchases.purchase_no
-    and redemptions.institution_id = purchases.institution_id
+inner join redemptions using (purchase_no, institution_id)
 inner join institutions on institutions.institution_id = purchases.institution_id
 where purchases.purchase_no in (select unnest(cast($purchase_nos as bigint[])))
 order by institutions.slug;

@@ -73,12 +73,8 @@ select
         0
     ) as institution_payout_amount
 from purchases
-inner join redemptions
-    on redemptions.purchase_no = purchases.purchase_no
-    and redemptions.institution_id = purchases.institution_id
-inner join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = redemptions.institution_id
+inner join redemptions using (purchase_no, institution_id)
+inner join ledger_entries using (redemption_no, institution_id)
 inner join institutions on institutions.institution_id = purchases.institution_id
 where purchases.identifier_no = $identifier_no
 group by institutions.slug, ledger_entries.currency
@@ -88,7 +84,5 @@ order by institutions.slug, ledger_entries.currency;
 -- What purchases that wait for an identifier mostly called it. Grain: one row, null if nothing.
 select mode(purchase_details.merchant_descriptor) as merchant_descriptor
 from waiting_purchases as waiting
-inner join purchase_details
-    on purchase_details.purchase_no = waiting.purchase_no
-    and purchase_details.institution_id = waiting.institution_id
+inner join purchase_details using (purchase_no, institution_id)
 where waiting.identifier_no = $identifier_no;

@@ -8,9 +8,7 @@ select
     count(*) as purchases
 from waiting_purchases as waiting
 inner join identifiers on identifiers.identifier_no = waiting.identifier_no
-inner join purchase_details
-    on purchase_details.purchase_no = waiting.purchase_no
-    and purchase_details.institution_id = waiting.institution_id
+inner join purchase_details using (purchase_no, institution_id)
 left join merchants as sent on sent.merchant_id = waiting.merchant_id
 where identifiers.merchant_id is null
     and sent.merchant_id is null
@@ -72,9 +70,7 @@ with told as (
     select
         purchases.identifier_no, purchase_details.merchant_descriptor as text, count(*) as purchases
     from purchase_details
-    inner join purchases
-        on purchases.purchase_no = purchase_details.purchase_no
-        and purchases.institution_id = purchase_details.institution_id
+    inner join purchases using (purchase_no, institution_id)
     where purchase_details.merchant_descriptor is not null
         and purchases.identifier_no is not null
     group by purchases.identifier_no, purchase_details.merchant_descriptor
@@ -421,9 +417,7 @@ select sought.identifier_no, known_names.merchant_no, sought.name, candidates.kn
 from sought
 inner join candidates on candidates.name = sought.name
 inner join known_names on known_names.name = candidates.known_name
-anti join refused
-    on refused.identifier_no = sought.identifier_no
-    and refused.merchant_no = known_names.merchant_no
+anti join refused using (identifier_no, merchant_no)
 where sought.heads < 4;
 
 -- name: numbers
@@ -486,10 +480,7 @@ own as (
         arg_max(crowds.merchants, unknown.length) as merchants
     from (select distinct pairs.identifier_no, pairs.merchant_no from pairs) as held
     inner join unknown on unknown.identifier_no = held.identifier_no
-    inner join known
-        on known.kind = unknown.kind
-        and known.prefix = unknown.prefix
-        and known.merchant_no = held.merchant_no
+    inner join known using (kind, prefix, merchant_no)
     inner join crowds on crowds.kind = unknown.kind and crowds.prefix = unknown.prefix
     group by held.identifier_no, held.merchant_no
 )
@@ -625,12 +616,8 @@ select
     purchases.identifier_no, ledger_entries.currency,
     sum(ledger_entries.institution_payout_amount) as cashback
 from redemptions
-inner join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = redemptions.institution_id
-inner join purchases
-    on purchases.purchase_no = redemptions.purchase_no
-    and purchases.institution_id = redemptions.institution_id
+inner join ledger_entries using (redemption_no, institution_id)
+inner join purchases using (purchase_no, institution_id)
 where redemptions.run_no = (select runs.run_no from runs where runs.run_id = $run_id)
     and ($institution_id is null or redemptions.institution_id = $institution_id)
 group by purchases.identifier_no, ledger_entries.currency;
@@ -722,9 +709,7 @@ linked as (
 coded as (
     select waits.identifier_no, mode(purchase_details.mcc) as mcc
     from waits
-    inner join purchase_details
-        on purchase_details.purchase_no = waits.purchase_no
-        and purchase_details.institution_id = waits.institution_id
+    inner join purchase_details using (purchase_no, institution_id)
     group by waits.identifier_no
 )
 

@@ -344,9 +344,7 @@ select
     redemption_entries.currency,
     sum(redemption_entries.institution_payout_amount) as institution_payout_amount
 from refund_outcomes
-inner join redemption_entries
-    on redemption_entries.redemption_no = refund_outcomes.redemption_no
-    and redemption_entries.institution_id = refund_outcomes.institution_id
+inner join redemption_entries using (redemption_no, institution_id)
 where refund_outcomes.run_no > $after_run_no
     and ($to_run_no is null or refund_outcomes.run_no <= $to_run_no)
     and refund_outcomes.outcome = 'reversed'

@@ -7,9 +7,7 @@ with judged as (
         version_judged_by(redemptions.offer_no, purchases.transacted_at, redemptions.run_no)
             as version_in_force
     from redemptions
-    inner join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
+    inner join purchases using (purchase_no, institution_id)
 )
 select judged.redemption_id, judged.version_no, judged.version_in_force
 from judged

@@ -20,9 +20,7 @@ select
 -- The numbers of a cardholder and one card, by their full tokens. Grain: one row.
 select cardholders.cardholder_no, instruments.instrument_no
 from cardholders
-inner join instruments
-    on instruments.institution_id = cardholders.institution_id
-    and instruments.cardholder_no = cardholders.cardholder_no
+inner join instruments using (institution_id, cardholder_no)
 where cardholders.institution_id = $institution_id
     and cardholders.cardholder_token = $cardholder_token
     and instruments.instrument_token = $card_token;

@@ -4,9 +4,7 @@ select
     link_id(links.institution_id, cardholders.cardholder_token, offers.offer_id)
         as cardholder_offer_id
 from links
-inner join cardholders
-    on cardholders.institution_id = links.institution_id
-    and cardholders.cardholder_no = links.cardholder_no
+inner join cardholders using (institution_id, cardholder_no)
 inner join offers on offers.offer_no = links.offer_no
 where links.institution_id = $institution_id
     and links.cardholder_no = $cardholder_no
@@ -55,12 +53,8 @@ final as (
         coalesce(used.uses, 0) as uses,
         offer_terms.max_redemptions_per_cardholder - coalesce(used.uses, 0) as uses_left
     from held
-    inner join cardholders
-        on cardholders.institution_id = held.institution_id
-        and cardholders.cardholder_no = held.cardholder_no
-    inner join instruments
-        on instruments.institution_id = held.institution_id
-        and instruments.instrument_no = held.instrument_no
+    inner join cardholders using (institution_id, cardholder_no)
+    inner join instruments using (institution_id, instrument_no)
     inner join offer_terms on offer_terms.offer_no = held.offer_no
     inner join merchants on merchants.merchant_no = offer_terms.merchant_no
     inner join institutions on institutions.institution_id = held.institution_id

@@ -4,9 +4,7 @@
 -- per payout.
 select payouts.number, payouts.amount, statements.payable
 from payouts
-left join statements
-    on statements.number = payouts.number
-    and statements.institution_id = payouts.institution_id
+left join statements using (number, institution_id)
 where statements.number is null
     or payouts.amount <> statements.payable
     or payouts.currency <> statements.currency

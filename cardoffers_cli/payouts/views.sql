@@ -184,7 +184,5 @@ select
     told.payout_no,
     cast(coalesce(told.due_on, cast(statements.closed_at as date)) as timestamp) as since_at
 from statements
-left join told
-    on told.number = statements.number
-    and told.institution_id = statements.institution_id
+left join told using (number, institution_id)
 where statements.payable > 0;

@@ -3,9 +3,7 @@
 -- not have (rules.md#erasure). Grain: one row per erasure.
 select erasures.erasure_id, erasures.cardholder_no
 from erasures
-left join cardholders
-    on cardholders.cardholder_no = erasures.cardholder_no
-    and cardholders.institution_id = erasures.institution_id
+left join cardholders using (cardholder_no, institution_id)
 where (
     erasures.cardholder_no is not null
     and cardholders.cardholder_token is distinct from

@@ -59,9 +59,7 @@ select
     wanted.actor, hashed.cardholder_no, hashed.cardholder_token,
     'erased-' || replace(cast(wanted.erasure_id as varchar), '-', '') as tombstone
 from wanted
-left join hashed
-    on hashed.institution_id = wanted.institution_id
-    and hashed.token_hash = wanted.token_hash;
+left join hashed using (institution_id, token_hash);
 
 -- name: erased_tokens
 -- reads: erasing(institution_id, cardholder_token, cardholder_no, tombstone)
@@ -73,9 +71,7 @@ where length(erasing.cardholder_token) > $longer
 union
 select erasing.institution_id, own.instrument_token, erasing.tombstone
 from erasing
-inner join instruments as own
-    on own.institution_id = erasing.institution_id
-    and own.cardholder_no = erasing.cardholder_no
+inner join instruments as own using (institution_id, cardholder_no)
 anti join instruments as others
     on others.institution_id = own.institution_id
     and others.instrument_token = own.instrument_token
@@ -122,9 +118,7 @@ set body = replace(
     '"cardholder_token_masked":' || to_json(masked(erasing.tombstone))
 )
 from redemptions
-inner join erasing
-    on erasing.cardholder_no = redemptions.cardholder_no
-    and erasing.institution_id = redemptions.institution_id
+inner join erasing using (cardholder_no, institution_id)
 where redemptions.redemption_no = outbox.redemption_no
     and redemptions.institution_id = outbox.institution_id;
 
@@ -172,40 +166,28 @@ select
     (
         select count(*)
         from instruments
-        inner join erasing
-            on erasing.cardholder_no = instruments.cardholder_no
-            and erasing.institution_id = instruments.institution_id
+        inner join erasing using (cardholder_no, institution_id)
     ) as instruments,
     (
         select count(*)
         from links
-        inner join erasing
-            on erasing.cardholder_no = links.cardholder_no
-            and erasing.institution_id = links.institution_id
+        inner join erasing using (cardholder_no, institution_id)
     ) as links,
     (
         select count(*)
         from purchases
-        inner join erasing
-            on erasing.cardholder_no = purchases.cardholder_no
-            and erasing.institution_id = purchases.institution_id
+        inner join erasing using (cardholder_no, institution_id)
     ) as purchases,
     (
         select count(*)
         from redemptions
-        inner join erasing
-            on erasing.cardholder_no = redemptions.cardholder_no
-            and erasing.institution_id = redemptions.institution_id
+        inner join erasing using (cardholder_no, institution_id)
     ) as redemptions,
     (
         select count(*)
         from outbox
-        inner join redemptions
-            on redemptions.redemption_no = outbox.redemption_no
-            and redemptions.institution_id = outbox.institution_id
-        inner join erasing
-            on erasing.cardholder_no = redemptions.cardholder_no
-            and erasing.institution_id = redemptions.institution_id
+        inner join redemptions using (redemption_no, institution_id)
+        inner join erasing using (cardholder_no, institution_id)
     ) as events;
 
 -- name: unsettled
@@ -225,9 +207,7 @@ select
     (
         select count(*)
         from deliveries
-        inner join redemptions
-            on redemptions.redemption_no = deliveries.redemption_no
-            and redemptions.institution_id = deliveries.institution_id
+        inner join redemptions using (redemption_no, institution_id)
         where deliveries.institution_id = $institution_id
             and redemptions.cardholder_no = $cardholder_no
             and deliveries.state in ('due', 'failed')

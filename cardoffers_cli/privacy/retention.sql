@@ -30,18 +30,12 @@ open_purchases as (
     select
         open_redemptions.institution_id, open_redemptions.why, purchases.received_at as since_at
     from open_redemptions
-    inner join redemptions
-        on redemptions.redemption_no = open_redemptions.redemption_no
-        and redemptions.institution_id = open_redemptions.institution_id
-    inner join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
+    inner join redemptions using (redemption_no, institution_id)
+    inner join purchases using (purchase_no, institution_id)
     union all
     select purchases.institution_id, 'unmatched_purchases', purchases.received_at
     from waiting_purchases
-    inner join purchases
-        on purchases.purchase_no = waiting_purchases.purchase_no
-        and purchases.institution_id = waiting_purchases.institution_id
+    inner join purchases using (purchase_no, institution_id)
     where purchases.purchase_no > (
         select coalesce(max(match_watermark.purchase_no), 0)
         from match_watermark

@@ -178,9 +178,7 @@ unique_ones as (
             order by candidates.refunded_at, candidates.refund_ref
         ) as turn_no
     from equal
-    inner join candidates
-        on candidates.refund_no = equal.refund_no
-        and candidates.purchase_no = equal.purchase_no
+    inner join candidates using (refund_no, purchase_no)
     where equal.purchases = 1
         and candidates.is_same_instrument
         and candidates.remaining_amount >= candidates.refund_amount
@@ -190,9 +188,7 @@ select
     candidates.refund_amount, candidates.purchase_no, candidates.purchase_amount,
     cast(null as varchar) as reason, cast(null as varchar) as refusal
 from unique_ones
-inner join candidates
-    on candidates.refund_no = unique_ones.refund_no
-    and candidates.purchase_no = unique_ones.purchase_no
+inner join candidates using (refund_no, purchase_no)
 where unique_ones.turn_no = 1;
 
 -- name: named_by_person

@@ -33,10 +33,7 @@ faults as (
     union all
     select refund_links.refund_no, 'linked to what it is not of'
     from refund_links
-    left join refunds
-        on refunds.refund_no = refund_links.refund_no
-        and refunds.institution_id = refund_links.institution_id
-        and refunds.amount = refund_links.amount
+    left join refunds using (refund_no, institution_id, amount)
     left join purchases
         on purchases.purchase_no = refund_links.purchase_no
         and purchases.institution_id = refund_links.institution_id
@@ -65,9 +62,7 @@ with moved as (
 caused as (
     select refund_outcomes.redemption_no, refund_outcomes.run_no, count(*) as refunds
     from refund_outcomes
-    inner join refund_links
-        on refund_links.refund_no = refund_outcomes.refund_no
-        and refund_links.run_no = refund_outcomes.run_no
+    inner join refund_links using (refund_no, run_no)
     where refund_outcomes.outcome = 'reversed'
     group by refund_outcomes.redemption_no, refund_outcomes.run_no
 )

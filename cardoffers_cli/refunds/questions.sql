@@ -23,12 +23,8 @@ select
     page.original_transaction_ref, purchases.transaction_ref, page.state, page.outcome,
     page.net_after, redemptions.redemption_id, page.refunds
 from page
-left join purchases
-    on purchases.purchase_no = page.purchase_no
-    and purchases.institution_id = page.institution_id
-left join redemptions
-    on redemptions.redemption_no = page.redemption_no
-    and redemptions.institution_id = page.institution_id
+left join purchases using (purchase_no, institution_id)
+left join redemptions using (redemption_no, institution_id)
 order by page.refunded_at desc, page.refund_no desc;
 
 -- name: shown
@@ -43,15 +39,11 @@ select
     masked(cardholders.cardholder_token) as cardholder_token_masked,
     runs.run_id, runs.as_of as found_at
 from refund_states
-left join imports
-    on imports.import_no = refund_states.import_no
-    and imports.institution_id = refund_states.institution_id
+left join imports using (import_no, institution_id)
 left join identifiers on identifiers.identifier_no = refund_states.identifier_no
 left join merchants
     on merchants.merchant_id = coalesce(refund_states.merchant_id, identifiers.merchant_id)
-left join cardholders
-    on cardholders.cardholder_no = refund_states.cardholder_no
-    and cardholders.institution_id = refund_states.institution_id
+left join cardholders using (cardholder_no, institution_id)
 left join runs on runs.run_no = refund_states.found_by_run_no
 where refund_states.institution_id = $institution_id
     and refund_states.refund_ref = $refund_ref;

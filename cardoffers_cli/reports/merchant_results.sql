@@ -40,9 +40,7 @@ counted as (
         end as merchant_funded_amount,
         summed.commission_amount, summed.institution_payout_amount, summed.reversed_amount
     from summed
-    left join people
-        on people.merchant_id = summed.merchant_id
-        and people.currency = summed.currency
+    left join people using (merchant_id, currency)
 ),
 
 numbered as (

@@ -122,18 +122,12 @@ select
     offer_title(offer_titles.titles, institutions.languages) as offer_title,
     redemptions.purchase_amount, redemptions.purchased_at as transacted_at
 from page
-inner join ledger_entries
-    on ledger_entries.redemption_no = page.redemption_no
-    and ledger_entries.institution_id = page.institution_id
-inner join redeemed as redemptions
-    on redemptions.redemption_no = page.redemption_no
-    and redemptions.institution_id = page.institution_id
+inner join ledger_entries using (redemption_no, institution_id)
+inner join redeemed as redemptions using (redemption_no, institution_id)
 inner join institutions on institutions.institution_id = page.institution_id
 inner join offers on offers.offer_no = redemptions.offer_no
 left join merchants on merchants.merchant_id = ledger_entries.merchant_id
-left join settlements
-    on settlements.settlement_no = ledger_entries.settlement_no
-    and settlements.institution_id = page.institution_id
+left join settlements using (settlement_no, institution_id)
 left join offer_titles on offer_titles.offer_id = offers.offer_id
 order by page.created_at desc, page.entry_id desc;
 
@@ -147,9 +141,7 @@ with described as (
         waiting.institution_id, waiting.identifier_no, waiting.merchant_id, waiting.currency,
         purchase_details.merchant_descriptor, count(*) as purchases
     from waiting_purchases as waiting
-    inner join purchase_details
-        on purchase_details.purchase_no = waiting.purchase_no
-        and purchase_details.institution_id = waiting.institution_id
+    inner join purchase_details using (purchase_no, institution_id)
     where purchase_details.merchant_descriptor is not null
         and ($institution_id is null or waiting.institution_id = $institution_id)
         and ($from_at is null or waiting.transacted_at >= $from_at)

@@ -38,9 +38,7 @@ with both_sides as (
         -ledger_entries.commission_amount, -ledger_entries.institution_payout_amount,
         coalesce(-redemptions.purchase_amount, 0)
     from ledger_entries
-    left join redemptions
-        on redemptions.redemption_no = ledger_entries.redemption_no
-        and redemptions.institution_id = ledger_entries.institution_id
+    left join redemptions using (redemption_no, institution_id)
 )
 select
     both_sides.institution_id, both_sides.run_no, both_sides.offer_no, both_sides.status,
@@ -76,9 +74,7 @@ with both_sides as (
         ledger_entries.status, cast(redemptions.purchased_at as date), -1,
         -ledger_entries.institution_payout_amount
     from ledger_entries
-    inner join redemptions
-        on redemptions.redemption_no = ledger_entries.redemption_no
-        and redemptions.institution_id = ledger_entries.institution_id
+    inner join redemptions using (redemption_no, institution_id)
     where redemptions.purchased_at is not null
 )
 select
@@ -263,13 +259,8 @@ order by both_sides.purchase_no;
 -- stays as it was in an archive. Grain: one row per redemption.
 select redemptions.redemption_id, redemptions.purchase_no, redemptions.offer_no
 from redemptions
-left join purchases
-    on purchases.purchase_no = redemptions.purchase_no
-    and purchases.institution_id = redemptions.institution_id
-    and purchases.cardholder_no = redemptions.cardholder_no
-left join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = redemptions.institution_id
+left join purchases using (purchase_no, institution_id, cardholder_no)
+left join ledger_entries using (redemption_no, institution_id)
 where purchases.purchase_no is null
     or redemptions.purchase_amount is distinct from purchases.amount
     or redemptions.purchased_at is distinct from purchases.transacted_at
@@ -528,28 +519,20 @@ order by links.cardholder_no, links.offer_no;
 with lost as (
     select 'purchases' as table_name, 'cardholders' as points_to, purchases.purchase_no as row_no
     from purchases
-    anti join cardholders
-        on cardholders.cardholder_no = purchases.cardholder_no
-        and cardholders.institution_id = purchases.institution_id
+    anti join cardholders using (cardholder_no, institution_id)
     union all
     select 'purchases', 'instruments', purchases.purchase_no
     from purchases
-    anti join instruments
-        on instruments.instrument_no = purchases.instrument_no
-        and instruments.cardholder_no = purchases.cardholder_no
+    anti join instruments using (instrument_no, cardholder_no)
     union all
     select 'purchases', 'imports', purchases.purchase_no
     from purchases
-    anti join imports
-        on imports.import_no = purchases.import_no
-        and imports.institution_id = purchases.institution_id
+    anti join imports using (import_no, institution_id)
     where purchases.import_no is not null
     union all
     select 'links', 'cardholders', links.cardholder_no
     from links
-    anti join cardholders
-        on cardholders.cardholder_no = links.cardholder_no
-        and cardholders.institution_id = links.institution_id
+    anti join cardholders using (cardholder_no, institution_id)
     union all
     select 'links', 'offers', links.offer_no
     from links
@@ -565,9 +548,7 @@ with lost as (
     union all
     select 'attempts', 'outbox', attempts.event_no
     from attempts
-    anti join outbox
-        on outbox.event_no = attempts.event_no
-        and outbox.institution_id = attempts.institution_id
+    anti join outbox using (event_no, institution_id)
 )
 select lost.table_name, lost.points_to, count(*) as lost_rows, min(lost.row_no) as row_no
 from lost

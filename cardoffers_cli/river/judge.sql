@@ -75,13 +75,8 @@ with forms as (
 )
 select distinct staged_doubts.line, staged_doubts.field
 from staged_doubts
-inner join forms
-    on forms.field = staged_doubts.field
-    and forms.length = staged_doubts.length
-    and forms.form = staged_doubts.form
-anti join known_numbers
-    on known_numbers.field = staged_doubts.field
-    and known_numbers.text = staged_doubts.text;
+inner join forms using (field, length, form)
+anti join known_numbers using (field, text);
 
 -- name: refused_rows
 -- reads: staged(line), refused_numbers(line)

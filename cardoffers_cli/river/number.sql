@@ -22,10 +22,7 @@ from staged_tokens
 inner join cardholders
     on cardholders.institution_id = $institution_id
     and cardholders.cardholder_token = staged_tokens.cardholder_token
-left join instruments
-    on instruments.institution_id = cardholders.institution_id
-    and instruments.cardholder_no = cardholders.cardholder_no
-    and instruments.instrument_token = staged_tokens.instrument_token
+left join instruments using (institution_id, cardholder_no, instrument_token)
 where $is_partial
     or instruments.instrument_no is not null;
 
@@ -54,9 +51,7 @@ select
 create temp table identifier_numbers as
 select distinct staged_merchants.identifier, identifiers.identifier_no
 from staged_merchants
-inner join identifiers
-    on identifiers.merchant_identifier_type = staged_merchants.merchant_identifier_type
-    and identifiers.merchant_identifier = staged_merchants.merchant_identifier;
+inner join identifiers using (merchant_identifier_type, merchant_identifier);
 
 -- name: staged_purchases
 -- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),

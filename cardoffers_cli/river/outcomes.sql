@@ -86,9 +86,7 @@ final as (
     inner join decisions
         on decisions.purchase_no = purchases.purchase_no
         and decisions.outcome = 'merchant_unresolved'
-    inner join link_starts
-        on link_starts.cardholder_no = purchases.cardholder_no
-        and link_starts.institution_id = purchases.institution_id
+    inner join link_starts using (cardholder_no, institution_id)
     inner join offers on offers.offer_no = link_starts.offer_no
     anti join bought on bought.purchase_no = purchases.purchase_no
     where purchases.import_no = $import_no

@@ -32,9 +32,7 @@ select
     || ',"currency":' || to_json(ledger_entries.currency)
     || '}' as body
 from redemptions
-inner join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = redemptions.institution_id
+inner join ledger_entries using (redemption_no, institution_id)
 inner join offers on offers.offer_no = redemptions.offer_no
 inner join cardholders
     on cardholders.cardholder_no = redemptions.cardholder_no
@@ -83,9 +81,7 @@ select
     || '}' as body
 from taken_back
 inner join offers on offers.offer_no = taken_back.offer_no
-inner join cardholders
-    on cardholders.cardholder_no = taken_back.cardholder_no
-    and cardholders.institution_id = taken_back.institution_id
+inner join cardholders using (cardholder_no, institution_id)
 inner join currencies on currencies.currency = taken_back.currency;
 
 -- name: closed_statements
@@ -128,9 +124,7 @@ create temp table happened as
 with returned as (
     select told_entries.payout_no, min(told_entries.entry_no) as entry_no
     from told_entries
-    inner join payouts
-        on payouts.payout_no = told_entries.payout_no
-        and payouts.institution_id = told_entries.institution_id
+    inner join payouts using (payout_no, institution_id)
     where told_entries.status in ('returned', 'rejected')
         and told_entries.run_no > payouts.run_no
     group by told_entries.payout_no
@@ -158,9 +152,7 @@ select
     || '}' as body
 from returned
 inner join payouts on payouts.payout_no = returned.payout_no
-inner join statements
-    on statements.number = payouts.number
-    and statements.institution_id = payouts.institution_id
+inner join statements using (number, institution_id)
 inner join bank_entries on bank_entries.entry_no = returned.entry_no
 inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
 inner join currencies on currencies.currency = payouts.currency

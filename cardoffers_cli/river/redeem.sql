@@ -43,9 +43,7 @@ with asked as (
 )
 select ledger_entries.offer_no, ledger_entries.cardholder_no, count(*) as used
 from ledger_entries
-inner join asked
-    on asked.offer_no = ledger_entries.offer_no
-    and asked.cardholder_no = ledger_entries.cardholder_no
+inner join asked using (offer_no, cardholder_no)
 where ledger_entries.status <> 'reversed'
     and ledger_entries.redemption_no is distinct from (select this_run.redemption_left_out from this_run)
 group by ledger_entries.offer_no, ledger_entries.cardholder_no;

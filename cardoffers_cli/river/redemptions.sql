@@ -22,16 +22,10 @@ select
     deliveries.attempts as webhook_attempts, deliveries.next_attempt_at as webhook_next_attempt_at,
     masked(cardholders.cardholder_token) as cardholder_token_masked
 from redemption_facts as facts
-inner join cardholders
-    on cardholders.cardholder_no = facts.cardholder_no
-    and cardholders.institution_id = facts.institution_id
-left join purchases
-    on purchases.purchase_no = facts.purchase_no
-    and purchases.institution_id = facts.institution_id
+inner join cardholders using (cardholder_no, institution_id)
+left join purchases using (purchase_no, institution_id)
 left join offer_titles on offer_titles.offer_id = facts.offer_id
-left join adjustments
-    on adjustments.redemption_no = facts.redemption_no
-    and adjustments.institution_id = facts.institution_id
+left join adjustments using (redemption_no, institution_id)
 left join settlements as deducting
     on deducting.settlement_no = adjustments.settlement_no
     and deducting.institution_id = adjustments.institution_id

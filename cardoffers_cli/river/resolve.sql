@@ -32,9 +32,7 @@ select
     unresolved_purchases.amount, unresolved_purchases.transacted_at
 from known
 inner join unresolved_purchases on unresolved_purchases.purchase_no = known.purchase_no
-anti join erasures
-    on erasures.institution_id = unresolved_purchases.institution_id
-    and erasures.cardholder_no = unresolved_purchases.cardholder_no;
+anti join erasures using (institution_id, cardholder_no);
 
 -- name: still_unknown
 -- reads: known_now(purchase_no)

@@ -89,9 +89,7 @@ from numbered;
 update ledger_entries
 set status = 'settled', settled_at = $now, settlement_no = settlements.settlement_no
 from due
-inner join settlements
-    on settlements.institution_id = due.institution_id
-    and settlements.currency = due.currency
+inner join settlements using (institution_id, currency)
 where due.redemption_no = ledger_entries.redemption_no
     and not due.is_adjustment
     and settlements.run_no = $run_no;

@@ -149,11 +149,7 @@ found as materialized (
 )
 select found.item, found.institution_id
 from found
-inner join purchases
-    on purchases.purchase_no = found.purchase_no
-    and purchases.institution_id = found.institution_id
-    and purchases.amount = found.amount
-    and purchases.transacted_at = found.transacted_at;
+inner join purchases using (purchase_no, institution_id, amount, transacted_at);
 
 -- name: known
 -- for each: refunds.refunded_at, credits.credited_at
@@ -282,9 +278,7 @@ select
     count(distinct (rejects.import_no, rejects.line)) as rows,
     count(distinct rejects.import_no) as files
 from rejects
-inner join imports
-    on imports.import_no = rejects.import_no
-    and imports.institution_id = rejects.institution_id
+inner join imports using (import_no, institution_id)
 inner join institutions on institutions.institution_id = rejects.institution_id
 where ($institution_id is null or rejects.institution_id = $institution_id)
     and ($from_at is null or imports.imported_at >= $from_at)

@@ -306,9 +306,7 @@ select
     coalesce(entries.sign * redemptions.purchase_amount, 0) as purchase_amount,
     cast(redemptions.purchased_at as date) as purchased_on
 from uncounted_entries as entries
-left join redemptions
-    on redemptions.redemption_no = entries.redemption_no
-    and redemptions.institution_id = entries.institution_id;
+left join redemptions using (redemption_no, institution_id);
 
 -- name: redemption_totals
 -- Redemptions by the match that made them, by offer and by state; all redemptions of a match have
@@ -401,9 +399,7 @@ select
     ledger_entries.reversal_reason,
     ledger_entries.settlement_no
 from redemptions
-inner join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = redemptions.institution_id;
+inner join ledger_entries using (redemption_no, institution_id);
 
 -- name: redemption_facts
 -- Redemptions with their ledger entry, and what people know them by: the offer, the merchant, the

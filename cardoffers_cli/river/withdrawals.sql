@@ -53,9 +53,7 @@ earned as (
         count(*) filter (where entries.settled_at is not null) as settled,
         count(sent.redemption_no) as told
     from redemption_entries as entries
-    inner join purchases
-        on purchases.purchase_no = entries.purchase_no
-        and purchases.institution_id = entries.institution_id
+    inner join purchases using (purchase_no, institution_id)
     left join sent on sent.redemption_no = entries.redemption_no
     where purchases.import_no in (select page.import_no from page)
     group by purchases.import_no
@@ -114,9 +112,7 @@ select
     leaving.line, entries.status <> 'reversed' as is_live,
     entries.settlement_no is not null as is_settled, entries.merchant_funded_amount
 from leaving
-inner join redemption_entries as entries
-    on entries.purchase_no = leaving.purchase_no
-    and entries.institution_id = leaving.institution_id;
+inner join redemption_entries as entries using (purchase_no, institution_id);
 
 -- name: obstacles
 -- reads: leaving(purchase_no, institution_id, transaction_ref, line), earned(redemption_no,
@@ -126,9 +122,7 @@ inner join redemption_entries as entries
 with repeated as (
     select imports.kind_of_rows, duplicates.transaction_ref
     from duplicates
-    inner join imports
-        on imports.import_no = duplicates.import_no
-        and imports.institution_id = duplicates.institution_id
+    inner join imports using (import_no, institution_id)
     where duplicates.institution_id = $institution_id
         and duplicates.import_no > $last_import_no
 ),
@@ -246,9 +240,7 @@ select
     purchases.received_at, purchases.import_no, purchases.line, details.instrument_type,
     details.mcc, details.merchant_descriptor, details.network
 from recent_purchases as purchases
-left join recent_purchase_details as details
-    on details.purchase_no = purchases.purchase_no
-    and details.institution_id = purchases.institution_id
+left join recent_purchase_details as details using (purchase_no, institution_id)
 where purchases.purchase_no in (select leaving.purchase_no from leaving);
 
 -- name: keep

@@ -35,8 +35,7 @@ select
     coalesce(owed.settled_payout_amount, 0) as settled_payout_amount,
     imported.last_import_at, purchased.last_purchase_at
 from institutions
-left join purchase_totals as purchased
-    on purchased.institution_id = institutions.institution_id
+left join purchase_totals as purchased using (institution_id)
 left join imported on imported.institution_id = institutions.institution_id
 left join enrolled on enrolled.institution_id = institutions.institution_id
 left join owed on owed.institution_id = institutions.institution_id
@@ -178,8 +177,6 @@ select
     list(cast(coalesce(counted.redemptions, 0) as bigint) order by days.day) as redemptions
 from institutions
 cross join days
-left join counted
-    on counted.institution_id = institutions.institution_id
-    and counted.day = days.day
+left join counted using (institution_id, day)
 group by institutions.slug
 order by institutions.slug;

@@ -106,15 +106,9 @@ select
         'payout': sum(ledger_entries.institution_payout_amount)
     } as figures
 from refund_links
-inner join refunds
-    on refunds.refund_no = refund_links.refund_no
-    and refunds.institution_id = refund_links.institution_id
-inner join redemptions
-    on redemptions.purchase_no = refund_links.purchase_no
-    and redemptions.institution_id = refund_links.institution_id
-inner join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = redemptions.institution_id
+inner join refunds using (refund_no, institution_id)
+inner join redemptions using (purchase_no, institution_id)
+inner join ledger_entries using (redemption_no, institution_id)
 where refund_links.institution_id = $institution_id
     and refund_links.run_no > $run_no
     and refunds.refunded_at >= ledger_entries.settled_at

@@ -25,9 +25,7 @@ order by watch_findings.finding_id;
 -- it took. Grain: one row per import.
 select import_shapes.import_no
 from import_shapes
-left join imports
-    on imports.import_no = import_shapes.import_no
-    and imports.institution_id = import_shapes.institution_id
+left join imports using (import_no, institution_id)
 where imports.import_no is null
     or (import_shapes.median_amount is null) <> (imports.accepted = 0)
     or import_shapes.unknown_merchants not between 0 and imports.accepted
@@ -41,12 +39,8 @@ order by import_shapes.import_no;
 -- three purchases, or together more than their file. Grain: one row per import.
 select import_merchants.import_no
 from import_merchants
-left join import_shapes
-    on import_shapes.import_no = import_merchants.import_no
-    and import_shapes.institution_id = import_merchants.institution_id
-left join imports
-    on imports.import_no = import_shapes.import_no
-    and imports.institution_id = import_shapes.institution_id
+left join import_shapes using (import_no, institution_id)
+left join imports using (import_no, institution_id)
 group by import_merchants.import_no
 having bool_or(import_shapes.import_no is null)
     or count(*) > count(distinct import_merchants.merchant_id)

@@ -110,9 +110,7 @@ update import_shapes
 set redeemed = (
     select count(*)
     from redemptions
-    inner join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
+    inner join purchases using (purchase_no, institution_id)
     where purchases.import_no = import_shapes.import_no
         and purchases.institution_id = $institution_id
 )
@@ -132,9 +130,7 @@ with files as (
         import_shapes.import_no, imports.kind_of_rows, imports.accepted, import_shapes.about_on,
         greatest(isodow(import_shapes.about_on), 5) as day_class
     from import_shapes
-    inner join imports
-        on imports.import_no = import_shapes.import_no
-        and imports.institution_id = import_shapes.institution_id
+    inner join imports using (import_no, institution_id)
     where import_shapes.institution_id = $institution_id
 ),
 before as (
@@ -271,9 +267,7 @@ compared as (
             end
         ) as deviation
     from scaled
-    inner join usual
-        on usual.judged_no = scaled.judged_no
-        and usual.name = scaled.name
+    inner join usual using (judged_no, name)
     where scaled.import_no = scaled.judged_no
         and scaled.scale is not null
         and usual.files >= 4
@@ -329,9 +323,7 @@ select
     everybody.cardholders - import_shapes.new_cardholders as known
 from import_shapes
 cross join everybody
-inner join imports
-    on imports.import_no = import_shapes.import_no
-    and imports.institution_id = import_shapes.institution_id
+inner join imports using (import_no, institution_id)
 where import_shapes.institution_id = $institution_id
     and import_shapes.import_no in (select unnest(cast($import_nos as bigint[])))
     and import_shapes.new_cardholders * 2 >= import_shapes.cardholders
@@ -366,9 +358,7 @@ select
     cast(round(bought.purchases * imports.accepted / sizes.accepted, 1) as decimal(18, 1))
         as expected
 from bought
-inner join sizes
-    on sizes.judged_no = bought.judged_no
-    and sizes.files = bought.files
+inner join sizes using (judged_no, files)
 inner join imports
     on imports.import_no = bought.judged_no
     and imports.institution_id = $institution_id

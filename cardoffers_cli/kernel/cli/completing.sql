@@ -14,8 +14,7 @@ where starts_with(offer_terms.offer_id, $beginning)
         or exists (
             select 1
             from program_offers
-            inner join institutions
-                on institutions.institution_id = program_offers.institution_id
+            inner join institutions using (institution_id)
             where program_offers.offer_id = offer_terms.offer_id
                 and (
                     institutions.slug = $slug_or_id

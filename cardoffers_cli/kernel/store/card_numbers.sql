@@ -111,9 +111,7 @@ set body = replace(
     outbox.body, '"' || card_masks.text || '"', '"' || card_masks.masked || '"'
 )
 from redemptions
-inner join cardholders
-    on cardholders.cardholder_no = redemptions.cardholder_no
-    and cardholders.institution_id = redemptions.institution_id
+inner join cardholders using (cardholder_no, institution_id)
 inner join card_masks
     on card_masks.place = 'cardholders.cardholder_token'
     and card_masks.institution_id = cardholders.institution_id

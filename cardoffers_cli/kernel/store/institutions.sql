@@ -13,8 +13,7 @@ select
     watched_institutions.institution_id is not null as is_watched
 from institutions
 inner join currencies on currencies.currency = institutions.currency
-left join watched_institutions
-    on watched_institutions.institution_id = institutions.institution_id
+left join watched_institutions using (institution_id)
 where $slug_or_id is null
     or institutions.slug = $slug_or_id
     or cast(institutions.institution_id as varchar) = lower($slug_or_id)

@@ -6,9 +6,7 @@ insert into cardholders (cardholder_no, institution_id, cardholder_token)
 with unknown as (
     select distinct staged_payers.institution_id, staged_payers.cardholder_token
     from staged_payers
-    anti join cardholders
-        on cardholders.institution_id = staged_payers.institution_id
-        and cardholders.cardholder_token = staged_payers.cardholder_token
+    anti join cardholders using (institution_id, cardholder_token)
 ),
 
 highest as (
@@ -41,18 +39,14 @@ with carried as (
         staged_payers.institution_id,
         staged_payers.instrument_token
     from staged_payers
-    inner join cardholders
-        on cardholders.institution_id = staged_payers.institution_id
-        and cardholders.cardholder_token = staged_payers.cardholder_token
+    inner join cardholders using (institution_id, cardholder_token)
     where staged_payers.instrument_token is not null
 ),
 
 unknown as (
     select carried.cardholder_no, carried.institution_id, carried.instrument_token
     from carried
-    anti join instruments
-        on instruments.cardholder_no = carried.cardholder_no
-        and instruments.instrument_token = carried.instrument_token
+    anti join instruments using (cardholder_no, instrument_token)
 ),
 
 highest as (
@@ -85,9 +79,7 @@ with unknown as (
         staged_identifiers.merchant_identifier_type,
         staged_identifiers.merchant_identifier
     from staged_identifiers
-    anti join identifiers
-        on identifiers.merchant_identifier_type = staged_identifiers.merchant_identifier_type
-        and identifiers.merchant_identifier = staged_identifiers.merchant_identifier
+    anti join identifiers using (merchant_identifier_type, merchant_identifier)
 ),
 
 highest as (

@@ -300,8 +300,5 @@ from erasures;
 create or replace macro unlogged_acts(rows_of, of_run_no) as table
 select done.institution_id, done.kind, done.subject, done.row_sha256
 from query_table(rows_of) as done
-anti join acts
-    on acts.kind = done.kind
-    and acts.subject = done.subject
-    and acts.row_sha256 = done.row_sha256
+anti join acts using (kind, subject, row_sha256)
 where done.run_no = of_run_no;
