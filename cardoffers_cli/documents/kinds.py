@@ -61,7 +61,7 @@ class StatedAmounts(Record):
 class Subtotal(Record):
     """What the lines of a document come to of one offer or, on an invoice, of one institution."""
 
-    subject: str
+    subject: str = shown("offer or institution")
     offer_title: str | None = if_any("offer")
     line_count: int = shown("count")
     currency: str

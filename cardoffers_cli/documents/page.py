@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 COLUMNS = (
-    "created_at kind transaction_ref purchased_on purchase_amount merchant_name offer_title"
-    " merchant_funded_amount commission_amount institution_payout_amount currency redemption_id"
+    "created_at kind transaction_ref purchased_on purchase_amount merchant_funded_amount"
+    " commission_amount institution_payout_amount currency merchant_name offer_id"
 )
 """The columns of the lines for which a sheet of paper has room."""
 
@@ -89,11 +89,11 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet, subtotals: Sequence[S
         title=_title(noun, invoice),
         headline=headline,
         as_of=invoice["closed_at"],
+        about=[f"Pay to {pay_to}, with the reference {invoice['number']}."] if pay_to else [],
         facts=[
             Fact.of("amount", amount_text(amount, invoice["currency"])),
             Fact.of("due on", due_on, terms),
             Fact.of("lines", line_count),
-            *([Fact.of("pay to", pay_to, f"reference {invoice['number']}")] if pay_to else []),
         ],
         sections=[
             _head(

@@ -240,6 +240,7 @@ cardoffers {version}: card-linked offers as batch jobs on one DuckDB file
 Support: why, find, timeline, browse.  Month end: reconcile, statement, invoice
 Help: cardoffers --help (all commands); help (pages); COMMAND --help (examples)"""
 """What `cardoffers` alone shows: the main job on one screen, and where one is."""
+WIDTH = 80
 
 
 @app.callback(invoke_without_command=True)
@@ -259,7 +260,7 @@ def front_page(
 
         status = import_module("cardoffers_cli.night.status_commands")
         lines = status.store_in_short(CommandContext.of(ctx))
-        store = "\n".join(f"{line[:79]}…" if len(line) > 80 else line for line in lines)
+        store = "\n".join(line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in lines)
         say(SCREEN.format(version=__version__, store=store))
 
 
