@@ -67,6 +67,7 @@ RINGS: set[tuple[str, ...]] = set()
 
 ROOMS_OF = {
     "aiohttp": {"kernel/net", "events"},
+    "bai2": {"payouts"},
     "defusedxml": {"payouts"},
     "duckdb": {"kernel/store"},
     "fsspec": {"archive", "pickup"},
@@ -76,6 +77,7 @@ ROOMS_OF = {
     "jinja2": {"kernel/sheets"},
     "jiter": {"intake"},
     "markupsafe": {"kernel/sheets", "intake"},
+    "mt940": {"payouts"},
     "polars": {"intake", "catalogue", "sample", "privacy", "kernel/sheets", "kernel/store"},
     "pyarrow": {"kernel/sheets", "kernel/store", "archive"},
     "pydantic": {"kernel/words", "kernel/store", "intake"},

@@ -14,26 +14,64 @@ where sha256 = $sha256;
 insert into bank_files (bank_file_no, file_name, form, sha256, received_at, run_no)
 values ($bank_file_no, $file_name, $form, $sha256, $received_at, $run_no);
 
+-- name: keep_statement
+-- Writes what a file says of an account over some days.
+insert into bank_statements (
+    bank_file_no, message, account, currency, from_on, to_on, opening, closing, is_proved
+)
+values (
+    $bank_file_no, $message, $account, $currency, $from_on, $to_on, $opening, $closing, $is_proved
+);
+
+-- name: broken_chains
+-- The statements of a file, or next to one of it, that open with another balance than the one before of
+-- their account closed with, as far as that is known; a day may have several, one behind the other.
+-- Grain: one row per statement.
+with dated as (
+    select
+        *,
+        max(to_on) over (
+            partition by account, currency order by to_on
+            range between unbounded preceding and interval 1 day preceding
+        ) as before_on
+    from bank_statements
+    where opening is not null
+)
+select dated.to_on, dated.opening, any_value(before.closing) as closing
+from dated
+inner join dated as before
+    on before.account = dated.account
+    and before.currency = dated.currency
+    and (
+        before.to_on = dated.before_on
+        or (before.to_on = dated.to_on and before.opening <> dated.opening)
+    )
+group by dated.to_on, dated.opening, dated.closing, dated.bank_file_no
+having not bool_or(before.closing = dated.opening)
+    and bool_or(before.to_on = dated.before_on)
+    and bool_or($bank_file_no in (dated.bank_file_no, before.bank_file_no))
+order by all;
+
 -- name: keep_entries
 -- Writes the entries of a page of a file, but those that are there already, which any file of its kind
 -- may have told (rules.md#bank-entries). Whoever runs it again writes nothing.
 insert into bank_entries (
     entry_no, entry_id, bank_file_no, place, status, direction, payment_id, trace, amount, currency,
-    booked_at, code, bank_ref, message
+    booked_at, code, bank_ref, message, account
 )
 select
     (select coalesce(max(bank_entries.entry_no), 0) from bank_entries)
     + row_number() over (order by said.entry_id),
     said.entry_id, $bank_file_no, said.place, said.status, said.direction, said.payment_id,
     said.trace, cast(said.amount as decimal(38, 4)), said.currency,
-    cast(said.booked_at as timestamp), said.code, said.bank_ref, said.message
+    cast(said.booked_at as timestamp), said.code, said.bank_ref, said.message, said.account
 from (
     select unnest(
         cast(
             $said as struct(
                 entry_id uuid, place varchar, status varchar, direction varchar,
                 payment_id varchar, trace varchar, amount varchar, currency varchar,
-                booked_at varchar, code varchar, bank_ref varchar, message varchar
+                booked_at varchar, code varchar, bank_ref varchar, message varchar, account varchar
             )[]
         ),
         recursive := true

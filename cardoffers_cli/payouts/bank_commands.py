@@ -21,7 +21,7 @@ app = group("Import and list bank messages.")
 @app.command("import")
 def import_(
     ctx: typer.Context,
-    file: Annotated[Path, argument("FILE", "camt.052 to 054, pain.002, NACHA returns or CSV.")],
+    file: Annotated[Path, argument("FILE", "camt, MT940, BAI2, pain.002, NACHA returns or CSV.")],
     *,
     dry_run: DryRun = False,
 ) -> None:

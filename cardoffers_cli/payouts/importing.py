@@ -14,9 +14,9 @@ from uuid import UUID, uuid5
 
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.findings import BANK_CODES
-from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.payouts.files.answers import open_bank_file
-from cardoffers_cli.payouts.files.entries import BankFinding
+from cardoffers_cli.payouts.files.entries import BankFinding, BankStatement, refused
 from cardoffers_cli.river.publish import publish
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ _IDS = UUID("5f1c9b0e-6a55-5d0c-9a38-2f0f3f6f4a10")
 """The namespace of the ids of entries, for ever."""
 _PAGE = 1_000
 _PLACES = 20
+_WHOLE = {"mt940", "bai2"}
+"""The forms of which nothing is taken where a balance differs."""
+_CHAIN = "the statement to {to_on} opens with {opening}, and the one before closed with {closing}"
 
 
 class BankFindings(Record):
@@ -46,7 +49,10 @@ class BankFindings(Record):
 
 
 class BankImportResult(Record):
-    """A file of a bank that was taken in: `new` entries of `entries`, the others were known."""
+    """A file of a bank that was taken in: `new` entries of `entries`, the others were known.
+
+    `statements` counts those of accounts, by whether their entries come to their balances.
+    """
 
     run_id: UUID
     file: str
@@ -57,6 +63,7 @@ class BankImportResult(Record):
     new: int
     known: int
     statuses: Mapping[str, int]
+    statements: Mapping[str, int] | None = if_any()
     findings: Sequence[BankFindings]
     dry_run: bool
 
@@ -93,6 +100,7 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImpo
             new=taking.new,
             known=taking.entries - taking.new,
             statuses=dict(sorted(taking.statuses.items())),
+            statements=dict(sorted(taking.statements.items())) or None,
             findings=taking.findings(),
             dry_run=dry_run,
         )
@@ -112,14 +120,19 @@ class _Taking:
         self._findings: Counter[str] = Counter()
         self.entries = self.new = 0
         self.statuses: Counter[str] = Counter()
+        self.statements: Counter[str] = Counter()
 
     def take(self, file: BankFile) -> None:
         """Take in all that a file says, page by page."""
         for entry in file.said:
             if isinstance(entry, BankFinding):
-                self._findings[entry.code] += 1
-                places = self._places.setdefault(entry.code, [])
-                places += [entry.place] if len(places) < _PLACES else []
+                self._add_finding(entry.code, entry.place)
+                continue
+            if isinstance(entry, BankStatement):
+                self.statements["proved" if entry.is_proved else "unproved"] += 1
+                self._store.execute(
+                    "payouts/bank:keep_statement", bank_file_no=self._number, **vars(entry)
+                )
                 continue
             self.entries += 1
             self.statuses[entry.status] += 1
@@ -127,6 +140,17 @@ class _Taking:
             if len(self._page) == _PAGE:
                 self._keep()
         self._keep()
+        for broken in self._store.rows("payouts/bank:broken_chains", bank_file_no=self._number):
+            if file.form in _WHOLE:
+                message = f"Nothing was taken: {_CHAIN.format(**broken)}."
+                hint = "Fetch the statement between them from the bank, and take it in first."
+                raise refused("balance_differs", message, hint)
+            self._add_finding("balance_differs", _CHAIN.format(**broken))
+
+    def _add_finding(self, code: str, place: str) -> None:
+        self._findings[code] += 1
+        places = self._places.setdefault(code, [])
+        places += [place] if len(places) < _PLACES else []
 
     def findings(self) -> list[BankFindings]:
         """Return what was wrong, by code."""

@@ -38,6 +38,7 @@ tester  0  key rotate {key} --overlap 1d
 tester  0  key revoke {key} --yes
 tester  0  webhook rotate-secret -i larkmere
 tester  0  import few.csv -i larkmere --yes-it-is
+tester  0  bank import bank.mt940
 tester  0  file undo latest --reason wrong --yes
 tester  3  privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
 tester  0  institution set larkmere --legal-hold on
@@ -79,6 +80,7 @@ approval_requested      approvals            maker='eve'           approval_id=u
 approval_used           approvals            used_run_no=1         approval_id=uuid()
 bank_file_taken         bank_files           sha256='x'            bank_file_no=99
 bank_file_taken         bank_entries         amount=1              entry_id=uuid()
+bank_file_taken         bank_statements      closing=1             to_on='2020-1-1'
 cardholder_erased       erasures             token_hash='x'        erasure_id=uuid()
 file_taken              imports              accepted=7            import_no=99,import_id=uuid()
 file_taken              withdrawn_imports    accepted=7            import_no=99,import_id=uuid()

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.words.bank_accounts import parse_account
 from cardoffers_cli.payouts.files.answers import open_bank_file
-from cardoffers_cli.payouts.files.entries import BankEntry, BankFinding
+from cardoffers_cli.payouts.files.entries import BankFinding, BankStatement
 from cardoffers_cli.payouts.files.pain001 import Party, Payment
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from cardoffers_cli.payouts.files.entries import Said
 
 NUMBER = "ALDER-2026-000001"
 LONDON = "GB33BUKB20201555555555/BUKBGB22"
@@ -83,6 +85,53 @@ def returned(code: str = "AC04", **changes: str) -> str:
     return entry(**{"side": "CRDT", "ref": "B-2", "details": reason, **changes})
 
 
+def head(opening: str, closing: str, *, on: str = "2026-11-03", account: str = LONDON[:22]) -> str:
+    """Write the account of a statement, and what it opened and closed with."""
+    balances = "".join(
+        f"<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp>"
+        f'<Amt Ccy="GBP">{held.strip("-")}</Amt>'
+        f"<CdtDbtInd>{'DBIT' if held[0] == '-' else 'CRDT'}</CdtDbtInd><Dt><Dt>{on}</Dt></Dt></Bal>"
+        for code, held in (("OPBD", opening), ("CLBD", closing))
+    )
+    return f"<Acct><Id><IBAN>{account}</IBAN></Id></Acct>{balances}"
+
+
+def mt940(
+    *entries: str, opening: str, closing: str, on: str = "261103", account: str = LONDON[:22]
+) -> bytes:
+    """Write a statement of MT940 with lines as `mark amount ref text`."""
+    lines = [
+        f":61:{on}{on[2:]}{mark}{amount}NTRFNONREF//{ref}\n:86:{text}"
+        for mark, amount, ref, text in (entry.split(" ", 3) for entry in entries)
+    ]
+    balances = [
+        f":{tag}:{'D' if held[0] == '-' else 'C'}{on}GBP{held.strip('-')}"
+        for tag, held in (("60F", opening), ("62F", closing))
+    ]
+    rows = [":20:S", f":25:{account}", ":28C:1/1", balances[0], *lines, balances[1], "-"]
+    return "".join(f"{row}\n" for row in rows).encode()
+
+
+def bai2(
+    *entries: str, opening: str, closing: str, on: str = "261103", account: str = "0155555555"
+) -> bytes:
+    """Write a report of BAI2 with details as `type cents ref named,text`."""
+    details = [
+        f"16,{kind},{cents},Z,{ref},{text}"
+        for kind, cents, ref, text in (entry.split(" ", 3) for entry in entries)
+    ]
+    total = sum(int(entry.split(" ")[1]) for entry in entries) + int(opening) + int(closing)
+    many = len(entries)
+    rows = [
+        f"01,BANK,US,{on},0200,1,,,2/",
+        f"02,US,BANK,1,{on},2359,GBP,2/",
+        f"03,{account},,010,{opening},,,015,{closing},,/",
+        *details,
+        *(f"49,{total},{many + 2}/", f"98,{total},1,{many + 4}/", f"99,{total},1,{many + 6}/"),
+    ]
+    return "".join(f"{row}\n" for row in rows).encode()
+
+
 def pain002(*answers: tuple[str, str, str]) -> bytes:
     """Write a message of (end-to-end id, status, code) of payments."""
     told = "".join(
@@ -123,10 +172,13 @@ def said(folder: Path, content: bytes) -> list[tuple[Any, ...]]:
     path = folder / "bank.file"
     path.write_bytes(content)
     with open_bank_file(path) as file:
-        return [shown(each) for each in file.said]
+        return [shown(each) for each in file.said if each != BankStatement(message="camt.053")]
 
 
-def shown(each: BankEntry | BankFinding) -> tuple[Any, ...]:
+def shown(each: Said) -> tuple[Any, ...]:
+    """Return an entry in the usual columns, what else is said in fewer."""
+    if isinstance(each, BankStatement):
+        return (each.account, str(each.opening), str(each.closing), each.is_proved)
     if isinstance(each, BankFinding):
         return (each.place, each.code)
     day = each.booked_at and f"{each.booked_at:%m-%d %H:%M}"

@@ -118,6 +118,7 @@ LINES = """
 4   payout withdraw {statement} --reason old
 0 ~ bank import bank.csv
 3 ~ bank import wrong.csv
+0 ~ bank import bank.mt940
 0   bank list --unknown
 0   webhook set -i larkmere --url https://hooks.larkmere.example/ --from all
 0 ~ webhook send
@@ -354,6 +355,8 @@ transaction_ref = {column = "Beleg"}
     "bank.csv": "payment_id,status,amount,currency,booked_at,code,bank_ref\n"
     "RENT,booked,100.00,GBP,2026-10-09,,B-1\n"
     f"{PAYABLE},rejected,74.00,GBP,2026-10-10,AC04,B-2\n",
+    "bank.mt940": ":20:S\n:25:20201555555555\n:28C:1/1\n:60F:C261008GBP100,00\n"
+    ":61:2610091009D100,00NTRFRENT//B-1\n:62F:C261009GBP0,00\n-\n",
     "dirty/merchants.csv": "merchant_id,name,category\nno,No,food\n",
 }
 """Files that something is wrong with."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from banks import NUMBER, camt, entry, listed, nacha, pain002, returned, said
+from banks import NUMBER, bai2, camt, entry, head, listed, mt940, nacha, pain002, returned, said
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.findings import BANK_CODES
 from cardoffers_cli.payouts.files.answers import open_bank_file
@@ -34,7 +34,87 @@ _OF_1234 = (
 )
 _EXCHANGED = '<AmtDtls><InstdAmt><Amt Ccy="EUR">9.00</Amt><CcyXchg/></InstdAmt></AmtDtls>'
 
+RECEIPT = ("booked", "credit", "INV-2026-000002", "300.00", AT, None, "B-3")
+_SEPA = "166?00UEBERWEISUNG?20EREF+ALDER-2026-000001SVW?21Z+thanks 1?22Z?30COBADEFF?31DE89"
+_THEIR_ID = "/EREF/42/REMI/Invoice INV-2026-000002 with thanks/"
+_BACK = f"159?20EREF+{NUMBER}SVWZ+RETURN?21AC04 closed"
+_ACCOUNT = "55555555"
+
 FILES = {
+    "MT940": (
+        mt940(
+            *(f"D 1234,50 B-1 {_SEPA}", f"C 300, B-3 {_THEIR_ID}", f"RD 1234,5 B-2 {_BACK}"),
+            opening="1000,00",
+            closing="1300,",
+        ),
+        [PAID, RECEIPT, BACK, (_ACCOUNT, "1000.00", "1300", True)],
+    ),
+    "MT940 in an envelope": (
+        b"{1:F01BUKBGB22XXXX0000000000}{2:I940X}{4:\r\n"
+        + mt940(f"D 1234,50 B-1 {NUMBER}", opening="1000,00", closing="-234,50").replace(
+            b"\n", b"\r\n"
+        )
+        + b"-}",
+        [PAID, (_ACCOUNT, "1000.00", "-234.50", True)],
+    ),
+    "MT940 of pages": (
+        mt940("C 300, B-3 INV-2026-000002", opening="0,", closing="300,").replace(b"62F", b"62M")
+        + mt940(f"D 1234,50 B-1 {_SEPA}", opening="300,", closing="-934,50").replace(
+            b"60F", b"60M"
+        ),
+        [RECEIPT, (_ACCOUNT, "0", "300", True), PAID, (_ACCOUNT, "300", "-934.50", True)],
+    ),
+    "MT940 with a text behind it": (
+        mt940(f"D 1234,50 B-1 {_SEPA}", opening="2000,", closing="765,50").replace(
+            b"\n-\n", b"\n:64:C261103GBP765,50\n:86:INV-2026-000009\nRest\n-\n"
+        ),
+        [PAID, (_ACCOUNT, "2000", "765.50", True)],
+    ),
+    "BAI2": (
+        bai2(
+            f"475 123450 B-1 {NUMBER},PAYMENT/",
+            "165 30000 B-3 42,INV-2026-000002\n88,THANKS/",
+            f"257 123450 B-2 {NUMBER},RETURN AC04/",
+            opening="100000",
+            closing="130000",
+        )
+        .replace(b",7/", b",8/")
+        .replace(b",5/", b",6/")
+        .replace(b",9/", b",10/"),
+        [PAID, RECEIPT, BACK, (_ACCOUNT, "1000.00", "1300.00", True)],
+    ),
+    "BAI2 without balances": (
+        bai2(f"475 123450 B-1 {NUMBER},/", opening="0", closing="0").replace(
+            b"010,0,,,015,0,,/", b"/"
+        ),
+        [PAID, (_ACCOUNT, "None", "None", False)],
+    ),
+    "a proved statement": (
+        camt(head("1000.00", "-234.50"), entry()),
+        [PAID, (_ACCOUNT, "1000.00", "-234.50", True)],
+    ),
+    "a statement that lacks an entry": (
+        camt(head("1000.00", "-1469.00"), entry()),
+        [PAID, ("statement 1", "balance_differs"), (_ACCOUNT, "1000.00", "-1469.00", False)],
+    ),
+    "a statement with what was not booked": (
+        camt(head("9.00", "9.00"), entry(status="PDNG")),
+        [("pending", *PAID[1:]), (_ACCOUNT, "9.00", "9.00", True)],
+    ),
+    "a statement with what cannot be read": (
+        camt(head("9.00", "9.00"), entry("1,50")),
+        [
+            ("entry 1", "bank_amount_invalid"),
+            ("statement 1", "balance_differs"),
+            (_ACCOUNT, "9.00", "9.00", False),
+        ],
+    ),
+    "two statements": (
+        camt(
+            *(head("9.00", "9.00"), f"</Stmt><Stmt><Id>2</Id>{head('1234.50', '0.00')}", entry()),
+        ),
+        [(_ACCOUNT, "9.00", "9.00", True), PAID, (_ACCOUNT, "1234.50", "0.00", True)],
+    ),
     "camt.053": (camt(entry()), [PAID]),
     "camt.054": (camt(entry(), kind="camt.054"), [PAID]),
     "camt.052": (camt(entry()).replace(b"camt.053", b"camt.052"), [PAID]),

@@ -872,7 +872,7 @@ create table payouts (
 create table bank_files (
     bank_file_no bigint not null primary key,
     file_name varchar not null,
-    form varchar not null,  -- xml, nacha or csv
+    form varchar not null,  -- xml, nacha, csv, mt940 or bai2
     sha256 varchar not null,
     received_at timestamp not null,
     run_no bigint not null
@@ -896,7 +896,23 @@ create table bank_entries (
     code varchar,  -- as the bank gave it
     bank_ref varchar,
     entry_no bigint,  -- in the order in which they came; verdicts name it
-    message varchar  -- camt.052 to camt.054, pain.002, nacha or csv
+    message varchar,  -- camt.052 to camt.054, pain.002, nacha, csv, mt940 or bai2
+    account varchar  -- the end of the number of the service's own account, where it is told
+);
+
+-- name: bank_statements
+-- What files of banks say of an account over some days. Grain: one row per statement of a file. Append
+-- only.
+create table bank_statements (
+    bank_file_no bigint not null,
+    message varchar not null,  -- camt.053, mt940 or bai2
+    account varchar,  -- as bank_entries has it
+    currency varchar,
+    from_on date,  -- null, as all that follows, where there are no balances
+    to_on date,
+    opening decimal(38, 4),
+    closing decimal(38, 4),
+    is_proved boolean not null  -- its entries come to its balances
 );
 
 -- The journal: what was done to money, by account (rules.md#double-entry-journal)

@@ -278,6 +278,10 @@ select 'bank_file_taken', run_no, null, 'bank file ' || bank_file_no, sha256(con
         select string_agg(row_sha256(entries) order by entries.entry_no, entries.entry_id)
         from bank_entries as entries
         where entries.bank_file_no = bank_files.bank_file_no
+    ), (
+        select string_agg(row_sha256(bank_statements) order by to_on, opening, closing)
+        from bank_statements
+        where bank_statements.bank_file_no = bank_files.bank_file_no
     )
 ))
 from bank_files

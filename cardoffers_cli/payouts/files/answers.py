@@ -12,6 +12,7 @@ from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.payouts.files.entries import read_listed, refused
 from cardoffers_cli.payouts.files.messages import read_messages
 from cardoffers_cli.payouts.files.nacha import read_returns
+from cardoffers_cli.payouts.files.statements import read_bai2, read_mt940
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,9 +20,15 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.payouts.files.entries import Said
 
-Form = Literal["xml", "nacha", "csv"]
+Form = Literal["xml", "nacha", "csv", "mt940", "bai2"]
 
-_READERS = {"xml": read_messages, "nacha": read_returns, "csv": read_listed}
+_READERS = {
+    "xml": read_messages,
+    "nacha": read_returns,
+    "csv": read_listed,
+    "mt940": read_mt940,
+    "bai2": read_bai2,
+}
 _HEAD = 512
 _XML = (b"<", b"\xff\xfe<", b"\xfe\xff\x00<")
 
@@ -61,4 +68,8 @@ def _form(head: bytes) -> Form:
         raise refused("file_empty", "The file is empty.", "Fetch it again from the bank.")
     if text.startswith(_XML):
         return "xml"
+    if text.startswith(b"01,"):
+        return "bai2"
+    if text.startswith((b":20:", b"{1:")) or b"\n:20:" in text:
+        return "mt940"
     return "nacha" if text.startswith((b"101", b"1 01")) else "csv"

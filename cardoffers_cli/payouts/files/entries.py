@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass
-from datetime import UTC, datetime, time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.findings import BANK_CODES
 from cardoffers_cli.kernel.words.money import MINOR_UNITS, quantize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import date
     from typing import BinaryIO
 
 
 Direction = Literal["credit", "debit"]
 EntryStatus = Literal["booked", "returned", "rejected", "accepted", "pending", "notice"]
-Message = Literal["camt.052", "camt.053", "camt.054", "pain.002", "nacha", "csv"]
+Message = Literal["camt.052", "camt.053", "camt.054", "pain.002", "nacha", "csv", "mt940", "bai2"]
 UNEXPLAINED: Final = "unexplained"
 """The status of what an entry has beyond its details, or they beyond it."""
 
@@ -32,6 +33,9 @@ _AMOUNT = re.compile(r"([0-9]{1,14})(\.([0-9]{1,5}))?")
 _NONE = {"NOTPROVIDED", "NONREF"}
 """What banks write where there is no reference; NACHA has zeros."""
 _REFERENCE = re.compile(r"[\x20-\x7e]{1,140}")
+_NUMBER = re.compile(r"(?<![A-Z0-9-])[A-Z0-9-]+-[0-9]{4}-[0-9]{6,}")
+"""How the number of a document looks, in the text of a payment."""
+_ACCOUNT = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +45,7 @@ class BankEntry:
     `booked` debits left the account; `returned` credits came back; `rejected` were not made;
     `accepted`, `pending` and `notice` moved no money. `payment_id` is the end-to-end id, `trace`
     the trace number of NACHA, `bank_ref` the bank's own reference, of a detail before that of its
-    entry. `booked_at` is naive UTC.
+    entry. `booked_at` is naive UTC; `account` is as `account_of` has it.
     """
 
     message: Message
@@ -55,6 +59,21 @@ class BankEntry:
     booked_at: datetime | None
     code: str | None = None
     bank_ref: str | None = None
+    account: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BankStatement:
+    """A statement of an account, over days: it is proved where its entries come to its balances."""
+
+    message: Message
+    account: str | None = None
+    currency: str | None = None
+    from_on: date | None = None
+    to_on: date | None = None
+    opening: Decimal | None = None
+    closing: Decimal | None = None
+    is_proved: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,7 +94,55 @@ class BankFinding:
         return BANK_CODES[self.code].fix
 
 
-Said = BankEntry | BankFinding
+Said = BankEntry | BankFinding | BankStatement
+
+
+class Balance(NamedTuple):
+    """What an account held on a day; it is negative where the account was overdrawn."""
+
+    on: date
+    amount: Decimal
+    currency: str
+
+
+@dataclass
+class StatementProof:
+    """What was read of a statement by now: its balances, and what its entries moved."""
+
+    message: Message
+    account: str | None = None
+    opening: Balance | None = None
+    closing: Balance | None = None
+    moved: Decimal = Decimal(0)
+    booked_on: set[date] = field(default_factory=set)
+
+    def add(self, entry: BankEntry) -> None:
+        """Count an entry, if it was booked."""
+        if entry.status in {"booked", "returned"} and entry.amount is not None:
+            self.moved += entry.amount if entry.direction == "credit" else -entry.amount
+            self.booked_on |= {entry.booked_at.date()} if entry.booked_at else set()
+
+    def end(self, place: str) -> Iterator[BankFinding | BankStatement]:
+        """Yield the statement, behind a finding where its entries do not come to its balances."""
+        opening, closing = self.opening, self.closing
+        if opening is None or closing is None:
+            yield BankStatement(message=self.message, account=self.account)
+            return
+        is_proved = (opening.amount + self.moved, opening.currency) == closing[1:]
+        if not is_proved:
+            yield BankFinding(place, "balance_differs")
+        # many banks date the opening balance with the day before the first of the statement
+        is_of_first = opening.on in self.booked_on
+        yield BankStatement(
+            message=self.message,
+            account=self.account,
+            currency=closing.currency,
+            from_on=opening.on if is_of_first else min(opening.on + timedelta(days=1), closing.on),
+            to_on=closing.on,
+            opening=opening.amount,
+            closing=closing.amount,
+            is_proved=is_proved,
+        )
 
 
 class BankValueError(Exception):
@@ -110,6 +177,18 @@ def reference_of(text: str | None) -> str | None:
     return word if is_one else None
 
 
+def only_number(texts: Iterable[str]) -> str | None:
+    """Return the number of a document in texts; None where there is none, or are several."""
+    numbers = {number for text in texts for number in _NUMBER.findall(text)}
+    return numbers.pop() if len(numbers) == 1 else None
+
+
+def account_of(text: str | None) -> str | None:
+    """Return how the number of an account ends: the same of its IBAN and of what is in that."""
+    number = re.sub(r"[^A-Z0-9]", "", (text or "").upper())
+    return re.sub(r"(?<=[0-9])[A-Z]{3}$", "", number)[-_ACCOUNT:].lstrip("0") or None
+
+
 def refused(code: str, message: str, hint: str) -> FileUnusable:
     """Return the error of a file that cannot be read."""
     return FileUnusable(message, code=code, hint=hint)
@@ -129,7 +208,7 @@ def _dated(text: str) -> datetime:
 # Read what a bank says as CSV, where it has no other form: one line for each payment.
 #
 # Needed are `payment_id`, `status` and `amount`; `currency`, `direction`, `booked_at`, `code`,
-# `bank_ref` and `trace` may be there, and others are ignored.
+# `bank_ref`, `trace` and `account` may be there, and others are ignored.
 
 
 NEEDED = ("payment_id", "status", "amount", "currency", "booked_at")
@@ -176,6 +255,7 @@ def _entry(row: Mapping[str, str], place: str) -> BankEntry:
         booked_at=moment_of(row["booked_at"]),
         code=reference_of(row.get("code")),
         bank_ref=reference_of(row.get("bank_ref")),
+        account=account_of(row.get("account")),
     )
 
 

@@ -21,11 +21,15 @@ from defusedxml.ElementTree import iterparse
 
 from cardoffers_cli.payouts.files.entries import (
     UNEXPLAINED,
+    Balance,
     BankEntry,
     BankFinding,
     BankValueError,
+    StatementProof,
+    account_of,
     amount_of,
     moment_of,
+    only_number,
     reference_of,
     refused,
 )
@@ -38,7 +42,10 @@ if TYPE_CHECKING:
     from cardoffers_cli.payouts.files.entries import Direction, EntryStatus, Message, Said
 
 _ENTRY = "Ntry"
-_WANTED = {_ENTRY, "OrgnlGrpInfAndSts", "OrgnlPmtInfAndSts", "TxInfAndSts"}
+_OF_ACCOUNT = {"Stmt", "Rpt", "Ntfctn"}
+"""What is of one account, in camt.053, camt.052 and camt.054: told when it begins."""
+_HEADS = {"Acct", "Bal"}
+_WANTED = {_ENTRY, "OrgnlGrpInfAndSts", "OrgnlPmtInfAndSts", "TxInfAndSts", *_HEADS}
 
 _ENTRY_STATUS: Mapping[str, EntryStatus] = {
     "BOOK": "booked",
@@ -55,21 +62,66 @@ _PAYMENT_STATUS: Mapping[str, EntryStatus] = {
 _DIRECTIONS: Mapping[str, Direction] = {"CRDT": "credit", "DBIT": "debit"}
 
 _AMOUNTS = ("Amt", "AmtDtls/TxAmt/Amt", "AmtDtls/InstdAmt/Amt")
-_NUMBER = re.compile(r"(?<![A-Z0-9-])[A-Z0-9-]+-[0-9]{4}-[0-9]{6,}")
-"""How the number of a document looks, in the text of a payment."""
 
 
 def read_messages(file: BinaryIO) -> Iterator[Said]:
     """Yield what a message says, payment by payment; raise `FileUnusable`."""
-    for number, element in enumerate(read_elements(file, _WANTED), start=1):
-        place = f"entry {number}"
-        try:
-            if name_of(element) == _ENTRY:
-                yield from _booked(element, place)
-            else:
-                yield from _answered(element, place)
-        except BankValueError as unfit:
-            yield BankFinding(place, str(unfit))
+    number = statements = 0
+    proof = StatementProof("pain.002")
+    for element in read_elements(file, _WANTED):
+        name = name_of(element)
+        if name in _OF_ACCOUNT:
+            yield from _end(proof, statements)
+            proof = StatementProof(cast("Message", message_of(element)))
+            statements += 1
+        elif name in _HEADS:
+            _begin(proof, element)
+        else:
+            number += 1
+            if name == _ENTRY:
+                _count(proof, element)
+            for each in _said(element, f"entry {number}"):
+                yield replace(each, account=proof.account) if isinstance(each, BankEntry) else each
+    yield from _end(proof, statements)
+
+
+def _said(element: Element, place: str) -> Iterator[Said]:
+    try:
+        yield from (_booked if name_of(element) == _ENTRY else _answered)(element, place)
+    except BankValueError as unfit:
+        yield BankFinding(place, str(unfit))
+
+
+def _end(statement: StatementProof, number: int) -> Iterator[Said]:
+    if statement.message == "camt.053":
+        yield from statement.end(f"statement {number}")
+
+
+def _begin(statement: StatementProof, head: Element) -> None:
+    """Read the account of a statement, or a balance; one that cannot be read proves nothing."""
+    if name_of(head) == "Acct":
+        statement.account = account_of(text_at(head, "Id/IBAN", "Id/Othr/Id"))
+        return
+    kind = text_at(head, "Tp/CdOrPrtry/Cd")
+    currency = attribute_at(head, "Amt", "Ccy")
+    try:
+        amount = amount_of(text_at(head, "Amt"), currency)
+        day = moment_of(text_at(head, "Dt/Dt", "Dt/DtTm")).date()
+    except BankValueError:
+        return
+    balance = Balance(day, amount if text_at(head, "CdtDbtInd") == "CRDT" else -amount, currency)
+    if kind in {"OPBD", "PRCD"}:
+        statement.opening = balance
+    elif kind == "CLBD":
+        statement.closing = balance
+
+
+def _count(statement: StatementProof, entry: Element) -> None:
+    """Count what an entry moved, as it says it itself, whatever its details come to."""
+    try:
+        statement.add(_payment(entry, entry, "", is_alone=True))
+    except BankValueError:
+        statement.moved = Decimal("NaN")
 
 
 def _booked(entry: Element, place: str) -> Iterator[Said]:
@@ -156,15 +208,15 @@ def _payment_id(entry: Element, payment: Element, *, is_receipt: bool) -> str | 
     the only one in its text, of which nothing else is kept.
     """
     texts = [*all_at(payment, "RmtInf/Strd/CdtrRefInf/Ref"), *all_at(payment, "RmtInf/Ustrd")]
-    numbers: set[str] = {name for text in texts for name in _NUMBER.findall(text.text or "")}
-    if is_receipt and len(numbers) == 1:
-        return numbers.pop()
+    number = only_number(text.text or "" for text in texts)
+    if is_receipt and number:
+        return number
     named = ((payment, "Refs/EndToEndId"), (payment, "Refs/PmtInfId"))
     for element, path in (*named, (entry, "NtryDtls/Btch/PmtInfId")):
         if reference := reference_of(text_at(element, path)):
             return reference
     text = text_at(payment, "RmtInf/Ustrd") or ""
-    return text if _NUMBER.fullmatch(text) else None
+    return text if only_number([text]) == text else None
 
 
 def _answered(answer: Element, place: str) -> Iterator[BankEntry]:
@@ -224,7 +276,7 @@ class _Metered:
 
 
 def read_elements(file: BinaryIO, wanted: Collection[str]) -> Iterator[Element]:
-    """Yield the elements of some names, each as it ends.
+    """Yield the elements of some names, each as it ends; what is of one account as it begins.
 
     Only elements of the message's own namespace count, of whichever version, and none of what a
     bank adds to it. Raises `FileUnusable` for what is not XML, is cut off, declares anything, or is
@@ -261,6 +313,8 @@ def _read(metered: _Metered, wanted: Collection[str]) -> Iterator[Element]:
                     f"The file nests over {MOST_DEPTH} elements, which no message of a bank does.",
                     "Do not use it, and ask the bank whether it is theirs.",
                 )
+            if name_of(element) in _OF_ACCOUNT and _is_of_message(above, element):
+                yield element
             continue
         above.pop()
         if name_of(element) in wanted and _is_of_message(above, element):
