@@ -287,12 +287,11 @@ entries as (
         told_entries.entry_no, told_entries.entry_id,
         coalesce(told_entries.currency, (select min(institutions.currency) from institutions))
             as currency,
-        coalesce(told_entries.amount, 0) as amount, told_entries.status, told_entries.direction,
+        coalesce(told_entries.amount, 0) as amount, bookings.status, told_entries.direction,
         told_entries.code, told_entries.told_at as since_at,
-        told_entries.payout_no is not null
-        or told_entries.entry_no not in (select bank_bookings.entry_no from bank_bookings)
-            as is_known
+        bookings.entry_no is null or bookings.payout_no is not null as is_known
     from told_entries
+    left join bank_bookings as bookings on bookings.entry_no = told_entries.entry_no
     where no_institution() in (select asked.institution_id from asked)
 )
 select
@@ -314,6 +313,7 @@ select
     no_institution(), 'entry', entries.entry_no,
     case
         when entries.is_known then 'known_now'
+        when entries.status = 'not_in_book' then 'not_in_book'
         when entries.status = 'unexplained' then 'entry_not_explained'
         when is_unexplained(entries.status, entries.direction) then 'bank_unknown'
         else 'bank_other'

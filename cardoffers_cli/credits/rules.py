@@ -96,6 +96,10 @@ MEANINGS = {
         "an entry of the bank is not the sum of its details; this is the rest",
         "cardoffers bank list --unknown, then ask the bank what it is of",
     ),
+    "not_in_book": Meaning(
+        "a notice of money that the bank's statement of that day does not have: it does not count",
+        "cardoffers bank list --unknown, then ask the bank whether it was booked",
+    ),
     "bank_unknown": Meaning(
         "money left, or came back or was rejected, and no payout explains it",
         "cardoffers bank list --unknown, then ask the bank what it is of",

@@ -89,10 +89,9 @@ select
     institutions.slug as institution, bank_entries.payment_id, bank_entries.trace,
     bank_entries.amount, bank_entries.currency, bank_entries.booked_at, bank_entries.code,
     bank_entries.bank_ref, bank_files.file_name as file, bank_entries.place, bank_files.received_at,
-    bank_entries.message, counting.entry_no is not null as counts,
-    counting.entry_no is not null
-    and told_entries.number is null
-    and is_unexplained(bank_entries.status, bank_entries.direction) as is_unknown,
+    bank_entries.message, coalesce(counting.status <> 'not_in_book', false) as counts,
+    coalesce(counting.number is null and is_unexplained(counting.status, counting.direction), false)
+        as is_unknown,
     count(*) over () as entries
 from bank_entries
 inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
@@ -102,13 +101,6 @@ left join institutions on institutions.institution_id = told_entries.institution
 where ($institution_id is null or told_entries.institution_id = $institution_id)
     and ($number is null or told_entries.number = $number)
     and ($entry_no is null or bank_entries.entry_no = $entry_no)
-    and (
-        not $unknown
-        or (
-            counting.entry_no is not null
-            and told_entries.number is null
-            and is_unexplained(bank_entries.status, bank_entries.direction)
-        )
-    )
+    and (not $unknown or is_unknown)
 order by bank_entries.booked_at desc nulls last, bank_files.bank_file_no desc, bank_entries.entry_id
 limit $limit;

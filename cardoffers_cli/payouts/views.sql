@@ -8,7 +8,7 @@ select
     bank_entries.entry_no, bank_entries.entry_id, bank_entries.status, bank_entries.direction,
     bank_entries.amount, bank_entries.currency, bank_entries.booked_at, bank_entries.code,
     coalesce(bank_entries.booked_at, bank_files.received_at) as told_at,
-    bank_files.run_no, invoices.invoice_no,
+    bank_files.run_no, invoices.invoice_no, bank_entries.message, bank_entries.account,
     coalesce(by_id.payout_no, by_trace.payout_no) as payout_no,
     coalesce(by_id.institution_id, by_trace.institution_id) as institution_id,
     coalesce(by_id.number, by_trace.number) as number,
@@ -37,25 +37,42 @@ left join invoices
 -- name: bank_bookings
 -- The entries that count (rules.md#bank-entries): of those that say the same of one payment as many as
 -- the kind of message has that says it most often, each as it was told first. What names no payment is
--- the same only on one day. Grain: one row per booking.
+-- the same only on one day. A notice of money that a proved statement of its day does not have is of no
+-- payment, and its status `not_in_book`. Grain: one row per booking.
 create or replace view bank_bookings as
+with held as (
+    select
+        told_entries.*,
+        message in ('camt.052', 'camt.054', 'csv')
+        and status in ('booked', 'returned', 'unexplained')
+        and not bool_or(message in ('camt.053', 'mt940', 'bai2')) over (
+            partition by named, status, direction, amount, currency, turn_no
+        )
+        and exists (
+            select true
+            from bank_statements as books
+            where books.is_proved
+                and books.currency = told_entries.currency
+                and cast(told_entries.booked_at as date) between books.from_on and books.to_on
+                and books.account = coalesce(told_entries.account, books.account)
+        ) as is_left_out
+    from told_entries
+)
 select
-    told_entries.entry_no, told_entries.entry_id, told_entries.status, told_entries.direction,
-    told_entries.amount, told_entries.currency, told_entries.booked_at, told_entries.code,
-    told_entries.told_at, told_entries.run_no, told_entries.payout_no, told_entries.invoice_no,
-    told_entries.institution_id, told_entries.number
-from told_entries
-qualify told_entries.entry_no = min(told_entries.entry_no) over (
-    partition by
-        told_entries.named, told_entries.status, told_entries.direction, told_entries.amount,
-        told_entries.currency, told_entries.turn_no
+    entry_no, entry_id, if(is_left_out, 'not_in_book', status) as status, direction, amount, currency,
+    booked_at, code, told_at, run_no, if(is_left_out, null, payout_no) as payout_no,
+    if(is_left_out, null, invoice_no) as invoice_no,
+    if(is_left_out, null, institution_id) as institution_id, if(is_left_out, null, number) as number
+from held
+qualify entry_no = min(entry_no) over (
+    partition by named, held.status, direction, amount, currency, turn_no, is_left_out
 );
 
 -- name: is_unexplained
 -- Whether an entry of no payout tells of money that left, or that came back or was rejected, or that no
--- detail of its entry explains (rules.md#bank-verdicts).
+-- detail of its entry, or no statement, has (rules.md#bank-verdicts).
 create or replace macro is_unexplained(status, direction) as
-    status in ('returned', 'rejected', 'unexplained')
+    status in ('returned', 'rejected', 'unexplained', 'not_in_book')
     or (status = 'booked' and direction = 'debit');
 
 -- name: tells_return
@@ -79,47 +96,44 @@ end;
 -- the code of the bank too, unless an older one stands. A payment that was withdrawn is due no more.
 -- Grain: one row per statement that pays anything.
 create or replace view paid_statements as
-with payments as (
+with said as (
+    select
+        bank_bookings.*, moved_by_bank(status, direction, 1) as moved,
+        status = 'notice' or tells_return(status, direction, code) as is_coded
+    from bank_bookings
+),
+returns as (
+    select payout_no, max_by(code, (told_at, entry_no)) as code
+    from told_entries
+    where tells_return(status, direction, code)
+    group by payout_no
+),
+payments as (
     select
         payouts.number,
         payouts.institution_id,
         payouts.payout_no,
         payouts.due_on,
         payouts.withdrawn_at is not null as is_withdrawn,
-        count(bank_bookings.entry_id) as entries,
-        coalesce(
-            sum(moved_by_bank(bank_bookings.status, bank_bookings.direction, 1)), 0
-        ) as payments,
-        coalesce(
-            sum(
-                moved_by_bank(
-                    bank_bookings.status, bank_bookings.direction, bank_bookings.amount
-                )
-            ),
-            0
-        ) as moved_amount,
-        case
-            when bool_or(bank_bookings.status = 'booked' and bank_bookings.direction = 'debit')
-                then 0
-            else any_value(payouts.amount)
-        end as untold_amount,
-        bool_or(bank_bookings.status = 'returned' and bank_bookings.direction = 'credit') as is_back,
-        bool_or(bank_bookings.status in ('returned', 'rejected')) as came_back,
+        count(said.entry_id) as entries,
+        coalesce(sum(said.moved), 0) as payments,
+        coalesce(sum(said.moved * said.amount), 0) as moved_amount,
+        case when bool_or(said.moved = 1) then 0 else any_value(payouts.amount) end
+            as untold_amount,
+        bool_or(said.moved = -1) as is_back,
+        bool_or(said.status in ('returned', 'rejected')) as came_back,
+        any_value(returns.payout_no) is not null as is_return_told,
         bool_or(
-            tells_return(bank_bookings.status, bank_bookings.direction, bank_bookings.code)
-        ) as is_return_told,
-        bool_or(
-            bank_bookings.status in ('booked', 'returned')
-            and bank_bookings.currency <> payouts.currency
+            said.status in ('booked', 'returned') and said.currency <> payouts.currency
         ) as is_in_another,
-        max(bank_bookings.booked_at) filter (bank_bookings.status in ('booked', 'returned'))
-            as booked_at,
-        max_by(bank_bookings.code, (bank_bookings.told_at, bank_bookings.entry_no)) filter (
-            bank_bookings.status = 'notice'
-            or tells_return(bank_bookings.status, bank_bookings.direction, bank_bookings.code)
+        max(said.booked_at) filter (said.status in ('booked', 'returned')) as booked_at,
+        coalesce(
+            max_by(said.code, (said.told_at, said.entry_no)) filter (said.is_coded),
+            any_value(returns.code)
         ) as bank_code
     from payouts
-    left join bank_bookings on bank_bookings.payout_no = payouts.payout_no
+    left join said on said.payout_no = payouts.payout_no
+    left join returns on returns.payout_no = payouts.payout_no
     group by
         payouts.number, payouts.institution_id, payouts.payout_no, payouts.due_on,
         payouts.withdrawn_at

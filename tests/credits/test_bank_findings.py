@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from banks import NUMBER, camt, entry, listed, pain002, returned
+from banks import NUMBER, camt, entry, head, listed, pain002, returned
 from cardoffers_cli.credits.findings import accept_finding, finding_rows, show_finding
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.credits.work import reconcile
@@ -20,7 +20,7 @@ from cardoffers_cli.night.run import run_night
 from cardoffers_cli.night.status import status
 from cardoffers_cli.payouts.exporting import export_payout
 from cardoffers_cli.storage.doctor import offending
-from paying import AUDITS, BACK, ON, PAID, RUN_BY, close, exported, payable, taken
+from paying import AUDITS, BACK, DUE, ON, PAID, RUN_BY, close, exported, payable, taken
 from sizes import one_in, slow
 from tables import NOON, read, select, uid
 from work import kept, once, settings, short_nights
@@ -112,12 +112,14 @@ charged   return_differs  ALDER-2026-000001  1234.50  0.00   20
 unsure    return_unbooked  ALDER-2026-000001  1234.50  1234.50  20
 rest      entry_not_explained  B-1        -        8459.00  20
 rent      bank_unknown  RENT               -        5.00     20
+loan      not_in_book   LOAN               -        9.00     20
 """
 SAID = {
     **FILES,
     "less": camt(entry("1000.00", on=ON)),
     "twice": camt(PAID, entry(on=ON, ref="B-9")),
     "rent": camt(PAID, RENT, SALE),
+    "loan": camt(head("2000.00", "765.50", on=DUE), PAID),
     "charged": camt(PAID, returned(amount="1224.50", on=ON)),
     "unsure": camt(PAID, BACK, entry(on=ON, ref="B-9")),
     "rest": camt(entry("9693.50", on=ON, details='<Amt Ccy="GBP">1234.50</Amt>')),
@@ -130,6 +132,8 @@ def test_each_verdict_is_a_finding_with_what_to_do(made: Job, line: dict[str, st
     then = after(made, 21)
     if line["file"]:
         taken(then, SAID[line["file"]])
+    if line["file"] == "loan":
+        taken(then, camt(entry("9.00", named="LOAN", ref="B-6", on=ON), kind="camt.054"))
     told = reconcile(then)
     amount = Decimal(line["amount"]) if line["amount"] else None
     paid, days = Decimal(line["paid"]), int(line["days"])

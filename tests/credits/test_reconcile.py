@@ -205,8 +205,14 @@ def plant_payments(store: Store) -> dict[str, str]:
         entries += [(text, months.statements[-1]["payments"][-1]["id"]) for text in texts]
     entries += [("received7.00", "SALE"), ("unexplained3.00", "-"), ("booked5.00", "RENT")]
     months.answer(NOW, [said_by_the_bank(*each) for each in entries])
+    entries.append(("booked9.00", "LOAN"))
+    months.answer(NOW, [{**said_by_the_bank(*entries[-1]), "message": "camt.054"}])
+    proved = {**dict.fromkeys(("from_on", "to_on"), NOW), "opening": 0, "closing": 0}
+    book = {"bank_file_no": 1, "message": "camt.053", "account": "A", "currency": "GBP"}
+    store.execute("payouts/bank:keep_statement", **book, **proved, is_proved=True)
     wrong = {f"s{number}": line["verdict"] for number, line in lines.items() if line["verdict"]}
-    alone = {f"e{len(entries) - 1}": "entry_not_explained", f"e{len(entries)}": "bank_unknown"}
+    codes = ("entry_not_explained", "bank_unknown", "not_in_book")
+    alone = {f"e{len(entries) - 2 + place}": code for place, code in enumerate(codes)}
     return {**wrong, **alone}
 
 
@@ -230,7 +236,7 @@ def test_each_planted_discrepancy_has_its_own_verdict_and_nothing_else_has(store
     told_ = run(store)
     found = {subject: code for subject, (code, *_) in told(store).items()}
     assert expected == {each: code for each, code in found.items() if code not in IN_ORDER}
-    assert len(amid(DISCREPANCIES)) + len(amid(OF_THE_BANK)) + 4 == len(found)
+    assert len(amid(DISCREPANCIES)) + len(amid(OF_THE_BANK)) + 5 == len(found)
     assert (len(expected), 0, 0) == (told_.open, told_.accepted, told_.resolved)
     findings = select(store, "select left(subject, 1), subject_no from reconciliation_findings")
     assert expected.keys() == {f"{subject}{number}" for subject, number in findings}
