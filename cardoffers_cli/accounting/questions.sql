@@ -50,8 +50,10 @@ order by entries.entry_no, lines.account, party, lines.item, lines.currency;
 with billed as (
     select
         lines.item as number,
-        sum(lines.amount) filter (where entries.event <> 'received') as amount,
-        -coalesce(sum(lines.amount) filter (where entries.event = 'received'), 0) as received_amount,
+        sum(lines.amount) filter (where entries.event not in ('received', 'allocated'))
+            as amount,
+        -coalesce(sum(lines.amount) filter (where entries.event in ('received', 'allocated')), 0)
+            as received_amount,
         sum(lines.amount) as open_amount
     from journal_lines as lines
     inner join journal_entries as entries on entries.entry_no = lines.entry_no

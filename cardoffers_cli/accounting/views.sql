@@ -29,8 +29,8 @@ from (
         (['booked', 'returned'], 'payments:under_way', 'institution', 'document', 'payout', 1),
         (['booked', 'returned'], 'bank', null, null, 'payout', -1),
         (['received'], 'bank', null, null, 'funded', 1),
-        (['received'], 'merchants:billed', 'merchant', 'item', 'funded', -1),
-        (['not_explained'], 'suspense', null, 'document', 'payout', 1),
+        (['received', 'allocated'], 'merchants:billed', 'merchant', 'item', 'funded', -1),
+        (['not_explained', 'allocated'], 'suspense', null, 'document', 'payout', 1),
         (['not_explained'], 'bank', null, null, 'payout', -1)
 ) as rules (events, account, party, item, measure, sign);
 
@@ -131,7 +131,15 @@ from (
         and currency is not null
 ) as bookings
 left join payouts on payouts.payout_no = bookings.payout_no
-left join invoices on invoices.invoice_no = bookings.invoice_no;
+left join invoices on invoices.invoice_no = bookings.invoice_no
+union all by name
+select
+    'allocated' as event, cast(parts.entry_id as varchar) as document,
+    coalesce(invoices.amends, invoices.number) as item, invoices.merchant_id, parts.currency,
+    if(parts.number <> 'suspense', parts.amount, null) as funded,
+    if(parts.number = 'suspense', -parts.amount, null) as payout
+from allocated_parts as parts
+left join invoices on invoices.number = parts.number;
 
 -- name: postings
 -- What the events come to by the rules. Grain: one row per run (of payments none), event, document,
@@ -168,7 +176,7 @@ with both_sides as (
         case
             when entries.event not in (
                 'payment_exported', 'payment_undone', 'booked', 'returned', 'received',
-                'not_explained'
+                'not_explained', 'allocated'
             )
                 then entries.run_no
         end as run_no,

@@ -12,8 +12,8 @@ from cardoffers_cli.credits.questions import (
 )
 from cardoffers_cli.credits.rules import meaning_of
 from cardoffers_cli.kernel.identifiers import whole_id
-from cardoffers_cli.kernel.store.approval_requests import ON, approvable, require_approval
-from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions
+from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval, who_decides
+from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.masking import without_cards
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.store.runs import run_record
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cardoffers_cli.credits.questions import FindingState
-    from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
@@ -142,7 +141,7 @@ def accept_finding(
             approval = require_approval(
                 store,
                 run,
-                _who_decides(store, before),
+                who_decides(store, before.institution),
                 action="finding_accept",
                 subject=before.transaction_ref or before.paid_as or before.code,
                 amount=max(before.amount or before.credited_amount, before.credited_amount),
@@ -168,19 +167,6 @@ def accept_finding(
     row = ListedFinding.cut(after)
     return AcceptedFinding(
         **without_cards(row), reason=reason.strip(), approval=approval, dry_run=dry_run
-    )
-
-
-def _who_decides(store: Store, finding: FindingProgress) -> Institution:
-    """Return whose approvals a finding needs: its institution's.
-
-    What is of none needs those of the strictest institution that wants any (rules.md#four-eyes).
-    """
-    if finding.institution is not None:
-        return find_institution(store, finding.institution)
-    return min(
-        list_institutions(store),
-        key=lambda owner: (owner.approvals != ON, owner.approval_limit or 0, owner.slug),
     )
 
 

@@ -27,29 +27,19 @@ values (
 -- The statements of a file, or next to one of it, that open with another balance than the one before of
 -- their account closed with, as far as that is known; a day may have several, one behind the other.
 -- Grain: one row per statement.
-with dated as (
-    select
-        *,
-        max(to_on) over (
-            partition by account, currency order by to_on
-            range between unbounded preceding and interval 1 day preceding
-        ) as before_on
-    from bank_statements
-    where opening is not null
-)
-select dated.to_on, dated.opening, any_value(before.closing) as closing
-from dated
-inner join dated as before
-    on before.account = dated.account
-    and before.currency = dated.currency
+select later.to_on, later.opening, max_by(before.closing, before.to_on) as closing
+from bank_statements as later
+inner join bank_statements as before
+    on before.account = later.account
+    and before.currency = later.currency
     and (
-        before.to_on = dated.before_on
-        or (before.to_on = dated.to_on and before.opening <> dated.opening)
+        before.to_on < later.to_on
+        or (before.to_on = later.to_on and before.opening <> later.opening)
     )
-group by dated.to_on, dated.opening, dated.closing, dated.bank_file_no
-having not bool_or(before.closing = dated.opening)
-    and bool_or(before.to_on = dated.before_on)
-    and bool_or($bank_file_no in (dated.bank_file_no, before.bank_file_no))
+group by later.to_on, later.opening, later.closing, later.bank_file_no
+having max(before.to_on) filter (before.to_on < later.to_on)
+    > coalesce(max(before.to_on) filter (before.closing = later.opening), date '1900-01-01')
+    and $bank_file_no in (later.bank_file_no, max_by(before.bank_file_no, before.to_on))
 order by all;
 
 -- name: keep_entries
@@ -57,21 +47,28 @@ order by all;
 -- may have told (rules.md#bank-entries). Whoever runs it again writes nothing.
 insert into bank_entries (
     entry_no, entry_id, bank_file_no, place, status, direction, payment_id, trace, amount, currency,
-    booked_at, code, bank_ref, message, account
+    booked_at, code, bank_ref, message, account, payer_id
 )
 select
     (select coalesce(max(bank_entries.entry_no), 0) from bank_entries)
     + row_number() over (order by said.entry_id),
     said.entry_id, $bank_file_no, said.place, said.status, said.direction, said.payment_id,
     said.trace, cast(said.amount as decimal(38, 4)), said.currency,
-    cast(said.booked_at as timestamp), said.code, said.bank_ref, said.message, said.account
+    cast(said.booked_at as timestamp), said.code, said.bank_ref, said.message, said.account,
+    (
+        select max_by(merchants.merchant_id, length(merchants.name))
+        from merchants
+        where length(squashed(merchants.name)) > 3
+            and contains(squashed(said.payer), squashed(merchants.name))
+    )
 from (
     select unnest(
         cast(
             $said as struct(
                 entry_id uuid, place varchar, status varchar, direction varchar,
                 payment_id varchar, trace varchar, amount varchar, currency varchar,
-                booked_at varchar, code varchar, bank_ref varchar, message varchar, account varchar
+                booked_at varchar, code varchar, bank_ref varchar, message varchar, account varchar,
+                payer varchar
             )[]
         ),
         recursive := true
@@ -79,11 +76,50 @@ from (
 ) as said
 anti join bank_entries on bank_entries.entry_id = said.entry_id;
 
+-- name: allocate
+-- Writes a part of a receipt: what it is of.
+insert into bank_allocations (run_no, entry_id, number, amount, actor, reason)
+values ($run_no, $entry_id, $number, $amount, $actor, $reason);
+
+-- name: invoice_currency
+-- The currency of an invoice. Grain: one row, none of what is no invoice, or is a credit note.
+select currency
+from invoices
+where number = $number
+    and amends is null;
+
 -- name: listed
 -- What banks said, of payouts and of others, the newest first: of an institution, of a statement,
 -- one entry, or what is of no payout. Money that left, or came back or was rejected, and that no payout
 -- explains is `unknown` (rules.md#bank-verdicts); `counts` tells what does (rules.md#bank-entries).
--- Grain: one row per entry.
+-- `invoice` is what a receipt paid; candidates are open invoices of its amount, or of the merchant whose
+-- name it has, at most five. Grain: one row per entry.
+with open_invoices as (
+    select item, currency, party_id, sum(amount) as amount
+    from journal_lines
+    where account = 'merchants:billed'
+    group by item, currency, party_id
+    having sum(amount) > 0
+),
+likely as (
+    select
+        entries.entry_no,
+        list(
+            owed.item
+            order by owed.amount <> entries.amount, owed.party_id <> entries.payer_id, owed.item
+        )[:5] as numbers
+    from bank_entries as entries
+    inner join open_invoices as owed
+        on owed.currency = entries.currency
+        and (owed.amount = entries.amount or owed.party_id = entries.payer_id)
+    group by entries.entry_no
+),
+paid as (
+    select entry_id, string_agg(number, ', ' order by number) as numbers
+    from allocated_parts
+    where not is_undone
+    group by entry_id
+)
 select
     bank_entries.entry_id, bank_entries.status, bank_entries.direction, told_entries.number,
     institutions.slug as institution, bank_entries.payment_id, bank_entries.trace,
@@ -92,15 +128,24 @@ select
     bank_entries.message, coalesce(counting.status <> 'not_in_book', false) as counts,
     coalesce(counting.number is null and is_unexplained(counting.status, counting.direction), false)
         as is_unknown,
+    case
+        when counting.status in ('booked', 'unexplained') and counting.direction = 'credit'
+            then coalesce(paid.numbers, invoices.number, 'suspense')
+    end as invoice,
+    if(invoice = 'suspense', array_to_string(likely.numbers, ', '), null) as candidates,
     count(*) over () as entries
 from bank_entries
 inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
 inner join told_entries on told_entries.entry_no = bank_entries.entry_no
 left join bank_bookings as counting on counting.entry_no = bank_entries.entry_no
 left join institutions on institutions.institution_id = told_entries.institution_id
+left join invoices on invoices.invoice_no = told_entries.invoice_no
+left join likely on likely.entry_no = bank_entries.entry_no
+left join paid on paid.entry_id = bank_entries.entry_id
 where ($institution_id is null or told_entries.institution_id = $institution_id)
     and ($number is null or told_entries.number = $number)
     and ($entry_no is null or bank_entries.entry_no = $entry_no)
+    and starts_with(cast(bank_entries.entry_id as varchar), coalesce($entry_id, ''))
     and (not $unknown or is_unknown)
 order by bank_entries.booked_at desc nulls last, bank_files.bank_file_no desc, bank_entries.entry_id
 limit $limit;

@@ -70,6 +70,26 @@ def list_(
         )
 
 
+@app.command()
+def allocate(
+    ctx: typer.Context,
+    entry: Annotated[str, argument("ENTRY", "The id of the receipt, or how it begins.")],
+    *,
+    to: Annotated[
+        list[str],
+        option("An invoice and its part; `suspense` is for none.", "--to", metavar="NUMBER=AMOUNT"),
+    ],
+    reason: Annotated[str, option("Why; kept with the receipt.", metavar="TEXT")],
+    dry_run: DryRun = False,
+) -> None:
+    """Say which invoices a receipt pays, in parts that come to its amount; the last word counts."""
+    from cardoffers_cli.payouts.allocating import allocate_receipt
+
+    context = CommandContext.of(ctx)
+    result = allocate_receipt(context.job, entry, to, reason, dry_run=dry_run)
+    context.show(result)
+
+
 def _taken(result: "BankImportResult") -> Iterator[Block]:
     """Say what was taken of a file, and what was left out."""
     from cardoffers_cli.payouts.importing import BankFindings

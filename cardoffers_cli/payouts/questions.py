@@ -135,8 +135,8 @@ def withdraw(
 class BankEntryRow(Record):
     """What a bank said of one payment; `number` is the statement that it is of, if it is known.
 
-    One that does not count says what another message told before it. `entries` says how many there
-    are that were asked for.
+    One that does not count says what another message told before it. `invoice` is what a receipt
+    paid, `candidates` what it may have. `entries` says how many there are that were asked for.
     """
 
     entry_id: UUID = shown(gives_way=8)
@@ -157,6 +157,8 @@ class BankEntryRow(Record):
     message: str = shown(gives_way=7)
     counts: bool = shown(gives_way=7)
     is_unknown: bool
+    invoice: str | None = shown(gives_way=2)
+    candidates: str | None = shown(gives_way=3)
     entries: int
 
 
@@ -166,6 +168,7 @@ def list_entries(
     institution_id: UUID | None = None,
     number: str | None = None,
     entry_no: int | None = None,
+    entry_id: str | None = None,
     unknown: bool = False,
     limit: int | None = None,
 ) -> list[BankEntryRow]:
@@ -176,6 +179,7 @@ def list_entries(
         institution_id=institution_id,
         number=number,
         entry_no=entry_no,
+        entry_id=entry_id,
         unknown=unknown,
         limit=limit,
     )

@@ -60,25 +60,15 @@ values (
 -- it was due, else from the close. Payments that were withdrawn are rows of their own, behind that of
 -- their statement, where they are asked for. Grain: one row per statement, and such payment.
 select
-    paid_statements.number,
-    institutions.slug as institution,
-    paid_statements.state,
-    paid_statements.payable as amount,
-    paid_statements.currency,
-    cast(paid_statements.paid_amount as decimal(38, 4)) as paid_amount,
-    paid_statements.bank_code,
+    paid_statements.number, institutions.slug as institution, paid_statements.state,
+    paid_statements.payable as amount, paid_statements.currency,
+    cast(paid_statements.paid_amount as decimal(38, 4)) as paid_amount, paid_statements.bank_code,
     paid_statements.booked_at,
     greatest(0, date_sub('day', paid_statements.since_at, $moment)) as age_days,
-    payouts.payment_id,
-    payouts.form,
-    payouts.account,
-    payouts.due_on,
-    payouts.exported_at,
-    paid_statements.closed_at,
-    payouts.attempt,
+    payouts.payment_id, payouts.form, payouts.account, payouts.due_on, payouts.exported_at,
+    paid_statements.closed_at, payouts.attempt,
     cast(paid_statements.kept_amount as decimal(38, 4)) as kept_amount,
-    paid_statements.is_back as came_back,
-    null as withdrawn_reason
+    paid_statements.is_back as came_back, null as withdrawn_reason
 from paid_statements
 inner join institutions on institutions.institution_id = paid_statements.institution_id
 left join payouts

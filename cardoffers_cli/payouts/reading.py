@@ -35,8 +35,8 @@ class ListedPayout(
 
 class ListedBankEntry(
     BankEntryRow,
-    sheet="status direction number institution amount currency booked_at code meaning bank_ref"
-    " payment_id file place message counts entry_id",
+    sheet="status direction number institution amount currency booked_at code meaning invoice"
+    " candidates bank_ref payment_id file place message counts entry_id",
 ):
     """What a bank said of one payment, and what it means by its code."""
 

@@ -68,6 +68,32 @@ qualify entry_no = min(entry_no) over (
     partition by named, held.status, direction, amount, currency, turn_no, is_left_out
 );
 
+-- name: squashed
+-- The letters and digits of a name, by which it is found in a text.
+create or replace macro squashed(content) as regexp_replace(
+    lower(strip_accents(content)), '[^\p{L}\p{N}]', '', 'g'
+);
+
+-- name: allocated_parts
+-- What receipts that count are for as a person said last, and, `is_undone`, with the sign changed, what
+-- they were taken for by themselves: an invoice, or `suspense`. Grain: one row per entry and part.
+create or replace view allocated_parts as
+with newest as (
+    select entry_id, number, amount
+    from bank_allocations
+    qualify run_no = max(run_no) over (partition by entry_id)
+)
+select newest.entry_id, newest.number, newest.amount, bank_bookings.currency, false as is_undone
+from newest
+inner join bank_bookings on bank_bookings.entry_id = newest.entry_id
+union all
+select
+    bank_bookings.entry_id, coalesce(invoices.number, 'suspense'), -bank_bookings.amount,
+    bank_bookings.currency, true
+from bank_bookings
+semi join newest on newest.entry_id = bank_bookings.entry_id
+left join invoices on invoices.invoice_no = bank_bookings.invoice_no;
+
 -- name: is_unexplained
 -- Whether an entry of no payout tells of money that left, or that came back or was rejected, or that no
 -- detail of its entry, or no statement, has (rules.md#bank-verdicts).
@@ -110,13 +136,9 @@ returns as (
 ),
 payments as (
     select
-        payouts.number,
-        payouts.institution_id,
-        payouts.payout_no,
-        payouts.due_on,
+        payouts.number, payouts.institution_id, payouts.payout_no, payouts.due_on,
         payouts.withdrawn_at is not null as is_withdrawn,
-        count(said.entry_id) as entries,
-        coalesce(sum(said.moved), 0) as payments,
+        count(said.entry_id) as entries, coalesce(sum(said.moved), 0) as payments,
         coalesce(sum(said.moved * said.amount), 0) as moved_amount,
         case when bool_or(said.moved = 1) then 0 else any_value(payouts.amount) end
             as untold_amount,
@@ -134,20 +156,15 @@ payments as (
     from payouts
     left join said on said.payout_no = payouts.payout_no
     left join returns on returns.payout_no = payouts.payout_no
-    group by
-        payouts.number, payouts.institution_id, payouts.payout_no, payouts.due_on,
-        payouts.withdrawn_at
+    group by all
 ),
 told as (
     select
-        payments.number,
-        payments.institution_id,
-        max(payments.payout_no) as payout_no,
+        payments.number, payments.institution_id, max(payments.payout_no) as payout_no,
         arg_max_null(
             case when not payments.is_withdrawn then payments.due_on end, payments.payout_no
         ) as due_on,
-        sum(payments.entries) as entries,
-        sum(greatest(payments.payments, 0)) as payments,
+        sum(payments.entries) as entries, sum(greatest(payments.payments, 0)) as payments,
         sum(payments.moved_amount) filter (where payments.payments >= 1) as paid_amount,
         sum(payments.moved_amount) as moved_amount,
         coalesce(
@@ -168,12 +185,8 @@ told as (
     group by payments.number, payments.institution_id
 )
 select
-    statements.institution_id,
-    statements.statement_no,
-    statements.number,
-    statements.payable,
-    statements.currency,
-    statements.closed_at,
+    statements.institution_id, statements.statement_no, statements.number, statements.payable,
+    statements.currency, statements.closed_at,
     case
         when told.payments >= 2 and told.paid_amount > statements.payable
             and not told.is_in_another
@@ -191,11 +204,8 @@ select
     coalesce(told.payments, 0) = 0 and coalesce(told.came_back, false) as is_back,
     coalesce(told.paid_amount, 0) as paid_amount,
     coalesce(told.moved_amount, 0) as moved_amount,
-    coalesce(told.kept_amount, 0) as kept_amount,
-    coalesce(told.entries, 0) as entries,
-    told.bank_code,
-    told.booked_at,
-    told.payout_no,
+    coalesce(told.kept_amount, 0) as kept_amount, coalesce(told.entries, 0) as entries,
+    told.bank_code, told.booked_at, told.payout_no,
     cast(coalesce(told.due_on, cast(statements.closed_at as date)) as timestamp) as since_at
 from statements
 left join told using (number, institution_id)

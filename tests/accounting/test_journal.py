@@ -25,6 +25,7 @@ from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.row_kinds import REFUNDS
+from cardoffers_cli.payouts.allocating import allocate_receipt
 from cardoffers_cli.payouts.exporting import export_payout, withdraw_payout
 from cardoffers_cli.payouts.importing import import_bank_file
 from cardoffers_cli.refunds.apply import apply_refunds
@@ -107,6 +108,13 @@ def received(made: Job, amount: str, text: str, kind: str = "camt.053", ref: str
     path = made.path.with_name("receipts.xml")
     path.write_bytes(camt(receipt, kind=kind))
     import_bank_file(made, path)
+
+
+def allocated(made: Job, amount: str, *parts: str) -> None:
+    """Say which invoices the receipt of an amount pays."""
+    receipts = "from bank_entries where direction = 'credit' and message = 'camt.053'"
+    ((entry_id,),) = found(made, f"select entry_id::text {receipts} and amount = {amount}")
+    allocate_receipt(made, str(entry_id), parts, "their letter")
 
 
 def back(made: Job, bank: str, rows: str) -> None:
@@ -357,6 +365,47 @@ STORY: list[tuple[str, Callable[[Job], object], str]] = [
         not_explained ENTRY: suspense ENTRY -2.00
         """,
     ),
+    (
+        "08-04",
+        lambda made: allocated(made, "2.00", "INV-2026-000001=0.75", "INV-2026-000002=1.25"),
+        """
+        allocated ENTRY: merchants:billed bakery INV-2026-000002 -1.25
+        allocated ENTRY: merchants:billed butcher INV-2026-000001 -0.75
+        allocated ENTRY: suspense ENTRY 2.00
+        """,
+    ),
+    (
+        "08-05",
+        lambda made: allocated(made, "2.00", "INV-2026-000002=1.25", "suspense=0.75"),
+        """
+        allocated ENTRY: merchants:billed butcher INV-2026-000001 0.75
+        allocated ENTRY: suspense ENTRY -0.75
+        """,
+    ),
+    (
+        "08-05",
+        lambda made: allocated(made, "3.00", "suspense=3.00"),
+        """
+        allocated ENTRY: merchants:billed bakery INV-2026-000002 3.00
+        allocated ENTRY: suspense ENTRY -3.00
+        """,
+    ),
+    (
+        "08-06",
+        lambda made: allocated(made, "3.00", "INV-2026-000002=3.00"),
+        """
+        allocated ENTRY: merchants:billed bakery INV-2026-000002 -3.00
+        allocated ENTRY: suspense ENTRY 3.00
+        """,
+    ),
+    (
+        "08-06",
+        lambda made: allocated(made, "2.00", "suspense=2.00"),
+        """
+        allocated ENTRY: merchants:billed bakery INV-2026-000002 1.25
+        allocated ENTRY: suspense ENTRY -1.25
+        """,
+    ),
 ]
 """The day, what is done then, and the lines that it posts, each behind its event and document."""
 
@@ -424,9 +473,14 @@ def expected_balances(store: Store) -> dict[tuple[Any, ...], Decimal]:
     for bank, number, currency, amount in select(store, STATED):
         sums.add("institutions:open", bank, None, currency, amount)
         sums.add("institutions:due", bank, number, currency, -amount)
-    for shop, item, entry_id, amount in select(store, RECEIPTS):
-        account = "merchants:billed" if item else "suspense"
-        sums.add(account, shop, item or entry_id, "GBP", -amount)
+    said, shops = select(store, ALLOCATED), dict(select(store, SHOPS_OF))
+    for _, item, entry_id, amount in select(store, RECEIPTS):
+        newest = max((run for run, entry, *_ in said if entry == entry_id), default=0)
+        parts = {number: part for run, _, number, part in said if run == newest}
+        for number, part in (parts or {item or "suspense": amount}).items():
+            account = "suspense" if number == "suspense" else "merchants:billed"
+            own = entry_id if number == "suspense" else number
+            sums.add(account, shops.get(number), own, "GBP", -part)
         sums.add("bank", None, None, "GBP", amount)
     add_payments(store, sums)
     return {key: amount for key, amount in sums.items() if amount}
@@ -480,6 +534,8 @@ select merchant_id, number, cast(entry_id as text), bank_entries.amount
 from bank_entries left join invoices on number = payment_id
 where status = 'booked' and direction = 'credit' and message = 'camt.053'
 """
+ALLOCATED = "select run_no, cast(entry_id as text), number, amount from bank_allocations"
+SHOPS_OF = "select number, merchant_id from invoices"
 PAYMENTS = """
 select institution_id, number, payment_id, currency, amount, withdrawn_at is not null from payouts
 """

@@ -47,6 +47,7 @@ ready     0  0  reconcile
 ready     5  5  reconcile accept latest --reason receipt
 ready     5  5  watch accept latest --reason holiday
 ready     0  0  bank import bank.csv
+ready     5  5  bank allocate 12345678 --to suspense=1.00 --reason letter
 payable   0  0  payout export --statement LARKMERE-2026-000001 --form csv -o pay --config payer.toml
 paid      0  4  payout withdraw LARKMERE-2026-000001 --reason 'an old account'
 returned  0  0  payout export --statement LARKMERE-2026-000001 -o pay --config payer.toml {again}

@@ -38,7 +38,7 @@ tester  0  key rotate {key} --overlap 1d
 tester  0  key revoke {key} --yes
 tester  0  webhook rotate-secret -i larkmere
 tester  0  import few.csv -i larkmere --yes-it-is
-tester  0  bank import bank.mt940
+tester  0  bank allocate {receipt} --to suspense=40.00 --reason letter
 tester  0  file undo latest --reason wrong --yes
 tester  3  privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
 tester  0  institution set larkmere --legal-hold on
@@ -98,6 +98,7 @@ legal_hold_changed      audit_log            new_value='off'       audit_no=999,
 numbers_declared        institutions         numbers=null          -
 payout_exported         payouts              due_on='2020-1-1'     payout_no=9,payment_id=9,number=9
 payout_withdrawn        payouts              withdrawn_by='eve'    -
+receipt_allocated       bank_allocations     actor='eve'           entry_id=uuid()
 redemptions_reversed    ledger_moves         actor='eve'           status='reversed',run_no=1
 refund_dismissed        refund_dismissals    actor='eve'           refund_no=99
 refund_linked           refund_links         amount=1              refund_no=99,how='person'

@@ -120,6 +120,7 @@ LINES = """
 3 ~ bank import wrong.csv
 0 ~ bank import bank.mt940
 0   bank list --unknown
+0   bank allocate {receipt} --to INV-2026-000001=1.00 --to suspense=39.00 --reason 'their letter'
 0   webhook set -i larkmere --url https://hooks.larkmere.example/ --from all
 0 ~ webhook send
 0 ~ webhook retry --failed
@@ -299,6 +300,7 @@ def _made() -> Place:
         _run(f"institution set tarnhollow --account {ACCOUNT}")
         _run(f"payout export --statement {PAYABLE} --form csv -o pay --config payer.toml")
         _run("bank import bank.csv")
+        _run("bank import bank.mt940")
         _run("institution set tarnhollow --approvals on --approval-limit 100")
         _approve_paying_again()
         _ask("institution set tarnhollow --approvals off")
@@ -356,7 +358,8 @@ transaction_ref = {column = "Beleg"}
     "RENT,booked,100.00,GBP,2026-10-09,,B-1\n"
     f"{PAYABLE},rejected,74.00,GBP,2026-10-10,AC04,B-2\n",
     "bank.mt940": ":20:S\n:25:20201555555555\n:28C:1/1\n:60F:C261008GBP100,00\n"
-    ":61:2610091009D100,00NTRFRENT//B-1\n:62F:C261009GBP0,00\n-\n",
+    ":61:2610091009D100,00NTRFRENT//B-1\n:61:2610091009C40,00NTRFNONREF//B-2\n"
+    ":62F:C261009GBP40,00\n-\n",
     "dirty/merchants.csv": "merchant_id,name,category\nno,No,food\n",
 }
 """Files that something is wrong with."""
@@ -389,6 +392,7 @@ def _ids() -> dict[str, str]:
     (approval,) = _run("approve list --state pending")
     (finding,) = _run("reconcile list --state open --limit 1")
     (watched,) = _run("watch list")
+    (receipt,) = [each for each in _run("bank list") if each["invoice"]]
     return {
         "sent": event["redemption_id"],
         "redemption": redemption["id"],
@@ -400,4 +404,5 @@ def _ids() -> dict[str, str]:
         "approval": approval["approval_id"],
         "finding": finding["finding_id"],
         "watched": watched["finding_id"],
+        "receipt": receipt["entry_id"],
     }

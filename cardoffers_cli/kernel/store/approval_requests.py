@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid5
 
 from cardoffers_cli.kernel.store import acts
+from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions
 from cardoffers_cli.kernel.store.runs import machine_at, run_record
 from cardoffers_cli.kernel.words.approvals import (
     ACTIONS,
@@ -186,6 +187,19 @@ def require_approval(
     )
     log_approval(store, "approval_used", newest, now=moment, actor=run.actor)
     return "used"
+
+
+def who_decides(store: Store, institution: str | None = None) -> Institution:
+    """Return whose approvals something needs: its institution's.
+
+    What is of none needs those of the strictest institution that wants any (rules.md#four-eyes).
+    """
+    if institution is not None:
+        return find_institution(store, institution)
+    return min(
+        list_institutions(store),
+        key=lambda owner: (owner.approvals != ON, owner.approval_limit or 0, owner.slug),
+    )
 
 
 def asked_before(

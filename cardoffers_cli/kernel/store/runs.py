@@ -35,7 +35,7 @@ _MOVE_MONEY = (
     *("statement_close", "invoice_close"),
 )
 """The kinds of runs that post what they did themselves."""
-_MOVE_PAYMENTS = ("payout_export", "payout_withdraw", "bank_import")
+_MOVE_PAYMENTS = ("payout_export", "payout_withdraw", "bank_import", "bank_allocate")
 """The kinds of runs that post what became known of payments, whichever run did it."""
 
 

@@ -897,7 +897,8 @@ create table bank_entries (
     bank_ref varchar,
     entry_no bigint,  -- in the order in which they came; verdicts name it
     message varchar,  -- camt.052 to camt.054, pain.002, nacha, csv, mt940 or bai2
-    account varchar  -- the end of the number of the service's own account, where it is told
+    account varchar,  -- the end of the number of the service's own account, where it is told
+    payer_id uuid  -- the merchant whose name is in that of who paid, or in the text
 );
 
 -- name: bank_statements
@@ -913,6 +914,18 @@ create table bank_statements (
     opening decimal(38, 4),
     closing decimal(38, 4),
     is_proved boolean not null  -- its entries come to its balances
+);
+
+-- name: bank_allocations
+-- Which invoices a receipt pays, as a person says: the newest run of an entry counts.
+-- Grain: one row per run, entry and invoice. Append only.
+create table bank_allocations (
+    run_no bigint not null,
+    entry_id uuid not null,
+    number varchar not null,  -- of the invoice, or `suspense`
+    amount decimal(38, 4) not null,
+    actor varchar not null,
+    reason varchar not null
 );
 
 -- The journal: what was done to money, by account (rules.md#double-entry-journal)

@@ -286,6 +286,11 @@ select 'bank_file_taken', run_no, null, 'bank file ' || bank_file_no, sha256(con
 ))
 from bank_files
 union all
+select 'receipt_allocated', max(run_no), null, cast(entry_id as varchar),
+    sha256(string_agg(row_sha256(bank_allocations) order by run_no, number))
+from bank_allocations
+group by entry_id
+union all
 select 'approval_' || act.kind, null, institution_id, cast(approval_id as varchar), act.digest
 from approvals, (values
     ('requested', values_sha256(row(number, action, amount, currency, digest, maker, requested_at,

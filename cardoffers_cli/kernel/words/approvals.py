@@ -37,6 +37,7 @@ ACTIONS = {
     "statement_close": Action("Closing a statement with open findings", has_limit=False),
     "payout_export": Action("Exporting a payout", has_limit=False),
     "payout_withdraw": Action("Withdrawing a payout", has_limit=False),
+    "receipt_allocate": Action("Allocating a receipt", has_limit=True),
     "account_set": Action("Changing the account of an institution", has_limit=False),
     "refund_dismiss": Action("Dismissing a refund", has_limit=True),
     "cardholder_erase": Action("Erasing a cardholder", has_limit=False),

@@ -46,6 +46,7 @@ class BankEntry:
     `accepted`, `pending` and `notice` moved no money. `payment_id` is the end-to-end id, `trace`
     the trace number of NACHA, `bank_ref` the bank's own reference, of a detail before that of its
     entry. `booked_at` is naive UTC; `account` is as `account_of` has it.
+    `payer` is text with the name of who paid, of which nothing is kept but which merchant it is.
     """
 
     message: Message
@@ -60,6 +61,7 @@ class BankEntry:
     code: str | None = None
     bank_ref: str | None = None
     account: str | None = None
+    payer: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

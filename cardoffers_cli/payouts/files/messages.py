@@ -188,6 +188,7 @@ def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) ->
         code=text_at(payment, "RtrInf/Rsn/Cd", "RtrInf/Rsn/Prtry"),
         bank_ref=reference_of(text_at(payment, "Refs/AcctSvcrRef"))
         or reference_of(text_at(entry, "AcctSvcrRef")),
+        payer=text_at(payment, "RltdPties/Dbtr/Nm", "RltdPties/Dbtr/Pty/Nm", "RmtInf/Ustrd"),
     )
 
 

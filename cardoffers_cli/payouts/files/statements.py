@@ -161,6 +161,7 @@ def _entry(proof: StatementProof, line: _Line, currency: str, place: str) -> Ban
         code=next((word for word in _CODE.findall(apart) if is_back and word in MEANINGS), None),
         bank_ref=reference_of(line.bank_ref),
         account=proof.account,
+        payer=whole,
     )
 
 
