@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ class BankAccount(Record):
 
     account: str
     holder: str
+    address: str | None = None
 
     @property
     def masked(self) -> str:
@@ -38,6 +40,7 @@ def find_account(store: Store, institution_id: UUID) -> BankAccount | None:
 
 
 NONE = "none"
+_ADDRESS = re.compile(r"[^,]*[A-Za-z][^,]*, ?[A-Z]{2}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +49,7 @@ class AccountOptions:
 
     account: str | None
     holder: str | None
+    address: str | None = None
 
 
 def change_account(
@@ -69,7 +73,8 @@ def change_account(
         subject=now.masked if now else NONE,
         details={
             name: [getattr(before, name, None), getattr(now, name, None)]
-            for name in ("account", "holder")
+            for name in ("account", "holder", "address")
+            if name != "address" or any(getattr(each, name, None) for each in (before, now))
         },
         dry_run=dry_run,
     )
@@ -82,6 +87,8 @@ def change_account(
         changes["account"] = (before and before.masked, now and now.masked)
     if (before and before.holder) != (now and now.holder):
         changes["account_holder"] = (before and before.holder, now and now.holder)
+    if (before and before.address) != (now and now.address):
+        changes["account_address"] = (before and before.address, now and now.address)
     return record_changes(store, institution, changes, run, event="account_changed"), approval
 
 
@@ -93,6 +100,13 @@ def _wanted(
     current = before.account if before else None
     account = parse_account(options.account).text if options.account else current
     holder = options.holder or (before.holder if before else institution.name)
+    address = (options.address or (before and before.address) or NONE).strip()
+    if address != NONE and not _ADDRESS.fullmatch(address):
+        raise UsageError(
+            f"{address} is no town and country.",
+            code="account_address_invalid",
+            hint='Write the town, and the two letters of its country: "London, GB".',
+        )
     if account is None:
         raise UsageError(
             "There is a holder, and no account.",
@@ -105,4 +119,5 @@ def _wanted(
             code="account_holder_invalid",
             hint="Write the name in Latin letters, as the bank has it.",
         )
-    return BankAccount(account=account, holder=holder.strip())
+    given = None if address == NONE else address
+    return BankAccount(account=account, holder=holder.strip(), address=given)

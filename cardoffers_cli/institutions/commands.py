@@ -46,7 +46,8 @@ def limit(value: str | None) -> Decimal | str | None:
 
 
 IF_ANY = (
-    *("tax_id", "tax_note", "numbers", "account", "account_holder", "watch", "expects"),
+    *("tax_id", "tax_note", "numbers", "account", "account_holder", "account_address"),
+    *("watch", "expects"),
     *("holidays", "legal_hold", "shares_tokens_with"),
 )
 """What is shown of one institution, where there is any."""
@@ -174,6 +175,9 @@ def set_(
         str | None,
         option("Where it is paid: IBAN/BIC, an IBAN alone, or ROUTING/NUMBER; none."),
     ] = None,
+    account_address: Annotated[
+        str | None, option("Town and country of the holder, as 'London, GB'; for abroad.")
+    ] = None,
     account_holder: Annotated[
         str | None, option("Whose account that is [the institution's name].")
     ] = None,
@@ -253,8 +257,8 @@ def set_(
         if value is not None
     }
     paid_to = None
-    if account or account_holder:
-        paid_to = AccountOptions(account=account, holder=account_holder)
+    if account or account_holder or account_address:
+        paid_to = AccountOptions(account=account, holder=account_holder, address=account_address)
     calendar = _calendar(expects, holidays)
     others = (layout, paid_to, watch, calendar, legal_hold, numbers, shares_tokens_with)
     if not values and not policy and not any(others):

@@ -52,8 +52,8 @@ _KIND = "institutions"
 class InstitutionDetails(
     Record,
     sheet="* approvals approval_limit webhook_events credit_days -minor_unit -tax_id -tax_note"
-    " -numbers -account -account_holder -watch -expects -holidays -legal_hold -shares_tokens_with"
-    " -changes -approval -dry_run",
+    " -numbers -account -account_holder -account_address -watch -expects -holidays -legal_hold"
+    " -shares_tokens_with -changes -approval -dry_run",
 ):
     """An institution with its program, under the names its catalogue file has.
 
@@ -86,6 +86,7 @@ class InstitutionDetails(
     numbers: str | None = if_any()
     account: str | None = if_any()
     account_holder: str | None = if_any()
+    account_address: str | None = if_any()
     watch: str | None = if_any()
     expects: str | None = if_any()
     holidays: str | None = if_any()
@@ -257,6 +258,7 @@ def _whole(store: Store, institution: Institution) -> InstitutionDetails:
         more["legal_hold"] = hold
     if account := find_account(store, institution.id):
         more |= {"account": account.masked, "account_holder": account.holder}
+        more |= {"account_address": account.address}
     if calendar := newest_calendar(store, institution.id):
         more |= {name: text or None for name, text in calendar_texts(calendar).items()}
     return InstitutionDetails(**{**_shown(institution), **more})

@@ -30,7 +30,7 @@ from cardoffers_cli.payouts.questions import (
     payout_states,
     withdraw,
 )
-from cardoffers_cli.payouts.rails import due_day
+from cardoffers_cli.payouts.rails import due_day, rail_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -302,6 +302,7 @@ def _make(
             "payer_account": payer.text,
             "holder": payment.payee.name,
             "account": payee.text,
+            **({"address": payment.payee.address} if payment.payee.address else {}),
             "due_on": payment.due_on.isoformat(),
             "decided_sha256": sha256(FORMS[form](payment.decided())).hexdigest(),
             **made_again,
@@ -379,13 +380,24 @@ def _payment(
             hint=f"Type `cardoffers institution set {owner.slug} --account IBAN/BIC`.",
         )
     today, payer = job.now.date(), _payer(job)
+    payee = Party(
+        name=account.holder, account=parse_account(account.account), address=account.address
+    )
+    is_needed = rail_of(statement.currency, payer.account, payee.account).needs_address
+    if is_needed and not account.address:
+        raise Refused(
+            f"The payment goes from {payer.account.country} to {payee.account.country}: the bank"
+            f" asks for the town and country of {owner.name}.",
+            code="address_missing",
+            hint=f'Type `cardoffers institution set {owner.slug} --account-address "Town, GB"`.',
+        )
     return Payment(
         payment_id=payment_id(statement.number, attempt),
         statement=statement.number,
         amount=statement.amount,
         currency=statement.currency,
         payer=payer,
-        payee=Party(name=account.holder, account=parse_account(account.account)),
+        payee=payee,
         trace_no=payout_no,
         made_at=job.now,
         due_on=due_day(today, due_on, statement.currency),

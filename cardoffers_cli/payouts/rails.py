@@ -27,16 +27,22 @@ _SATURDAY = 5
 
 
 class Rail(NamedTuple):
-    """The service level that a bank is asked for, if any, and who bears the charges (ISO 20022)."""
+    """The service level that a bank is asked for, if any, and who bears the charges (ISO 20022).
+
+    Across borders banks ask for town and country of who is paid, but for SEPA.
+    """
 
     service_level: str | None
     charge_bearer: str
+    needs_address: bool = False
 
 
 def rail_of(currency: str, payer: Account, payee: Account) -> Rail:
     """Return SEPA for euros between accounts in SEPA; else each side bears its own charges."""
     is_sepa = all(account.is_iban and account.number[:2] in SEPA for account in (payer, payee))
-    return Rail("SEPA", "SLEV") if currency == "EUR" and is_sepa else Rail(None, "SHAR")
+    if currency == "EUR" and is_sepa:
+        return Rail("SEPA", "SLEV")
+    return Rail(None, "SHAR", needs_address=payer.country != payee.country)
 
 
 def due_day(today: date, wanted: date | None, currency: str) -> date:

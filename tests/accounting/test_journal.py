@@ -81,7 +81,8 @@ def at_home(folder: Path) -> Job:
         links="institution cardholder offer\n" + "\n".join(links),
     )
     for bank, account in (("alder", BERLIN), ("brook", LONDON)):
-        set_institution(made, bank, {}, account=AccountOptions(account=account, holder=bank))
+        paid_to = AccountOptions(account=account, holder=bank, address="Berlin, DE")
+        set_institution(made, bank, {}, account=paid_to)
     return made
 
 

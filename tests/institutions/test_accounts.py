@@ -55,6 +55,41 @@ def test_an_account_is_a_setting_that_is_shown_masked(
 
 
 @pytest.mark.parametrize(
+    ("before", "given", "after"),
+    [
+        (None, "Berlin, DE", "Berlin, DE"),
+        ("Berlin, DE", None, "Berlin, DE"),
+        ("Berlin, DE", " Paris,FR ", "Paris,FR"),
+        ("Berlin, DE", "none", None),
+    ],
+)
+def test_an_address_is_a_setting_of_the_account(
+    made: Job, before: str | None, given: str | None, after: str | None
+) -> None:
+    for address in (before, given):
+        to = AccountOptions(account=None, holder=None, address=address)
+        result = set_institution(made, "alder", {}, account=to)
+    expected = [("account_address", before, after)] if before != after else []
+    assert expected == [(each.field, each.old_value, each.new_value) for each in result.changes]
+    shown = show_institution(made, "alder")
+    assert (after, "Alder plc", "DE89…3000") == (
+        *(shown.account_address, shown.account_holder),
+        shown.account,
+    )
+    set_institution(made, "alder", {}, account=AccountOptions(account=LONDON, holder=None))
+    assert after == show_institution(made, "alder").account_address
+
+
+@pytest.mark.parametrize("address", ["Berlin", "Berlin, de", "Berlin, DEU", ", DE", "東京, JP"])
+def test_an_address_has_a_town_and_a_country(made: Job, address: str) -> None:
+    before = kept(made)
+    to = AccountOptions(account=None, holder=None, address=address)
+    with pytest.raises(UsageError, match="is no town and country") as error:
+        set_institution(made, "alder", {}, account=to)
+    assert ("account_address_invalid", before) == (error.value.code, kept(made))
+
+
+@pytest.mark.parametrize(
     ("code", "account", "holder"),
     [
         ("account_invalid", "DE89370400440532013001", None),

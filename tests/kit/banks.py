@@ -42,8 +42,8 @@ def payment(**changes: Any) -> Payment:
     )
 
 
-def party(name: str, account: str, account_id: str | None = None) -> Party:
-    return Party(name=name, account=parse_account(account), account_id=account_id)
+def party(name: str, account: str, account_id: str | None = None, **more: str) -> Party:
+    return Party(name=name, account=parse_account(account), account_id=account_id, **more)
 
 
 def camt(*entries: str, kind: str = "camt.053", version: str = "001.08") -> bytes:

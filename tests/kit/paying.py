@@ -54,7 +54,8 @@ def close(made: Job, number: str = NUMBER, amount: str = "1234.50", currency: st
 def payable(folder: Path) -> Job:
     """Return a store with a statement of GBP 1234.50 that is not paid yet."""
     made = with_catalogue(folder)
-    set_institution(made, "alder", {}, account=AccountOptions(account=BERLIN, holder="Alder plc"))
+    account = AccountOptions(account=BERLIN, holder="Alder plc", address="Berlin, DE")
+    set_institution(made, "alder", {}, account=account)
     close(made)
     return made
 

@@ -26,6 +26,8 @@ PAYMENTS: dict[str, Any] = {
     "no_bic": {"payer": party("Offers", BERLIN)},
     "large": {"amount": Decimal("9999999999999.99")},
     "a_long_name": {"payee": party("Ä&<>'\"" * 40, LONDON)},
+    "abroad": {"payee": party("Alder", BERLIN, address="Frankfurt (Oder), DE")},
+    "a_long_town": {"payee": party("Alder", BERLIN, address=f"{'Ö&' * 30}, DE")},
     "a_long_id": {"payment_id": "X" * 35, "statement": f"{'X' * 64}-2026-000001"},
 }
 

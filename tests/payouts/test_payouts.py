@@ -118,6 +118,45 @@ def test_without_accounts_nothing_is_paid(made: Job) -> None:
     assert [] == kept(made)["payouts"]
 
 
+# The currency, the account that is paid, and its address: what is written of it, or why it is not
+ADDRESSES = """
+currency account address     form      written
+GBP      DE      Köln,_DE    pain.001  <PstlAdr><TwnNm>Koln</TwnNm><Ctry>DE</Ctry></PstlAdr>
+GBP      DE      Köln,_DE    csv       ,"Köln","DE"
+GBP      DE      -           pain.001  address_missing
+GBP      DE      -           csv       address_missing
+GBP      GB      -           pain.001  -
+GBP      GB      London,_GB  pain.001  -
+EUR      DE      -           pain.001  -
+EUR      DE      Köln,_DE    pain.001  -
+EUR      TR      -           pain.001  address_missing
+USD      US      -           pain.001  address_missing
+USD      US      Boston,_US  pain.001  <PstlAdr><TwnNm>Boston</TwnNm><Ctry>US</Ctry></PstlAdr>
+"""
+ABROAD = {"DE": BERLIN, "GB": LONDON, "TR": "TR330006100519786457841326", "US": BOSTON}
+
+
+@slow
+@pytest.mark.parametrize("line", read(ADDRESSES), ids=str)
+def test_across_borders_town_and_country_of_who_is_paid_are_written(
+    tmp_path: Path, line: dict[str, str]
+) -> None:
+    """rules.md#payouts"""
+    made = replace(with_catalogue(tmp_path), settings=settings(**RUN_BY))
+    address = (line["address"] or "").replace("_", " ") or None
+    to = AccountOptions(account=ABROAD[line["account"]], holder="Alder plc", address=address)
+    set_institution(made, "alder", {}, account=to)
+    close(made, currency=line["currency"])
+    if line["written"] == "address_missing":
+        with pytest.raises(Refused, match="asks for the town and country of") as error:
+            exported(made, line["form"])
+        assert ("address_missing", []) == (error.value.code, kept(made)["payouts"])
+        return
+    content = exported(made, line["form"]).decode()
+    assert bool(line["written"]) == ("PstlAdr" in content or line["form"] == "csv")
+    assert (line["written"] or "").replace('"', "") in content
+
+
 def test_a_dry_run_writes_nothing(made: Job) -> None:
     before = kept(made)
     to = made.path.with_name("payment")
@@ -152,6 +191,7 @@ CHANGED = [
     (f"payer_account was {LONDON} and is {LONDON[:22]}", {"payer_account": LONDON[:22]}, {}, {}),
     (f"account was {BERLIN} and is {BERLIN}/COBADEFF", {}, {"account": f"{BERLIN}/COBADEFF"}, {}),
     ("holder was Alder plc and is Alder Ltd", {}, {"holder": "Alder Ltd"}, {}),
+    ("address was Berlin, DE and is Bonn, DE", {}, {"address": "Bonn, DE"}, {}),
     ("due_on was 2026-06-02 and is 2030-01-02", {}, {}, {"due_on": date(2030, 1, 2)}),
 ]
 

@@ -27,27 +27,27 @@ ACCOUNTS = {
 }
 
 RAILS = """
-currency payer payee level bearer
-EUR      DE    FR    SEPA  SLEV
-EUR      DE    GB    SEPA  SLEV
-EUR      CH    DE    SEPA  SLEV
-EUR      GB    GB    SEPA  SLEV
-EUR      FR    CH    SEPA  SLEV
-EUR      DE    TR    -     SHAR
-EUR      TR    DE    -     SHAR
-EUR      TR    TR    -     SHAR
-EUR      DE    US    -     SHAR
-EUR      US    DE    -     SHAR
-EUR      BR    FR    -     SHAR
-GBP      GB    GB    -     SHAR
-GBP      DE    GB    -     SHAR
-GBP      GB    FR    -     SHAR
-USD      US    US2   -     SHAR
-USD      DE    US    -     SHAR
-USD      GB    DE    -     SHAR
-TRY      TR    TR    -     SHAR
-BRL      BR    BR    -     SHAR
-JPY      GB    DE    -     SHAR
+currency payer payee level bearer address
+EUR      DE    FR    SEPA  SLEV   -
+EUR      DE    GB    SEPA  SLEV   -
+EUR      CH    DE    SEPA  SLEV   -
+EUR      GB    GB    SEPA  SLEV   -
+EUR      FR    CH    SEPA  SLEV   -
+EUR      DE    TR    -     SHAR   yes
+EUR      TR    DE    -     SHAR   yes
+EUR      TR    TR    -     SHAR   -
+EUR      DE    US    -     SHAR   yes
+EUR      US    DE    -     SHAR   yes
+EUR      BR    FR    -     SHAR   yes
+GBP      GB    GB    -     SHAR   -
+GBP      DE    GB    -     SHAR   yes
+GBP      GB    FR    -     SHAR   yes
+USD      US    US2   -     SHAR   -
+USD      DE    US    -     SHAR   yes
+USD      GB    DE    -     SHAR   yes
+TRY      TR    TR    -     SHAR   -
+BRL      BR    BR    -     SHAR   -
+JPY      GB    DE    -     SHAR   yes
 """
 
 
@@ -55,7 +55,7 @@ JPY      GB    DE    -     SHAR
 def test_the_currency_and_both_accounts_decide(row: dict[str, str | None]) -> None:
     """rules.md#payouts"""
     payer, payee = (parse_account(ACCOUNTS[str(row[side])]) for side in ("payer", "payee"))
-    expected = Rail(row["level"], str(row["bearer"]))
+    expected = Rail(row["level"], str(row["bearer"]), needs_address=row["address"] == "yes")
     assert expected == rail_of(str(row["currency"]), payer, payee)
 
 

@@ -113,7 +113,8 @@ create table institution_accounts (
     institution_id uuid not null primary key,
     account varchar not null,  -- IBAN, IBAN/BIC or ROUTING/NUMBER
     holder varchar not null,
-    set_at timestamp not null
+    set_at timestamp not null,
+    address varchar  -- of the holder: town and country, as `London, GB`
 );
 
 -- name: institution_profiles

@@ -136,6 +136,7 @@ create or replace view act_rows as
 with events (field, kind) as (
     values
         ('account', 'account_changed'), ('account_holder', 'account_changed'),
+        ('account_address', 'account_changed'),
         ('approval_limit', 'approval_policy_changed'), ('approvals', 'approval_policy_changed'),
         ('clawback_days', 'refund_policy_changed'), ('hold_short', 'hold_short_changed'),
         ('legal_hold', 'legal_hold_changed'), ('numbers', 'numbers_declared'),
@@ -146,7 +147,7 @@ with events (field, kind) as (
 
 changes as (
     select
-        log.field in ('account_holder', 'name', 'tax_id', 'tax_note') as is_text,
+        log.field in ('account_holder', 'account_address', 'name', 'tax_id', 'tax_note') as is_text,
         coalesce(events.kind, 'settings_changed') as kind, log.institution_id, log.run_no,
         log.audit_no as place,
         values_sha256(row(log.audit_no, log.run_no, log.happened_at, log.actor, log.field, if(

@@ -39,6 +39,11 @@ class Account:
         return f"{self.bank}/{self.number}"
 
     @property
+    def country(self) -> str:
+        """The country of the bank, as two letters."""
+        return self.number[:2] if self.is_iban else "US"
+
+    @property
     def masked(self) -> str:
         """The account as it is shown."""
         if self.is_iban:

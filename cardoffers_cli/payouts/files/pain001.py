@@ -48,7 +48,7 @@ _DOCUMENT = """\
       <CdtTrfTxInf>
         <PmtId><InstrId>{payment_id}</InstrId><EndToEndId>{payment_id}</EndToEndId></PmtId>
         <Amt><InstdAmt Ccy="{currency}">{amount}</InstdAmt></Amt>{payee_agent}
-        <Cdtr><Nm>{payee}</Nm></Cdtr>
+        <Cdtr><Nm>{payee}</Nm>{address}</Cdtr>
         <CdtrAcct><Id>{payee_account}</Id></CdtrAcct>
         <RmtInf><Ustrd>{statement}</Ustrd></RmtInf>
       </CdtTrfTxInf>
@@ -59,6 +59,8 @@ _DOCUMENT = """\
 
 _SERVICE = "\n      <PmtTpInf><SvcLvl><Cd>{level}</Cd></SvcLvl></PmtTpInf>"
 _AGENT = "\n        <CdtrAgt><FinInstnId>{bank}</FinInstnId></CdtrAgt>"
+_ADDRESS = "<PstlAdr><TwnNm>{town}</TwnNm><Ctry>{country}</Ctry></PstlAdr>"
+_TOWN = 35
 _UNKNOWN_BANK = "<Othr><Id>NOTPROVIDED</Id></Othr>"
 
 
@@ -77,10 +79,13 @@ def write_pain001(payment: Payment) -> bytes:
         "payee": payment.payee.plain[:_NAME],
         "statement": payment.statement,
     }
+    town, country = payment.payee.town_and_country
+    address = _ADDRESS.format(town=escape(plain_name(town)[:_TOWN]), country=country)
     return _DOCUMENT.format(
         **{name: escape(value) for name, value in values.items()},
         service=_SERVICE.format(level=rail.service_level) if rail.service_level else "",
         charge_bearer=rail.charge_bearer,
+        address=address if rail.needs_address and town else "",
         payer_account=_account(payment.payer.account),
         payee_account=_account(payment.payee.account),
         payer_bank=_bank(payment.payer.account) or _UNKNOWN_BANK,
@@ -109,11 +114,21 @@ def _bank(account: Account) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Party:
-    """Who pays or is paid. `account_id` is what a bank of NACHA knows the payer by."""
+    """Who pays or is paid. `account_id` is what a bank of NACHA knows the payer by.
+
+    `address` is its town and country, as `London, GB`.
+    """
 
     name: str
     account: Account
     account_id: str | None = None
+    address: str | None = None
+
+    @property
+    def town_and_country(self) -> tuple[str, str]:
+        """Both apart; empty where there is no address."""
+        town, _, country = (self.address or "").rpartition(",")
+        return town.strip(), country.strip()
 
     @property
     def plain(self) -> str:
@@ -147,7 +162,7 @@ class Payment:
 
 COLUMNS = (
     *("payment_id", "statement", "amount", "currency", "due_on", "payer_name", "payer_account"),
-    *("payee_name", "payee_account", "made_at"),
+    *("payee_name", "payee_account", "made_at", "payee_town", "payee_country"),
 )
 
 
@@ -161,6 +176,7 @@ def write_listed(payment: Payment) -> bytes:
             *(payment.payment_id, payment.statement, payment.amount, payment.currency),
             *(payment.due_on, payment.payer.plain, payment.payer.account.text),
             *(payment.payee.plain, payment.payee.account.text, format_moment(payment.made_at)),
+            *payment.payee.town_and_country,
         )
     )
     return text.getvalue().encode()
