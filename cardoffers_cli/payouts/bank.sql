@@ -1,13 +1,10 @@
--- name: next_no
--- The number of the next file of a bank, from 1 on.
-select coalesce(max(bank_files.bank_file_no), 0) + 1
+-- name: next_file
+-- The number of the next file of a bank, from 1 on, and whether one of the same bytes was taken in before.
+-- Grain: one row.
+select
+    coalesce(max(bank_file_no), 0) + 1 as bank_file_no,
+    coalesce(bool_or(sha256 = $sha256), false) as is_known
 from bank_files;
-
--- name: is_known
--- Whether a file of the same bytes was taken in before.
-select count(*) > 0 as is_there
-from bank_files
-where sha256 = $sha256;
 
 -- name: keep_file
 -- Writes that a file was taken in.

@@ -24,19 +24,13 @@ from cardoffers_cli.kernel.words.errors import ConfigurationError, Refused, Usag
 from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.payouts.files.nacha import trace_of, write_nacha
 from cardoffers_cli.payouts.files.pain001 import Party, Payment, write_listed, write_pain001
-from cardoffers_cli.payouts.questions import (
-    find_payout,
-    payable_statement,
-    payout_states,
-    withdraw,
-)
+from cardoffers_cli.payouts.questions import find_payout, payable_statement, payout_states
 from cardoffers_cli.payouts.rails import due_day, rail_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
-    from typing import Any
 
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
@@ -173,11 +167,21 @@ def withdraw_payout(
                 currency=payment.currency,
                 dry_run=dry_run,
             )
-            by = {"actor": job.actor, "reason": why, "run_no": run.run_no}
-            withdraw(store, owner.id, payment, now=job.now, **by)
-            data = {"statement": number, **details}
-            of = {"payment_id": payment.payment_id}
-            _log(store, run, owner, "payout_withdrawn", data, **of)
+            store.execute(
+                "payouts/questions:withdraw",
+                payment_id=payment.payment_id,
+                institution_id=owner.id,
+                now=job.now,
+                actor=job.actor,
+                reason=why,
+                run_no=run.run_no,
+            )
+            acts.append(
+                *(store, "payout_withdrawn", run.by),
+                subject=payment.payment_id,
+                institution_id=owner.id,
+                details={"statement": number, **details},
+            )
             run.counts["statement"] = number
     return WithdrawnPayout.part(
         payment,
@@ -277,7 +281,6 @@ def _make(
     dry_run: bool,
 ) -> str | None:
     """Keep a payment of a statement, with what was written; return the state of its approval."""
-    payout_no = int(store.value("payouts/questions:next_no"))
     newest = find_payout(store, owner.id, statement.number)
     attempt = newest.attempt + 1 if newest else 1
     made_again = {"attempt": attempt, "reason": again} if newest else {}
@@ -285,9 +288,8 @@ def _make(
     prior = asked_before(store, run, owner, **of)
     if due_on is None and prior and date.fromisoformat(prior.details["due_on"]) >= job.now.date():
         due_on = date.fromisoformat(prior.details["due_on"])  # what is approved is that day
-    payment = _payment(
-        *(store, job, owner, statement), due_on=due_on, payout_no=payout_no, attempt=attempt
-    )
+    payment = _payment(store, job, owner, statement, due_on=due_on, attempt=attempt)
+    payout_no = payment.trace_no
     payer, payee = payment.payer.account, payment.payee.account
     content = FORMS[form](payment)
     digest = sha256(content).hexdigest()
@@ -332,28 +334,13 @@ def _make(
         actor=job.actor,
     )
     details = {"statement": statement.number, "form": form, "sha256": digest, **made_again}
-    _log(store, run, owner, "payout_exported", details, payment_id=payment.payment_id)
-    return approval
-
-
-def _log(
-    store: Store,
-    run: Run,
-    owner: Institution,
-    event: str,
-    data: Mapping[str, Any],
-    *,
-    payment_id: str,
-) -> None:
-    """Append what became of a payment of a statement to the security log."""
     acts.append(
-        store,
-        event,
-        run.by,
-        subject=payment_id,
+        *(store, "payout_exported", run.by),
+        subject=payment.payment_id,
         institution_id=owner.id,
-        details=data,
+        details=details,
     )
+    return approval
 
 
 def _payment(
@@ -363,7 +350,6 @@ def _payment(
     statement: PayableStatement,
     *,
     due_on: date | None,
-    payout_no: int,
     attempt: int,
 ) -> Payment:
     if statement.amount <= 0:
@@ -391,6 +377,7 @@ def _payment(
             code="address_missing",
             hint=f'Type `cardoffers institution set {owner.slug} --account-address "Town, GB"`.',
         )
+    (numbers,) = store.rows("payouts/questions:next", bank=payer.account.bank, day=today)
     return Payment(
         payment_id=payment_id(statement.number, attempt),
         statement=statement.number,
@@ -398,10 +385,10 @@ def _payment(
         currency=statement.currency,
         payer=payer,
         payee=payee,
-        trace_no=payout_no,
+        trace_no=numbers["payout_no"],
         made_at=job.now,
         due_on=due_day(today, due_on, statement.currency),
-        file_no=int(store.value("payouts/questions:of_day", bank=payer.account.bank, day=today)),
+        file_no=numbers["file_no"],
     )
 
 

@@ -76,8 +76,8 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImpo
         store.transaction(keep=not dry_run),
         run_record(store, kind="bank_import", now=job.now, actor=job.actor) as run,
     ):
-        is_known = bool(store.value("payouts/bank:is_known", sha256=file.sha256))
-        number = int(store.value("payouts/bank:next_no"))
+        (known,) = store.rows("payouts/bank:next_file", sha256=file.sha256)
+        number = int(known["bank_file_no"])
         store.execute(
             "payouts/bank:keep_file",
             bank_file_no=number,
@@ -95,7 +95,7 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImpo
             file=file.name,
             form=file.form,
             sha256=file.sha256,
-            already_imported=is_known,
+            already_imported=known["is_known"],
             entries=taking.entries,
             new=taking.new,
             known=taking.entries - taking.new,

@@ -97,36 +97,15 @@ def find_payout(store: Store, institution_id: UUID, number: str) -> StoredPaymen
     return store.record(StoredPayment, "payouts/questions:find", **of)
 
 
-def payout_states(
-    store: Store,
-    moment: datetime,
-    *,
-    institution_id: UUID | None = None,
-    number: str | None = None,
-    withdrawn: bool = False,
-    limit: int | None = None,
-) -> list[PayoutState]:
-    """Return what is paid of statements, of an institution or of all, the newest first.
+def payout_states(store: Store, moment: datetime, **asked: Any) -> list[PayoutState]:
+    """Return what is paid of statements, the newest first: of an `institution_id`, a `number`.
 
-    With `withdrawn` payments follow their statement that were.
+    With `withdrawn` payments follow their statement that were; `limit` says how many there are.
     """
+    every = {**dict.fromkeys(("institution_id", "number", "limit")), "withdrawn": False}
     return store.records(
-        PayoutState,
-        "payouts/questions:states",
-        moment=moment,
-        institution_id=institution_id,
-        number=number,
-        withdrawn=withdrawn,
-        limit=limit,
+        PayoutState, "payouts/questions:states", moment=moment, **{**every, **asked}
     )
-
-
-def withdraw(
-    store: Store, institution_id: UUID, payout: StoredPayment, *, now: datetime, **by: Any
-) -> None:
-    """Write that a payment was withdrawn; `by` has actor, reason and run_no."""
-    of = {"institution_id": institution_id, "payment_id": payout.payment_id}
-    store.execute("payouts/questions:withdraw", **of, now=now, **by)
 
 
 # What banks said, kept entry by entry (rules.md#bank-entries): take more in, list it.
@@ -162,24 +141,12 @@ class BankEntryRow(Record):
     entries: int
 
 
-def list_entries(
-    store: Store,
-    *,
-    institution_id: UUID | None = None,
-    number: str | None = None,
-    entry_no: int | None = None,
-    entry_id: str | None = None,
-    unknown: bool = False,
-    limit: int | None = None,
-) -> list[BankEntryRow]:
-    """Return what banks said, the newest first; `unknown` asks for what no payout explains."""
+def list_entries(store: Store, **asked: Any) -> list[BankEntryRow]:
+    """Return what banks said, the newest first; `unknown` asks for what no payout explains.
+
+    So `institution_id`, `number`, `entry_no`, how an `entry_id` begins, and `limit`.
+    """
+    every = dict.fromkeys(("institution_id", "number", "entry_no", "entry_id", "limit"))
     return store.records(
-        BankEntryRow,
-        "payouts/bank:listed",
-        institution_id=institution_id,
-        number=number,
-        entry_no=entry_no,
-        entry_id=entry_id,
-        unknown=unknown,
-        limit=limit,
+        BankEntryRow, "payouts/bank:listed", **{**every, "unknown": False, **asked}
     )

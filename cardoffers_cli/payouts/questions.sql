@@ -22,18 +22,15 @@ where payouts.institution_id = $institution_id
 order by payouts.attempt desc
 limit 1;
 
--- name: next_no
--- The number of the next payout, from 1 on.
-select coalesce(max(payouts.payout_no), 0) + 1
+-- name: next
+-- The number of the next payout, from 1 on, and how many NACHA files of a bank of the payer were written
+-- on a day. Grain: one row.
+select
+    coalesce(max(payout_no), 0) + 1 as payout_no,
+    count(*) filter (
+        form = 'nacha' and starts_with(trace, $bank[:8]) and cast(exported_at as date) = $day
+    ) as file_no
 from payouts;
-
--- name: of_day
--- How many NACHA files of a bank of the payer were written on a day.
-select count(*)
-from payouts
-where payouts.form = 'nacha'
-    and starts_with(payouts.trace, $bank[:8])
-    and cast(payouts.exported_at as date) = $day;
 
 -- name: withdraw
 -- Writes that a payment of an institution was withdrawn; the first time counts.

@@ -19,6 +19,7 @@ from cardoffers_cli.payouts.questions import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from cardoffers_cli.kernel.store.job import Job
 
@@ -81,21 +82,12 @@ def show_payout(job: Job, number: str) -> PayoutDetails:
     return PayoutDetails(**first, bank=[_entry(entry) for entry in entries], withdrawn=withdrawn)
 
 
-def bank_entries(
-    job: Job,
-    institution: str | None,
-    *,
-    number: str | None = None,
-    unknown: bool = False,
-    limit: int | None = None,
-) -> list[ListedBankEntry]:
-    """Return what banks said, the newest first; `unknown` asks for what no payout explains."""
+def bank_entries(job: Job, institution: str | None, **asked: Any) -> list[ListedBankEntry]:
+    """Return what banks said, of an institution or of all, as asked of `list_entries`."""
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution).id if institution else None
-        entries = list_entries(
-            store, institution_id=owner, number=number, unknown=unknown, limit=limit
-        )
+        entries = list_entries(store, institution_id=owner, **asked)
     return [_entry(entry) for entry in entries]
 
 

@@ -100,7 +100,7 @@ where (redemption_no % 100 = 0) = $is_late
 PAID = (
     """
     insert into institution_accounts
-    select institution_id, 'DE89370400440532013000', 'Alder', $noon
+    select institution_id, 'DE89370400440532013000', 'Alder', $noon, null
     from institutions where slug = 'alder'
     """,
     """

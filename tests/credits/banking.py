@@ -118,7 +118,7 @@ class Months:
         self.entries: list[Row] = []
         for slug in slugs:
             store.connection.execute(
-                "insert into institution_accounts values ($1, 'X', 'X', timestamp '2026-01-01')",
+                "insert into institution_accounts values ($1, 'X', 'X', '2026-01-01', null)",
                 [uid(slug)],
             )
 
@@ -210,7 +210,7 @@ class Months:
     def answer(self, now: datetime, said: list[Row]) -> None:
         """Let the bank say so of payments, or of what is none."""
         run_no = write_run(self.store, kind="bank_import", now=now, actor="t", counts={})
-        of = {"bank_file_no": int(self.store.value("payouts/bank:next_no"))}
+        of = {"bank_file_no": int(self.store.value("payouts/bank:next_file", sha256="x"))}
         file = {"file_name": "f", "form": "csv", "sha256": "x", "received_at": now}
         self.store.execute("payouts/bank:keep_file", **of, **file, run_no=run_no)
         for each in said:
