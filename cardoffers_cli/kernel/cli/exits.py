@@ -108,7 +108,17 @@ def ending_of(error: BaseException) -> Ending:
         case errors.CardoffersError():
             return Ending(exit_code_of(error), error.code, error.message, error.hint, error.details)
         case typer.TyperException():
-            return _usage(error)
+            context = getattr(error, "ctx", None)
+            hint = f"See `{context.command_path} --help`." if context else None
+            if "--institution" in getattr(getattr(error, "param", None), "opts", ()):
+                hint = "Add -i INST; `cardoffers institution list` shows the institutions."
+            # Of a mistyped option it is said as of a command.
+            near = getattr(error, "possibilities", None)
+            text = f"{error.message}. {did_you_mean(near)}" if near else error.format_message()
+            message = text.replace(_PYDANTIC, "")
+            return Ending(
+                2, "usage", message if message.endswith((".", "?")) else f"{message}.", hint
+            )
         case Terminated():
             return Ending(143, "terminated", "Terminated.", "Run it again to finish.")
         case KeyboardInterrupt() | typer.Abort():
@@ -224,17 +234,6 @@ def on_ctrl_c(act: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _usage(error: typer.TyperException) -> Ending:
-    context = getattr(error, "ctx", None)
-    hint = f"See `{context.command_path} --help`." if context else None
-    if "--institution" in getattr(getattr(error, "param", None), "opts", ()):
-        hint = "Add -i INST; `cardoffers institution list` shows the institutions."
-    near = getattr(error, "possibilities", None)  # of a mistyped option, said as of a command
-    text = f"{error.message}. {did_you_mean(near)}" if near else error.format_message()
-    message = text.replace(_PYDANTIC, "")
-    return Ending(2, "usage", message if message.endswith((".", "?")) else f"{message}.", hint)
 
 
 def _unforeseen(error: BaseException) -> Ending:

@@ -7,7 +7,7 @@ beside the code.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from importlib.resources import files
 from typing import Annotated, Any
 
@@ -26,7 +26,6 @@ from cardoffers_cli.kernel.words.findings import (
     DROP_CODES,
     FILE_CODES,
     PICKUP_CODES,
-    Code,
 )
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.payouts.bank_codes import REASONS
@@ -171,10 +170,31 @@ def _show_finding(context: CommandContext, code: str) -> None:
             hint=did_you_mean(nearest(code, [*KNOWN, *REASONS]))
             or "`cardoffers help findings` lists them.",
         )
-    document = _document(finding)
+    example = finding.example
+    document = {
+        "code": finding.code,
+        "level": finding.level,
+        "summary": finding.summary,
+        "fix": finding.fix,
+        "why": finding.why,
+        "header": example.header or None if example else None,
+        "bad": example.bad if example else None,
+        "mended": example.mended if example else None,
+    }
     blocks = [Sheet("findings", tuple(map(Column, MEANING)), [document])]
     if finding.example:
-        blocks.append(Sheet("example", EXAMPLE, _lines(document), title="Example"))
+        blocks.append(
+            Sheet(
+                "example",
+                EXAMPLE,
+                [
+                    {"part": part, "line": line}
+                    for part in ("header", "bad", "mended")
+                    for line in (document[part] or "").splitlines()
+                ],
+                title="Example",
+            )
+        )
     context.show([document], *blocks)
 
 
@@ -190,30 +210,6 @@ KNOWN = {
 
 Beside them are the codes that banks give for payments (`payouts/bank_codes.py`).
 """
-
-
-def _document(code: Code) -> Mapping[str, Any]:
-    """Return what a code means as one row, the example's lines as they are."""
-    example = code.example
-    return {
-        "code": code.code,
-        "level": code.level,
-        "summary": code.summary,
-        "fix": code.fix,
-        "why": code.why,
-        "header": example.header or None if example else None,
-        "bad": example.bad if example else None,
-        "mended": example.mended if example else None,
-    }
-
-
-def _lines(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the example line by line: which part it is of, and its text."""
-    return [
-        {"part": part, "line": line}
-        for part in ("header", "bad", "mended")
-        for line in (document[part] or "").splitlines()
-    ]
 
 
 _TITLE = """# Commands
@@ -241,22 +237,18 @@ def _command(command: Any, name: str, parent: Any) -> Iterator[str]:
     ctx = command.context_class(command, info_name=name, parent=parent)
     yield f"### {ctx.command_path}\n"
     yield f"```text\n{' '.join([ctx.command_path, *command.collect_usage_pieces(ctx)])}\n```\n"
-    yield from _prose(help_of(ctx))
-    own = [param for param in command.get_params(ctx) if param not in everywhere_params()]
-    yield from _table("Arguments", [param for param in own if _is_argument(param)], ctx)
-    yield from _table("Options", [param for param in own if not _is_argument(param)], ctx)
-    for child in getattr(command, "commands", ()):
-        yield from _command(command.get_command(ctx, child), child, ctx)
-
-
-def _prose(text: str) -> Iterator[str]:
-    """Yield a docstring's paragraphs; an indented one, the examples, as code."""
-    for paragraph in text.partition("\f")[0].strip().split("\n\n"):
+    # An indented paragraph, the examples, is code.
+    for paragraph in help_of(ctx).partition("\f")[0].strip().split("\n\n"):
         lines = paragraph.split("\n")
         if paragraph.startswith("  "):
             yield "\n".join(["```sh", *(line.strip() for line in lines), "```\n"])
         elif paragraph.strip():
             yield f"{paragraph.strip()}\n"
+    own = [param for param in command.get_params(ctx) if param not in everywhere_params()]
+    yield from _table("Arguments", [param for param in own if _is_argument(param)], ctx)
+    yield from _table("Options", [param for param in own if not _is_argument(param)], ctx)
+    for child in getattr(command, "commands", ()):
+        yield from _command(command.get_command(ctx, child), child, ctx)
 
 
 def _table(title: str, params: list[Any], ctx: Any) -> Iterator[str]:

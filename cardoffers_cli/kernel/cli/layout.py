@@ -80,7 +80,17 @@ def markdown_lines(blocks: Sequence[Block]) -> Iterator[str]:
         if position:
             yield ""
         if isinstance(block, Sheet):
-            yield from _markdown_sheet(block)
+            yield from _markdown_title(block.title)
+            columns = block.for_people().columns
+            marks = ("---:" if column.kind in NUMBERS else "---" for column in columns)
+            yield _markdown_row([column.heading for column in columns])
+            yield f"| {' | '.join(marks)} |"
+            rows, note = block.told()
+            for row in rows:
+                yield _markdown_row([column.seen(row) for column in columns])
+            if note:
+                yield ""
+                yield note
         else:
             yield from _markdown_title(block.title)
             lines = map(_markdown_text, block.lines)
@@ -93,7 +103,21 @@ def plain_lines(blocks: Sequence[Block]) -> Iterator[str]:
         if position:
             yield ""
         if isinstance(block, Sheet):
-            yield from _plain_sheet(block)
+            from rich.cells import cell_len
+
+            if block.title:
+                yield visible(block.title)
+            columns, cells, note = _cells(block)
+            lines = [[column.heading for column in columns], *cells]
+            widths = [max(map(cell_len, cells)) for cells in zip(*lines, strict=True)]
+            for line in lines:
+                padded = []
+                for column, cell, width in zip(columns, line, widths, strict=True):
+                    space = " " * (width - cell_len(cell))
+                    padded.append(space + cell if column.kind in NUMBERS else cell + space)
+                yield "  ".join(padded).rstrip()
+            if note:
+                yield note
         else:
             yield from map(visible, [block.title, *block.lines] if block.title else block.lines)
 
@@ -269,38 +293,6 @@ def _print_records(console: Console, columns: Sequence[Column], rows: list[list[
             text = Text(cell, style=tone_of(column.name, cell))
             grid.add_row(Text(column.heading, style="bold"), text)
         console.print(grid)
-
-
-def _plain_sheet(sheet: Sheet) -> Iterator[str]:
-    from rich.cells import cell_len
-
-    if sheet.title:
-        yield visible(sheet.title)
-    columns, cells, note = _cells(sheet)
-    lines = [[column.heading for column in columns], *cells]
-    widths = [max(map(cell_len, cells)) for cells in zip(*lines, strict=True)]
-    for line in lines:
-        padded = []
-        for column, cell, width in zip(columns, line, widths, strict=True):
-            space = " " * (width - cell_len(cell))
-            padded.append(space + cell if column.kind in NUMBERS else cell + space)
-        yield "  ".join(padded).rstrip()
-    if note:
-        yield note
-
-
-def _markdown_sheet(sheet: Sheet) -> Iterator[str]:
-    yield from _markdown_title(sheet.title)
-    columns = sheet.for_people().columns
-    marks = ("---:" if column.kind in NUMBERS else "---" for column in columns)
-    yield _markdown_row([column.heading for column in columns])
-    yield f"| {' | '.join(marks)} |"
-    rows, note = sheet.told()
-    for row in rows:
-        yield _markdown_row([column.seen(row) for column in columns])
-    if note:
-        yield ""
-        yield note
 
 
 def _markdown_title(title: str | None) -> Iterator[str]:

@@ -200,7 +200,12 @@ class _Sender:
         started_at, begun = self.clock(), time.monotonic()
         status = wait_s = None
         try:
-            destination = self._destination(delivery.url)
+            # The form is checked once; what the name resolves to, with every connection.
+            url = delivery.url
+            if url not in self.destinations:
+                check_url(url, allow_insecure=self.limits.allow_insecure)
+                self.destinations[url] = prepare(url, HEADERS)
+            destination = self.destinations[url]
             signature = delivery.sign(int(started_at.replace(tzinfo=UTC).timestamp()))
             async with asyncio.timeout(self.limits.deadline_s):
                 reply = await self.transport.post(destination, signature, delivery.body)
@@ -223,13 +228,6 @@ class _Sender:
             started_at=started_at,
             duration_ms=round((time.monotonic() - begun) * 1000),
         )
-
-    def _destination(self, url: str) -> Destination:
-        """Check a URL's form once; what its name resolves to is checked with every connection."""
-        if url not in self.destinations:
-            check_url(url, allow_insecure=self.limits.allow_insecure)
-            self.destinations[url] = prepare(url, HEADERS)
-        return self.destinations[url]
 
     def _wanted_wait_s(self, reply: Reply) -> int | None:
         if reply.status not in _MAY_ASK_TO_WAIT:

@@ -223,7 +223,17 @@ class CheckedResolver(AbstractResolver):
             raise OSError("the name has no address")
         if not self._allow_insecure:
             refuse(addresses)
-        return [_result(host, address, port) for address in addresses]
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=0,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in addresses
+        ]
 
     async def close(self) -> None:
         """Do nothing: a resolver holds nothing."""
@@ -244,17 +254,6 @@ def open_socket(info: tuple[Any, ...], *, allow_insecure: bool) -> socket.socket
     new_socket = socket.socket(family, kind, protocol)
     new_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
     return new_socket
-
-
-def _result(host: str, address: str, port: int) -> ResolveResult:
-    return ResolveResult(
-        hostname=host,
-        host=address,
-        port=port,
-        family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-        proto=0,
-        flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-    )
 
 
 async def _in_thread(lookup: Lookup, name: str) -> Sequence[str]:

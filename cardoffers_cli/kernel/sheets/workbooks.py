@@ -47,18 +47,14 @@ def write_xlsx(sheets: Sequence[Sheet], out: BinaryIO, *, guarded: bool = True) 
                 if sheet.totals_by:
                     _Page(book, totals.sheet(), guarded=guarded).write()
         finally:
-            _close(book)
+            # A full disk is an error of the system as elsewhere.
+            from xlsxwriter import exceptions  # noqa: PLC0415
+
+            try:
+                book.close()
+            except exceptions.FileCreateError as error:
+                raise OSError(*error.args[0].args) from None
     out.write(draft.getbuffer())
-
-
-def _close(book: Any) -> None:
-    """Close a workbook and its drafts; a full disk is an error of the system as elsewhere."""
-    from xlsxwriter import exceptions  # noqa: PLC0415
-
-    try:
-        book.close()
-    except exceptions.FileCreateError as error:
-        raise OSError(*error.args[0].args) from None
 
 
 class _Page:
@@ -157,21 +153,18 @@ class Totals:
     def watched(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield the rows as they come, and add each up."""
         for row in rows:
-            self._add(row)
+            key = tuple(column.cell(row) for column in self._by)
+            if key not in self._groups:
+                first = {column.name: column.value(row) for column in self._by}
+                nothing = dict.fromkeys((column.name for column in self._money), Decimal(0))
+                self._groups[key] = {**first, "rows": 0, **nothing}
+            group = self._groups[key]
+            group["rows"] += 1
+            for column in self._money:
+                group[column.name] += column.value(row) or 0
             yield row
 
     def sheet(self) -> Sheet:
         """Return what was added up so far: a row for each group, and how many rows it has."""
         columns = (*self._by, Column("rows", kind="integer"), *self._money)
         return Sheet(self._name, columns, [group for _, group in sorted(self._groups.items())])
-
-    def _add(self, row: Row) -> None:
-        key = tuple(column.cell(row) for column in self._by)
-        if key not in self._groups:
-            first = {column.name: column.value(row) for column in self._by}
-            nothing = dict.fromkeys((column.name for column in self._money), Decimal(0))
-            self._groups[key] = {**first, "rows": 0, **nothing}
-        group = self._groups[key]
-        group["rows"] += 1
-        for column in self._money:
-            group[column.name] += column.value(row) or 0

@@ -228,7 +228,10 @@ class Interruptible:
     @contextmanager
     def statement(self) -> Iterator[None]:
         """Let a statement run in the block; raise `Interrupted` if it may not, or not on."""
-        self._begin()
+        with self._lock:
+            if self._is_interrupted:
+                raise Interrupted
+            self._runs = True
         try:
             yield
         except duckdb.InterruptException:
@@ -245,12 +248,6 @@ class Interruptible:
             is_first, self._is_interrupted = not self._is_interrupted, True
             if is_first and self._runs:
                 Thread(target=self._insist, name="interrupt").start()
-
-    def _begin(self) -> None:
-        with self._lock:
-            if self._is_interrupted:
-                raise Interrupted
-            self._runs = True
 
     def _insist(self) -> None:
         while self._interrupted_again():

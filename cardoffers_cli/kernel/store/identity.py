@@ -53,7 +53,18 @@ def check(store: Path, mounts: Path = _MOUNTS) -> None:
             hint="Name the file of the store with --store.",
         )
     if file_stat.st_nlink > 1 and not _undone(store):
-        raise _linked(store, store.stat().st_nlink)
+        names = store.stat().st_nlink
+        name, folder = shlex.quote(str(store)), shlex.quote(str(store.parent))
+        raise Refused(
+            f"{store} has {names} names (hard links): each would be a store, with a lock and a "
+            "journal of its own, and both would settle the same entries.",
+            code="store_linked",
+            hint=f"`find {folder} -xdev -samefile {name}` finds the others in this folder, and with"
+            " `/` in its place on the whole disk. Remove them, or make a copy of them first, then"
+            " run it again.",
+            file=str(store),
+            links=names,
+        )
     if _is_mount(store, mounts):
         raise _mounted(store)
 
@@ -107,20 +118,6 @@ def _is_mount(store: Path, mounts: Path) -> bool:
     name = str(store.absolute()).replace("\\", "\\134").replace(" ", "\\040")
     name = name.replace("\t", "\\011").replace("\n", "\\012")
     return any(line.split(" ")[_MOUNT_POINT] == name for line in lines)
-
-
-def _linked(store: Path, names: int) -> Refused:
-    name, folder = shlex.quote(str(store)), shlex.quote(str(store.parent))
-    return Refused(
-        f"{store} has {names} names (hard links): each would be a store, with a lock and a journal "
-        "of its own, and both would settle the same entries.",
-        code="store_linked",
-        hint=f"`find {folder} -xdev -samefile {name}` finds the others in this folder, and with `/`"
-        " in its place on the whole disk. Remove them, or make a copy of them first, then run it "
-        "again.",
-        file=str(store),
-        links=names,
-    )
 
 
 def _mounted(store: Path) -> Refused:

@@ -115,24 +115,18 @@ def connect(path: str, config: Config, *, read_only: bool, spill_to: str) -> Ope
     place: object = object() if path == IN_MEMORY else os.path.realpath(path)
     try:
         with _at_work():
-            return _connected(path, place, config, read_only=read_only, spill_to=spill_to)
+            with _LOCK:
+                instance = _OPEN.get(place) or _OPEN.setdefault(place, _unused(config, read_only))
+                if instance.read_only != read_only:
+                    raise duckdb.ConnectionException(f"{path} is open already, in another mode")
+                instance.users += 1
+            try:
+                return Opened(instance.connect(path, spill_to), instance, place)
+            except BaseException:
+                _DONE_WITH.append((instance, place))
+                raise
     finally:
         _leave_all()
-
-
-def _connected(
-    path: str, place: object, config: Config, *, read_only: bool, spill_to: str
-) -> Opened:
-    with _LOCK:
-        instance = _OPEN.get(place) or _OPEN.setdefault(place, _unused(config, read_only))
-        if instance.read_only != read_only:
-            raise duckdb.ConnectionException(f"{path} is open already, in another mode")
-        instance.users += 1
-    try:
-        return Opened(instance.connect(path, spill_to), instance, place)
-    except BaseException:
-        _DONE_WITH.append((instance, place))
-        raise
 
 
 def _unused(config: Config, read_only: bool) -> Instance:

@@ -105,7 +105,19 @@ def _not_in_the_store(store: Store, path: Path) -> CardoffersError:
     runs = {run.run_no: run.run_id for run in _runs(store)}
     both = [line for line in lines(path) if line.run_no in runs]
     if both and all(runs[line.run_no] != line.run_id for line in both):
-        return _of_another_store(path)
+        folder = folder_of(path)
+        new_folder = folder.with_name(f"{folder.name}.of-another-store")
+        move = f"mv {shlex.quote(str(folder))} {shlex.quote(str(new_folder))}"
+        return Refused(
+            f"{folder} is of another store than {path}: its journal knows none of the runs of"
+            " that.",
+            code="folder_foreign",
+            hint="If another file was put there, put the store back, or restore a backup with "
+            "`cardoffers store restore FILE`. If the folder is wrong, put its own in its place, or"
+            f" let it begin one: `{move}`. Signing secrets are beside backups.",
+            file=str(path),
+            folder=str(folder),
+        )
     return lost_commits(path, lost(store, path), newest(store))
 
 
@@ -252,21 +264,6 @@ def lost_commits(
         lost_runs=[line.document() for line in lost_lines[:_FEW]],
         nights=dates,
         next="cardoffers store accept-loss --yes",
-    )
-
-
-def _of_another_store(path: Path) -> Refused:
-    folder = folder_of(path)
-    new_folder = folder.with_name(f"{folder.name}.of-another-store")
-    move = f"mv {shlex.quote(str(folder))} {shlex.quote(str(new_folder))}"
-    return Refused(
-        f"{folder} is of another store than {path}: its journal knows none of the runs of that.",
-        code="folder_foreign",
-        hint="If another file was put there, put the store back, or restore a backup with "
-        "`cardoffers store restore FILE`. If the folder is wrong, put its own in its place, or let "
-        f"it begin one: `{move}`. Signing secrets are beside backups.",
-        file=str(path),
-        folder=str(folder),
     )
 
 

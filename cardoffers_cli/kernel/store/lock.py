@@ -189,7 +189,8 @@ class Lock:
                 left_s = (least_s if holder else _GLANCE_S) - waited
                 if left_s <= 0:
                     raise self.busy(holder, max(self.wait_s, int(waited)))
-            time.sleep(min(pause * _spread(), left_s))
+            # A factor of this process's own, so that waiters do not march.
+            time.sleep(min(pause * (0.5 + (os.getpid() % 101) / 100), left_s))
             pause = _NEXT_PAUSE_S if is_next else min(pause * 2, _LONGEST_PAUSE_S)
 
 
@@ -285,11 +286,6 @@ def _locked(descriptor: int, mode: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _spread() -> float:
-    """Return a factor between 0.5 and 1.5 of this process's own, so that waiters do not march."""
-    return 0.5 + (os.getpid() % 101) / 100
 
 
 def _named(text: str, holder: Holder) -> str | None:

@@ -320,7 +320,17 @@ def _read_file(path: Path) -> Mapping[str, Any]:
             code="configuration_syntax",
             hint='Write one setting a line, for example: memory_limit = "2GiB"',
         ) from None
-    flat = {**_flat(values), **_places(values, path.parent)}
+    # The settings may stand in a table.
+    tables = {name: values[name] for name in _TABLES if isinstance(values.get(name), dict)}
+    inside = {
+        _TABLES[table].get(name, f"{table}.{name}"): value
+        for table, members in tables.items()
+        for name, value in members.items()
+    }
+    flat = {
+        **({name: value for name, value in values.items() if name not in tables} | inside),
+        **_places(values, path.parent),
+    }
     paths = {name: path.parent / flat[name] for name in _PATHS if isinstance(flat.get(name), str)}
     return {**flat, **paths}
 
@@ -347,17 +357,6 @@ def _places(values: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
             for name, place in places.items()
         }
     }
-
-
-def _flat(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Take the settings of a table out of it, where they are in one."""
-    tables = {name: values[name] for name in _TABLES if isinstance(values.get(name), dict)}
-    inside = {
-        _TABLES[table].get(name, f"{table}.{name}"): value
-        for table, members in tables.items()
-        for name, value in members.items()
-    }
-    return {name: value for name, value in values.items() if name not in tables} | inside
 
 
 def _place(

@@ -305,18 +305,15 @@ class UsageJournal:
             with self._writing():
                 return work()
         except StoreDamaged:
-            self._begin_anew(connection)
+            # Another thread or process may have put the journal aside already.
+            with self._turn:
+                if self._connection is connection:
+                    with suppress(sqlite3.Error):
+                        connection.close()
+                    put_aside(self._path, self._inode)
+                    self._open()
             with self._writing():
                 return work()
-
-    def _begin_anew(self, damaged: sqlite3.Connection) -> None:
-        """Put the journal aside, unless another thread or process has, and begin a new one."""
-        with self._turn:
-            if self._connection is damaged:
-                with suppress(sqlite3.Error):
-                    damaged.close()
-                put_aside(self._path, self._inode)
-                self._open()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

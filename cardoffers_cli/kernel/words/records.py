@@ -84,14 +84,6 @@ def _optional(shape: type[Record]) -> frozenset[str]:
     return frozenset(member.name for member in fields(shape) if _IF_ANY in member.metadata)  # type: ignore[arg-type]
 
 
-def _spread(columns: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return what is listed, with all other names for a `*`, but for those behind a `-`."""
-    listed = columns.split()
-    others = [name for name in names if not {name, f"-{name}"} & {*listed}]
-    spread = (others if name == "*" else [name] for name in listed if name[0] != "-")
-    return tuple(chain.from_iterable(spread))
-
-
 @dataclass_transform(
     frozen_default=True, kw_only_default=True, eq_default=False, field_specifiers=(shown,)
 )
@@ -112,13 +104,19 @@ class Record(Mapping[str, Any]):
         cls._is_plain = not _optional(cls) and not any(name[-1] == "_" for name in _names(cls))
         cls._fields = {name.rstrip("_"): name for name in _names(cls)}
         columns, seen = cls._sheet
-        cls._sheet = (_spread(sheet, cls._fields) or columns, tuple(first.split()) or seen)
+        # `*` are all other names, and what stands behind a `-` is none.
+        listed = sheet.split()
+        others = [name for name in cls._fields if not {name, f"-{name}"} & {*listed}]
+        spread = (others if name == "*" else [name] for name in listed if name[0] != "-")
+        cls._sheet = (tuple(chain.from_iterable(spread)) or columns, tuple(first.split()) or seen)
 
     def __init__(self, **values: Any) -> None:
         names = _names(type(self))
         if values.keys() != names.keys():
             values = {**dict(_defaults(type(self))), **values}
-            _check(type(self), values)
+            shape = type(self)
+            if wrong := sorted(values.keys() ^ _names(shape).keys()):
+                raise TypeError(f"{shape.__name__} lacks or does not know: {', '.join(wrong)}")
         self.__dict__.update({name: values[name] for name in names})
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -222,12 +220,6 @@ def _told(value: Any) -> str:
     if isinstance(value, (Record, *_PLAIN)):
         return repr(value)
     return f"<{type(value).__name__}>"
-
-
-def _check(shape: type[Record], values: Mapping[str, Any]) -> None:
-    """Raise `TypeError` unless there is a value of each field, and no other."""
-    if wrong := sorted(values.keys() ^ _names(shape).keys()):
-        raise TypeError(f"{shape.__name__} lacks or does not know: {', '.join(wrong)}")
 
 
 def _defaults(shape: type[Record]) -> Iterator[tuple[str, Any]]:
