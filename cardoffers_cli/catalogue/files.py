@@ -252,26 +252,23 @@ class CatalogueFile:
     def pages(self) -> Iterator[CataloguePage]:
         """Read the file; the last page holds no rows, but the findings about the whole file."""
         try:
-            yield from self._pages()
+            names = Names(known=self.kind.names, required=self.kind.required)
+            with open_source(self.source) as opened:
+                file = RecordFile(opened, names, list_key=self.kind.name)
+                for texts, broken in pages(file, self.kind.names):
+                    rows, findings = _judge(texts, self.kind)
+                    refused = _urls_refused(rows, allow_insecure=self._allow_insecure)
+                    yield CataloguePage(
+                        rows.filter(~pl.col("line").is_in(refused["line"].implode())),
+                        pl.concat([_as_frame(broken), findings, refused]),
+                    )
+                self.received = file.received
+                about_file = [*file.header_findings]
+                if not file.received:
+                    about_file.append(make_finding("rows_missing", "the file has no rows"))
+                yield CataloguePage(rows.clear(), _as_frame(about_file))
         except FileUnusable as error:
             raise error.of(self.name) from None
-
-    def _pages(self) -> Iterator[CataloguePage]:
-        names = Names(known=self.kind.names, required=self.kind.required)
-        with open_source(self.source) as opened:
-            file = RecordFile(opened, names, list_key=self.kind.name)
-            for texts, broken in pages(file, self.kind.names):
-                rows, findings = _judge(texts, self.kind)
-                refused = _urls_refused(rows, allow_insecure=self._allow_insecure)
-                yield CataloguePage(
-                    rows.filter(~pl.col("line").is_in(refused["line"].implode())),
-                    pl.concat([_as_frame(broken), findings, refused]),
-                )
-            self.received = file.received
-            about_file = [*file.header_findings]
-            if not file.received:
-                about_file.append(make_finding("rows_missing", "the file has no rows"))
-            yield CataloguePage(rows.clear(), _as_frame(about_file))
 
 
 def read_row(kind: Kind, cells: Mapping[str, str | None]) -> CataloguePage:

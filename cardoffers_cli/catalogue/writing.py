@@ -69,13 +69,15 @@ def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]], *, mo
     empty = pl.DataFrame(schema={**dict.fromkeys(_REPORT, pl.String), "line": pl.UInt64})
     with replacing(path, mode=mode) as out:
         report = pl.concat([empty, *(frame.select(_REPORT) for frame in frames)])
-        write_frame(report.with_columns(_guarded(pl.col(pl.String))), out)
-
-
-def _guarded(text: pl.Expr) -> pl.Expr:
-    """Keep a spreadsheet from reading text as a formula, as `sheets.guard` does."""
-    is_formula = text.str.contains(r"^[=+\-@\t\r]")
-    return pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).name.keep()
+        # A spreadsheet is kept from reading text as a formula, as by `sheets.guard`.
+        text = pl.col(pl.String)
+        is_formula = text.str.contains(r"^[=+\-@\t\r]")
+        write_frame(
+            report.with_columns(
+                pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).name.keep()
+            ),
+            out,
+        )
 
 
 def _text(name: str, dtype: pl.DataType) -> pl.Expr:
@@ -84,19 +86,15 @@ def _text(name: str, dtype: pl.DataType) -> pl.Expr:
     if dtype == forms.RATE:
         return column.cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
     if isinstance(dtype, pl.Decimal):
-        return _amount(column)
+        # The text holds zeros beyond the decimals of its currency.
+        text = column.cast(pl.String)
+        unit = pl.col("currency").replace_strict(MINOR_UNITS, return_dtype=pl.Int64)
+        return text.str.head(text.str.len_bytes() - (AMOUNT_SCALE - unit)).str.strip_chars_end(".")
     if isinstance(dtype, pl.Datetime):
         return column.dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").str.replace(
             ".000000Z", "Z", literal=True
         )
     return column.cast(pl.String)
-
-
-def _amount(column: pl.Expr) -> pl.Expr:
-    """Cut an amount's text to the decimals of its currency; it holds zeros beyond them."""
-    text = column.cast(pl.String)
-    unit = pl.col("currency").replace_strict(MINOR_UNITS, return_dtype=pl.Int64)
-    return text.str.head(text.str.len_bytes() - (AMOUNT_SCALE - unit)).str.strip_chars_end(".")
 
 
 def _value(text: str, json: str) -> Any:

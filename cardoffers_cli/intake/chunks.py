@@ -367,13 +367,9 @@ def check_token(column: str, token: str) -> None:
     `column` is what the token would be in a file: one of `TOKENS`. The message names the column
     and the rule, never the value.
     """
-    row = {column: _text(token) or None}
+    # A command line carries what is no Unicode text as lone surrogates.
+    row = {column: token.encode("utf-8", "surrogatepass").decode("utf-8", "replace") or None}
     for rule in rules.RULES:
         code = CODES[rule.code]
         if rule.column == column and code.level == "error" and predicate(rule.broken)(row):
             raise UsageError(f"The {rule.message}.", code=code.code, hint=code.advice)
-
-
-def _text(token: str) -> str:
-    """Mark what is no Unicode text: a command line carries such bytes as lone surrogates."""
-    return token.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

@@ -50,15 +50,11 @@ def parse(text: bytes, *, unique_keys: bool = True) -> Any:
             allow_inf_nan=False,
         )
     except ValueError as error:
-        raise _fault(error, text) from None
-
-
-def _fault(error: ValueError, text: bytes) -> JsonFault:
-    message = str(error)
-    position = _POSITION.search(message)
-    line, column = map(int, position.groups()) if position else (1, 1)
-    code = "duplicate_key" if message.startswith("Detected duplicate key") else "json_invalid"
-    return JsonFault(code, text, line, column, is_short=message.startswith("EOF"))
+        message = str(error)
+        position = _POSITION.search(message)
+        line, column = map(int, position.groups()) if position else (1, 1)
+        code = "duplicate_key" if message.startswith("Detected duplicate key") else "json_invalid"
+        raise JsonFault(code, text, line, column, is_short=message.startswith("EOF")) from None
 
 
 _JITER = Parser(parse, lambda token: LosslessFloat(token.encode()))

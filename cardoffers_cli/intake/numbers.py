@@ -158,21 +158,24 @@ def moments(texts: pl.Series, zone: str | None) -> pl.DataFrame:
     at = texts.str.to_datetime(_FORMAT + "Z", time_unit="us", strict=False, cache=False)
     assumed = pl.Series([False]).new_from_index(0, len(at))
     if not is_usual.all():
-        others = _read_slowly(texts.filter(~is_usual), zone)
+        texts = texts.filter(~is_usual)
+        text = pl.col(texts.name)
+        # The offset is a length of time; `Z` has none.
+        sign, hours, minutes = (
+            text.str.extract(r"([+-])([0-9]{2})(?::?([0-9]{2}))?$", group) for group in (1, 2, 3)
+        )
+        total = hours.cast(pl.Int64) * 60 + minutes.cast(pl.Int64).fill_null(0)
+        signed = pl.when(sign == "-").then(-total).otherwise(total)
+        others = texts.to_frame().select(
+            at=pl.when(text.str.contains(WITH_OFFSET))
+            .then(_clock(text) - pl.duration(minutes=signed.fill_null(0)))
+            .when(text.str.contains(WITHOUT_OFFSET))
+            .then(_localised(_clock(text), zone)),
+            assumed=text.str.contains(WITHOUT_OFFSET).fill_null(False) & pl.lit(zone is not None),
+        )
         rows = (~is_usual).arg_true()
         at, assumed = at.scatter(rows, others["at"]), assumed.scatter(rows, others["assumed"])
     return pl.DataFrame({"at": at, "assumed": assumed})
-
-
-def _read_slowly(texts: pl.Series, zone: str | None) -> pl.DataFrame:
-    text = pl.col(texts.name)
-    return texts.to_frame().select(
-        at=pl.when(text.str.contains(WITH_OFFSET))
-        .then(_clock(text) - _offset(text))
-        .when(text.str.contains(WITHOUT_OFFSET))
-        .then(_localised(_clock(text), zone)),
-        assumed=text.str.contains(WITHOUT_OFFSET).fill_null(False) & pl.lit(zone is not None),
-    )
 
 
 def _clock(text: pl.Expr) -> pl.Expr:
@@ -186,16 +189,6 @@ def _clock(text: pl.Expr) -> pl.Expr:
     return iso_text.str.to_datetime(_FORMAT, time_unit="us", strict=False) + pl.duration(
         microseconds=fraction.cast(pl.Int64, strict=False)
     )
-
-
-def _offset(text: pl.Expr) -> pl.Expr:
-    """Read the offset, as a length of time; of `Z`, none."""
-    sign, hours, minutes = (
-        text.str.extract(r"([+-])([0-9]{2})(?::?([0-9]{2}))?$", group) for group in (1, 2, 3)
-    )
-    total = hours.cast(pl.Int64) * 60 + minutes.cast(pl.Int64).fill_null(0)
-    signed = pl.when(sign == "-").then(-total).otherwise(total)
-    return pl.duration(minutes=signed.fill_null(0))
 
 
 def _localised(clock: pl.Expr, zone: str | None) -> pl.Expr:

@@ -174,20 +174,16 @@ def _object_of_line(parser: Parser, line: bytes, number: int) -> dict[str, Any] 
     try:
         value = parser.parse(line)
     except JsonFault as fault:
-        return _line_finding(fault, line, number)
+        if fault.code == "duplicate_key":
+            return make_finding("duplicate_key", "the object names a field twice", line=number)
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            message = f"byte {error.start} of the line is not UTF-8"
+            return make_finding("encoding", message, line=number)
+        message = f"the line is not JSON (column {fault.column})"
+        return make_finding("json_invalid", message, line=number)
     return value if isinstance(value, dict) else _not_an_object(number)
-
-
-def _line_finding(fault: JsonFault, line: bytes, number: int) -> Finding:
-    if fault.code == "duplicate_key":
-        return make_finding("duplicate_key", "the object names a field twice", line=number)
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        message = f"byte {error.start} of the line is not UTF-8"
-        return make_finding("encoding", message, line=number)
-    message = f"the line is not JSON (column {fault.column})"
-    return make_finding("json_invalid", message, line=number)
 
 
 def _not_an_object(position: int) -> Finding:

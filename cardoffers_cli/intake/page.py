@@ -122,21 +122,17 @@ def _row(finding: Row) -> Mapping[str, Any]:
     entry = CODES.get(finding["code"])
     message = finding.get("message") if finding["code"] in _OF_COLUMNS else None
     text = f"{message[:1].upper()}{message[1:]}" if message else meaning(finding["code"])
+    lines = [str(line) for line in finding["lines"][:_LINES]]
+    more = finding["rows"] - len(lines)
     return {
         "meaning": Advice(text),
         "rows": finding["rows"] or None,
-        "lines": _lines(finding),
+        "lines": ", ".join(lines) + (f" and {more:,} more" if lines and more > 0 else ""),
         "fix": Advice(entry.advice if entry else finding["fix"]),
         "state": _STATES[finding["level"]],
         "level": finding["level"],
         "more": PrintedCommand(f"cardoffers help findings {finding['code']}"),
     }
-
-
-def _lines(finding: Row) -> str:
-    lines = [str(line) for line in finding["lines"][:_LINES]]
-    more = finding["rows"] - len(lines)
-    return ", ".join(lines) + (f" and {more:,} more" if lines and more > 0 else "")
 
 
 _MOST = 15

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.intake.headers import Names
     from cardoffers_cli.intake.sources import Source
     from cardoffers_cli.intake.worksheets import SheetPart
-    from cardoffers_cli.kernel.words.errors import FileUnusable
 
 Row = tuple[int, list[str]]
 
@@ -56,7 +55,14 @@ def read_workbook(
 ) -> None:
     """Let a workbook be read as one of its sheets, as `read_sheet` of `paging.py` says."""
     if source.start == _OLD:
-        raise _old(source)
+        # A file of the form before .xlsx is old, or has a password.
+        file = source.stored
+        file.seek(0)
+        if _PASSWORD in file.read(HEAD_BYTES):
+            what, hint = "a workbook that is protected by a password", "Save it without a password."
+        else:
+            what, hint = "an old spreadsheet (.xls)", "Save it as .xlsx or .csv."
+        raise unusable("file_binary", f"The file is not text but {what}.", hint=hint)
     archive = open_zip(source.stored, source.size_hint)
     if archive is None:
         return  # no text either, as whoever reads it will say
@@ -143,23 +149,9 @@ def _lines(rows: Iterable[Row], width: int) -> Iterator[bytes]:
     for number, cells in rows:
         if number > line:
             yield b"\n" * (number - line)
-        yield _line(cells + [""] * (width - len(cells)))
+        quoted = (
+            f'"{cell.replace(QUOTE, QUOTE * 2)}"' if _SPECIAL.search(cell) else cell
+            for cell in (cells + [""] * (width - len(cells)))
+        )
+        yield (",".join(quoted) + "\n").encode(errors="replace")
         line = number + 1
-
-
-def _line(cells: Iterable[str]) -> bytes:
-    quoted = (
-        f'"{cell.replace(QUOTE, QUOTE * 2)}"' if _SPECIAL.search(cell) else cell for cell in cells
-    )
-    return (",".join(quoted) + "\n").encode(errors="replace")
-
-
-def _old(source: Source) -> FileUnusable:
-    """Say whether a file of the form before .xlsx is old, or has a password."""
-    file = source.stored
-    file.seek(0)
-    if _PASSWORD in file.read(HEAD_BYTES):
-        what, hint = "a workbook that is protected by a password", "Save it without a password."
-    else:
-        what, hint = "an old spreadsheet (.xls)", "Save it as .xlsx or .csv."
-    return unusable("file_binary", f"The file is not text but {what}.", hint=hint)

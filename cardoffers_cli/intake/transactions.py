@@ -30,7 +30,6 @@ from cardoffers_cli.kernel.words.row_kinds import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cardoffers_cli.intake.documents import Objects
     from cardoffers_cli.intake.lines import Layout
     from cardoffers_cli.kernel.words.card_forms import NumberEvidence
 
@@ -143,15 +142,12 @@ class TransactionFile(RecordFile):
                 yield _with_others(page.frame), page.findings, page.is_plain
         else:
             for objects in self.object_pages():
-                self._note_unknown(objects)
+                # The first few of the fields that are not known.
+                given = set[str]().union(*objects.values)
+                for name in sorted(given.difference(self.row_kind.columns, self._unknown)):
+                    if len(self._unknown) < _MOST_UNKNOWN:
+                        self._unknown.append(name)
                 yield columns_of(objects, self.row_kind), objects.findings, False
-
-    def _note_unknown(self, objects: Objects) -> None:
-        """Remember which fields are not known, the first few of them."""
-        given = set[str]().union(*objects.values)
-        for name in sorted(given.difference(self.row_kind.columns, self._unknown)):
-            if len(self._unknown) < _MOST_UNKNOWN:
-                self._unknown.append(name)
 
     def take_header(self, header: bytes, line: int) -> Layout:
         """Read the header; of a file in another layout say what that seems to be."""

@@ -116,7 +116,15 @@ class CellReader:
         elif not self._is_in_rows:
             return
         elif name == "c":
-            self._begin_cell(attributes)
+            column = self._column_of(attributes["r"]) if "r" in attributes else self._column + 1
+            if not self._column < column <= MOST_COLUMNS:
+                raise damaged("its cells are not in order")
+            self._column = column
+            self._kind = attributes.get("t", "n")
+            style = _number(attributes["s"]) if "s" in attributes else 0
+            self._form = self._forms[style] if style < len(self._forms) else None
+            self._parts, self._size = [], 0
+            self._is_formula = False
         elif name in {"v", "t"}:
             self._is_read = not self._is_sound
         elif name == "f":
@@ -124,7 +132,10 @@ class CellReader:
         elif name == "rPh":
             self._is_sound = True
         elif name == "row":
-            self._begin_row(attributes)
+            row = _number(attributes["r"]) if "r" in attributes else self._row + 1
+            if not self._row < row <= MOST_ROWS:
+                raise damaged("its rows are not in order")
+            self._row, self._column, self._length, self._fields = row, 0, 0, []
 
     def end(self, name: str) -> None:
         """Meet the end of an element."""
@@ -144,23 +155,6 @@ class CellReader:
         if self._is_read and self._size <= MAX_LINE_BYTES:
             self._parts.append(text)
             self._size += len(text)
-
-    def _begin_row(self, attributes: Mapping[str, str]) -> None:
-        row = _number(attributes["r"]) if "r" in attributes else self._row + 1
-        if not self._row < row <= MOST_ROWS:
-            raise damaged("its rows are not in order")
-        self._row, self._column, self._length, self._fields = row, 0, 0, []
-
-    def _begin_cell(self, attributes: Mapping[str, str]) -> None:
-        column = self._column_of(attributes["r"]) if "r" in attributes else self._column + 1
-        if not self._column < column <= MOST_COLUMNS:
-            raise damaged("its cells are not in order")
-        self._column = column
-        self._kind = attributes.get("t", "n")
-        style = _number(attributes["s"]) if "s" in attributes else 0
-        self._form = self._forms[style] if style < len(self._forms) else None
-        self._parts, self._size = [], 0
-        self._is_formula = False
 
     def _column_of(self, reference: str) -> int:
         letters = reference.rstrip("0123456789")

@@ -262,7 +262,16 @@ def reverse(
     context = CommandContext.of(ctx)
     reversal = take_back(redemption_id, reason, context.job, institution=institution, dry_run=True)
     if not dry_run:
-        context.ask(_question(reversal), yes=yes)
+        money = f"{reversal['currency']} {{}}"
+        deducted = ", deducted from the next settlement" if reversal["deducted"] else ""
+        context.ask(
+            f"Reverse the redemption of {reversal['transaction_ref']} of"
+            f" {reversal['institution']}, {reversal['offer_id']} at {reversal['merchant_name']}? "
+            f"{money.format(reversal['institution_payout_amount'])} of cashback is taken back, "
+            f"{money.format(reversal['merchant_funded_amount'])} of the merchant's{deducted}. "
+            f"{_ENDS[reversal.get('approval')]}",
+            yes=yes,
+        )
         reversal = take_back(str(reversal["redemption_id"]), reason, context.job)
     context.show(reversal)
 
@@ -274,19 +283,6 @@ _ENDS = {
     "needed": "A second person has to approve it first, and will be asked to.",
 }
 """What the question ends with, by how far the approval is that a reversal needs."""
-
-
-def _question(planned: Mapping[str, Any]) -> str:
-    """Say what a reversal is about to move."""
-    money = f"{planned['currency']} {{}}"
-    deducted = ", deducted from the next settlement" if planned["deducted"] else ""
-    return (
-        f"Reverse the redemption of {planned['transaction_ref']} of {planned['institution']}, "
-        f"{planned['offer_id']} at {planned['merchant_name']}? "
-        f"{money.format(planned['institution_payout_amount'])} of cashback is taken back, "
-        f"{money.format(planned['merchant_funded_amount'])} of the merchant's{deducted}. "
-        f"{_ENDS[planned.get('approval')]}"
-    )
 
 
 # `cardoffers settle`: put what is due into settlements.

@@ -126,7 +126,9 @@ def find_known(
             refs=store.make(address, numbered.refs, institution_id=institution_id)
         )
     rows = store.at_hand(staged.rows)
-    if rows is not None and not any_known(store, institution_id, _refs(rows)):
+    if rows is not None and not any_known(
+        store, institution_id, [row["transaction_ref"] for row in rows]
+    ):
         return none_known(store)
     # Two narrow columns of the store are read for it, and nothing of the history.
     same = store.make("river/judge:same_refs", staged.rows, institution_id=institution_id)
@@ -134,10 +136,6 @@ def find_known(
     with store.guarded():
         engine = DuckEngine(store.connection, store.tables)
         return KnownReferences(refs=engine.run("dedupe", numbered.refs, same)["known_refs"])
-
-
-def _refs(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [row["transaction_ref"] for row in rows]
 
 
 def none_known(store: Store) -> KnownReferences:

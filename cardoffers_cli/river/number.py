@@ -36,7 +36,20 @@ def number(store: Store, staged: StagedImport, institution_id: UUID) -> Numbered
     if staged.collides:
         raise _collision()
     if not staged.kind.has_tokens:
-        return _number_nobody(store, staged, institution_id)
+        # Rows taken as they are name neither cardholders nor merchants by themselves.
+        return Numbered(
+            payers=store.define(
+                "river/number:few_payers",
+                payers=[],
+                cardholder_nos=[],
+                instrument_nos=[],
+                institution_id=institution_id,
+            ),
+            identifiers=store.define(
+                "river/number:few_identifiers", identifiers=[], identifier_nos=[]
+            ),
+            refs=store.make(f"river/number:staged_{staged.kind.name}", staged.rows),
+        )
     rows = store.at_hand(staged.rows)
     if rows is not None and staged.kind is PURCHASES:
         return _number_few(store, staged, rows, institution_id)
@@ -51,21 +64,6 @@ def number(store: Store, staged: StagedImport, institution_id: UUID) -> Numbered
     numbers = (payers, identifiers)
     refs = store.make(f"river/number:staged_{staged.kind.name}", staged.rows, *numbers)
     return Numbered(payers=payers, identifiers=identifiers, refs=refs)
-
-
-def _number_nobody(store: Store, staged: StagedImport, institution_id: UUID) -> Numbered:
-    """Take rows as they are, which name neither cardholders nor merchants by themselves."""
-    return Numbered(
-        payers=store.define(
-            "river/number:few_payers",
-            payers=[],
-            cardholder_nos=[],
-            instrument_nos=[],
-            institution_id=institution_id,
-        ),
-        identifiers=store.define("river/number:few_identifiers", identifiers=[], identifier_nos=[]),
-        refs=store.make(f"river/number:staged_{staged.kind.name}", staged.rows),
-    )
 
 
 def _number_few(

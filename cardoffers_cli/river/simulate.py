@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
-    from cardoffers_cli.river.handles import StagedImport
     from cardoffers_cli.river.outcomes import SimulatedPurchase
     from cardoffers_cli.river.receiving import Progress
 
@@ -138,23 +137,19 @@ def simulate_event(
         (staged,) = stage_whole(store, [(chunk,)], [PURCHASES], is_file=False)
         if refuse_card_numbers(store, staged, judge.numbers):
             return SimulatedEvent(errors=[*findings(store, staged.findings)])
-        _admit(store, owner, staged, job)
+        # Admit the event as if the institution had no history.
+        numbered = number(store, staged, owner.id)
+        admit(
+            store,
+            staged,
+            numbered,
+            no_repeats(store),
+            import_no=_NO_IMPORT,
+            institution_id=owner.id,
+            currency=owner.currency,
+            received_at=job.now,
+            is_kept=False,
+        )
         decide_one(store, job, _NO_IMPORT)
         (item,) = decisions_of_import(store, owner.id, _NO_IMPORT)
     return SimulatedEvent(item=item)
-
-
-def _admit(store: Store, owner: Institution, staged: StagedImport, job: Job) -> None:
-    """Admit the event as if the institution had no history."""
-    numbered = number(store, staged, owner.id)
-    admit(
-        store,
-        staged,
-        numbered,
-        no_repeats(store),
-        import_no=_NO_IMPORT,
-        institution_id=owner.id,
-        currency=owner.currency,
-        received_at=job.now,
-        is_kept=False,
-    )

@@ -91,10 +91,18 @@ def make_merchants(
     count = int(min(max(FEWEST, purchases // PURCHASES_PER_MERCHANT), MOST * share + FEWEST))
     unknown = count // 4 + 3 + strangers
     table = _table(chance, market, count + unknown)
+    # An id is 4 digits of the acquirer, 7 of the merchant, 4 of the outlet.
+    number = pl.col("merchant_no")
+    acquirer = below(chance.draw("acquirer", number), len(market.acquirers))
+    step = below(chance.draw("serial", number), SERIAL_STEP)
+    serial = padded(1_000_003 + number * SERIAL_STEP + step, 7)
+    acceptor = looked_up(market.acquirers, acquirer) + serial + padded(pl.col("outlet"), 4)
     return Merchants(
         known=count,
         table=table,
-        acceptors=_acceptors(chance, market, table),
+        acceptors=table.select("merchant_no", outlet=pl.int_ranges(1, pl.col("outlets") + 1))
+        .explode("outlet")
+        .select("merchant_no", card_acceptor_id=acceptor),
         outlets=Groups.of(table["outlets"]),
         popularity=Weights([_weight(rank) for rank in range(count)]),
     )
@@ -132,20 +140,6 @@ def name_of(market: Market, turn: int = 0) -> pl.Expr:
     place = looked_up(market.places, (lap // 3) % len(market.places))
     words = [noun, stem, place] if market.noun_first else [stem, noun, place]
     return pl.concat_str(words, separator=" ").str.strip_chars_end()
-
-
-def _acceptors(chance: Chance, market: Market, table: pl.DataFrame) -> pl.DataFrame:
-    """Give each outlet its id: 4 digits of the acquirer, 7 of the merchant, 4 of the outlet."""
-    number = pl.col("merchant_no")
-    acquirer = below(chance.draw("acquirer", number), len(market.acquirers))
-    step = below(chance.draw("serial", number), SERIAL_STEP)
-    serial = padded(1_000_003 + number * SERIAL_STEP + step, 7)
-    acceptor = looked_up(market.acquirers, acquirer) + serial + padded(pl.col("outlet"), 4)
-    return (
-        table.select("merchant_no", outlet=pl.int_ranges(1, pl.col("outlets") + 1))
-        .explode("outlet")
-        .select("merchant_no", card_acceptor_id=acceptor)
-    )
 
 
 def identifiers(chance: Chance, market: Market, merchants: Merchants) -> pl.DataFrame:

@@ -135,7 +135,11 @@ def write_sample(folder: Path, plan: Plan) -> Iterator[SampleFile]:
     for scene in scenes:
         for bank in scene.banks:
             yield from _transactions(folder / "transactions", chance, plan, scene, bank)
-            yield from _refunds(folder / "refunds", chance, plan, scene, bank)
+            if bank.refunds:
+                refunds = Refunds(_purchases(chance, plan, scene, bank))
+                path = (folder / "refunds") / f"{bank.slug}.{plan.kind}{'.gz' if plan.gzip else ''}"
+                stretches = _stretches(refunds, 0, bank.refunds)
+                yield write_transactions(path, plan.kind, stretches, zipped=plan.gzip)
     if plan.unknown_merchants:
         tables = (scene.strangers.truth(scene.merchants) for scene in scenes if scene.strangers)
         yield write_table(folder / "truth" / "merchants.csv", tables)
@@ -249,17 +253,6 @@ def _transactions(
         with _opened(path, zipped=False) as file:
             file.write(content)
         yield SampleFile(path, rows, len(content))
-
-
-def _refunds(
-    folder: Path, chance: Chance, plan: Plan, scene: Scene, bank: Bank
-) -> Iterator[SampleFile]:
-    """Write the file of refunds of a bank, if it has any."""
-    if bank.refunds:
-        refunds = Refunds(_purchases(chance, plan, scene, bank))
-        path = folder / f"{bank.slug}.{plan.kind}{'.gz' if plan.gzip else ''}"
-        stretches = _stretches(refunds, 0, bank.refunds)
-        yield write_transactions(path, plan.kind, stretches, zipped=plan.gzip)
 
 
 def _stretches(source: Purchases | Refunds, first: int, last: int) -> Iterator[pl.DataFrame]:

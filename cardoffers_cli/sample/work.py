@@ -57,17 +57,6 @@ def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[Sampl
     Files of the same names are replaced, others are left alone. With `dry_run` each file is made
     in a temporary folder and removed again. Raises `UsageError` for a plan that makes no sense.
     """
-    _check(plan)
-    with TemporaryDirectory(prefix="cardoffers-sample-") as temporary:
-        place = Path(temporary) if dry_run else folder
-        for file in write_sample(place, plan):
-            name = file.path.relative_to(place).as_posix()
-            yield SampleOutput(file=name, rows=file.rows, bytes=file.size_bytes, dry_run=dry_run)
-            if dry_run:
-                file.path.unlink()
-
-
-def _check(plan: Plan) -> None:
     if not 1 <= plan.institutions <= MOST_INSTITUTIONS:
         raise UsageError(f"--institutions must be from 1 to {MOST_INSTITUTIONS}.")
     if plan.rows < plan.institutions:
@@ -80,6 +69,13 @@ def _check(plan: Plan) -> None:
         raise UsageError(f"--unknown-merchants must be from 0 to {MOST_STRANGERS}.")
     if plan.total_links < 0 or not 0 <= plan.seed < 1 << 64:
         raise UsageError("--links and --seed must not be negative.")
+    with TemporaryDirectory(prefix="cardoffers-sample-") as temporary:
+        place = Path(temporary) if dry_run else folder
+        for file in write_sample(place, plan):
+            name = file.path.relative_to(place).as_posix()
+            yield SampleOutput(file=name, rows=file.rows, bytes=file.size_bytes, dry_run=dry_run)
+            if dry_run:
+                file.path.unlink()
 
 
 def sample_profile(
@@ -144,7 +140,12 @@ def _text(values: pl.Series, source: FieldSource, decimals: int) -> pl.Series:
     if isinstance(source, AmountSource):
         return _amounts(values, source, decimals)
     if isinstance(source, TimeSource):
-        return _times(values, source)
+        moments = values.str.to_datetime("%Y-%m-%dT%H:%M:%SZ", time_unit="us", time_zone="UTC")
+        local = moments.dt.convert_time_zone(source.zone) if source.zone else moments
+        if source.is_serial:
+            passed = local.dt.replace_time_zone(None) - datetime(1899, 12, 30)  # noqa: DTZ001  a local day
+            return (passed.dt.total_seconds() / timedelta(days=1).total_seconds()).cast(pl.String)
+        return local.dt.strftime(source.format.replace(".%f", "%.6f"))
     if isinstance(source, TokenSource) and source.hmac:
         return values.str.head(_BEGIN)
     return values.fill_null("")
@@ -159,15 +160,6 @@ def _amounts(values: pl.Series, source: AmountSource, decimals: int) -> pl.Serie
     else:
         plain = integer + source.decimal + behind if decimals else integer
     return ("-" if source.negate else "") + pl.Series([source.currency]) + plain
-
-
-def _times(values: pl.Series, source: TimeSource) -> pl.Series:
-    moments = values.str.to_datetime("%Y-%m-%dT%H:%M:%SZ", time_unit="us", time_zone="UTC")
-    local = moments.dt.convert_time_zone(source.zone) if source.zone else moments
-    if source.is_serial:
-        passed = local.dt.replace_time_zone(None) - datetime(1899, 12, 30)  # noqa: DTZ001  a local day
-        return (passed.dt.total_seconds() / timedelta(days=1).total_seconds()).cast(pl.String)
-    return local.dt.strftime(source.format.replace(".%f", "%.6f"))
 
 
 def _parts(text: pl.Series, source: FieldSource, names: Sequence[Column]) -> dict[int, pl.Series]:

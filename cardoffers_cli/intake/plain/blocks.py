@@ -64,7 +64,11 @@ class FileBlocks:
             self._unpacked = Unpacked() if stored.startswith(GZIP) else None
         try:
             for piece in self._unpacked.add(stored) if self._unpacked else (stored,):
-                yield from self._add(piece)
+                self._held += piece
+                if not self._is_headed and len(self._held) >= HEAD_BYTES:
+                    self._take_head()
+                while len(self._held) >= BLOCK_BYTES + (0 if self._unpacked else LINE_BYTES):
+                    yield self._block()
         except Damaged:
             raise self._damaged() from None
 
@@ -76,13 +80,6 @@ class FileBlocks:
             raise self._damaged()
         self._take_head()
         while self._held:
-            yield self._block()
-
-    def _add(self, piece: bytes) -> Iterator[bytes]:
-        self._held += piece
-        if not self._is_headed and len(self._held) >= HEAD_BYTES:
-            self._take_head()
-        while len(self._held) >= BLOCK_BYTES + (0 if self._unpacked else LINE_BYTES):
             yield self._block()
 
     def _take_head(self) -> None:
@@ -138,7 +135,20 @@ class Unpacked:
                 return
             if self._member is not None:
                 if not self._member.eof:
-                    yield from self._inflate(self._member)
+                    member = self._member
+                    data = self._held
+                    try:
+                        while not member.eof:
+                            piece = member.decompress(data, BLOCK_BYTES)
+                            data = member.unconsumed_tail
+                            if not piece and not data:
+                                break
+                            self._crc = zlib.crc32(piece, self._crc)
+                            self._size += len(piece)
+                            yield piece
+                    except zlib.error:
+                        raise Damaged from None
+                    self._held = member.unused_data if member.eof else b""
                 if not self._member.eof or not self._ends():
                     return
 
@@ -154,21 +164,6 @@ class Unpacked:
         self._crc = self._size = 0
         self._is_first = False
         return True
-
-    def _inflate(self, member: Any) -> Iterator[bytes]:
-        data = self._held
-        try:
-            while not member.eof:
-                piece = member.decompress(data, BLOCK_BYTES)
-                data = member.unconsumed_tail
-                if not piece and not data:
-                    break
-                self._crc = zlib.crc32(piece, self._crc)
-                self._size += len(piece)
-                yield piece
-        except zlib.error:
-            raise Damaged from None
-        self._held = member.unused_data if member.eof else b""
 
     def _ends(self) -> bool:
         """Read what follows a member: its checksum and length; False while it is not whole."""

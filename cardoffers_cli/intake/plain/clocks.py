@@ -84,7 +84,17 @@ class ProfiledTimes(dict[str, ReadTime]):
         self._ending = "Z" if name or source.has_offset else ""
         self._fraction = "microseconds" if "%f" in source.format else "seconds"
         self._is_serial, self._is_turned = searching(SERIAL), searching(TURNED_TEXT)
-        self._pattern, self._names = _compiled("" if source.is_serial else source.format)
+        names, pattern = [], ""
+        for part in _PARTS.finditer("" if source.is_serial else source.format):
+            name = "." if part[0] == ".%f" else part[1]
+            if name:
+                names.append("f." if name == "." else name)
+                pattern += _PATTERNS[name]
+            elif part[2]:
+                pattern += f"[{BLANK}]*+"
+            else:
+                pattern += re.escape("%" if part[0] == "%%" else part[0])
+        self._pattern, self._names = re.compile(pattern), names
 
     def __missing__(self, text: str) -> ReadTime:
         if len(self) >= _MOST:
@@ -152,21 +162,6 @@ class ProfiledTimes(dict[str, ReadTime]):
         if hour_after.replace(fold=0).utcoffset() != hour_after.replace(fold=1).utcoffset():
             return ReadTime(UNREADABLE, SKIPPED)
         return self._told(hour_after.astimezone(UTC).replace(tzinfo=None))
-
-
-def _compiled(form: str) -> tuple[re.Pattern[str], list[str]]:
-    """Return the pattern of a format, and which part each of its groups is."""
-    names, pattern = [], ""
-    for part in _PARTS.finditer(form):
-        name = "." if part[0] == ".%f" else part[1]
-        if name:
-            names.append("f." if name == "." else name)
-            pattern += _PATTERNS[name]
-        elif part[2]:
-            pattern += f"[{BLANK}]*+"
-        else:
-            pattern += re.escape("%" if part[0] == "%%" else part[0])
-    return re.compile(pattern), names
 
 
 def _year(parts: Mapping[str, str]) -> tuple[int, bool]:

@@ -116,25 +116,22 @@ class DelimitedRows(LineRows):
             self._line += above
             if is_blank(header):
                 return RowSlice(numbers=(), columns={}, lines=above, blank_lines=above)
-            self.layout = self._read_header(header)
+            try:
+                layout, self.findings = read_header(
+                    header, self._names, delimiter=self._delimiter, number=self._line
+                )
+            except FileUnusable as error:
+                if self._names.are_in(header):
+                    raise
+                raise in_other_layout(error, self._name, self._head) from None
+            self.header = self._line
+            self.layout = layout
             self._line += 1
         rows = read_lines(records, self.layout, first_line=self._line, is_plain=is_plain)
         self._line += rows.lines
         if is_cut_off(records) and not self.is_whole:
             rows.findings.append(unterminated(self._line - 1, "error"))
         return replace(rows, lines=rows.lines + above, blank_lines=rows.blank_lines + above)
-
-    def _read_header(self, header: bytes) -> Layout:
-        try:
-            layout, self.findings = read_header(
-                header, self._names, delimiter=self._delimiter, number=self._line
-            )
-        except FileUnusable as error:
-            if self._names.are_in(header):
-                raise
-            raise in_other_layout(error, self._name, self._head) from None
-        self.header = self._line
-        return layout
 
 
 class _ObjectRows:
@@ -461,7 +458,17 @@ class _Place:
         if point in _SECOND_HALVES:
             self._fail(self._at - 1)
         if point in _FIRST_HALVES:
-            point = _PAIRED + (point << 10) + self._second_half()
+            for expected in (b"\\", b"u"):
+                byte = self._text[self._at : self._at + 1]
+                if not byte:
+                    self._end()
+                if byte != expected:
+                    self._fail(self._at)
+                self._at += expected == b"\\"
+            second = self._hex()
+            if second not in _SECOND_HALVES:
+                self._fail(self._at - 1)
+            point = _PAIRED + (point << 10) + second
         return chr(point).encode()
 
     def _hex(self) -> int:
@@ -474,17 +481,3 @@ class _Place:
                 self._fail(self._at + 1 + place)
         self._at += 5
         return int(digits, 16)
-
-    def _second_half(self) -> int:
-        """Step over the second half of a surrogate pair."""
-        for expected in (b"\\", b"u"):
-            byte = self._text[self._at : self._at + 1]
-            if not byte:
-                self._end()
-            if byte != expected:
-                self._fail(self._at)
-            self._at += expected == b"\\"
-        point = self._hex()
-        if point not in _SECOND_HALVES:
-            self._fail(self._at - 1)
-        return point

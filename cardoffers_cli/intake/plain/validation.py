@@ -87,7 +87,15 @@ class PlainValidation:
     def finish(self) -> Mapping[str, Any]:
         """Judge what is left, and the file as a whole; return the document of `validate`."""
         self._take(self._blocks.end(), is_end=True)
-        return self._document()
+        read = None if self._error else self._read
+        judges = read.judges if read else []
+        findings = read.findings.by_code() if read else ()
+        document = self._told(judges, [*map(about_code, findings), *map(about_file, self._of_file)])
+        refunds = judges[1:]
+        if read is None or not sum(judge.received for judge in refunds):
+            return document
+        of_refunds = [*map(about_code, read.findings.by_code(refunds[0].lines))]
+        return {**document, "refunds": self._told(refunds, of_refunds)}
 
     def errors_csv(self) -> Iterator[bytes]:
         """Yield the report of every finding, one a line; of a file that cannot be read, none."""
@@ -127,17 +135,6 @@ class PlainValidation:
         if self._read is None:
             self._read = _Reading(self._name, self._blocks.head, self._options, self._profile)
         return self._read
-
-    def _document(self) -> Mapping[str, Any]:
-        read = None if self._error else self._read
-        judges = read.judges if read else []
-        findings = read.findings.by_code() if read else ()
-        document = self._told(judges, [*map(about_code, findings), *map(about_file, self._of_file)])
-        refunds = judges[1:]
-        if read is None or not sum(judge.received for judge in refunds):
-            return document
-        of_refunds = [*map(about_code, read.findings.by_code(refunds[0].lines))]
-        return {**document, "refunds": self._told(refunds, of_refunds)}
 
     def _told(
         self, judges: Sequence[PlainJudge], rows: Sequence[Mapping[str, Any]]

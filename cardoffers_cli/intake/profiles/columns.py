@@ -152,7 +152,17 @@ def guess_fields(samples: Sequence[Sample]) -> dict[str, GuessedField]:
     search = _Search(samples, dates, amounts)
     _find_time(search)
     _find_amount(search)
-    _find_words(search)
+    # Currencies, merchant categories and networks are known by a few values.
+    codes = {*MINOR_UNITS}
+    tests: Mapping[str, Callable[[Sample], float]] = {
+        "currency": lambda sample: 4.0 if set(sample.values) <= codes else 0.0,
+        "mcc": lambda sample: 2.0 if all(map(_MCC.fullmatch, sample.values)) else 0.0,
+        "network": lambda sample: 1.0 if len(set(sample.values)) <= 12 else 0.0,  # noqa: PLR2004
+    }
+    for name, fits in tests.items():
+        best = search.best(name, fits)
+        if best and (name == "currency" or best[2] > 0):
+            search.take(name, best[0], best[2])
     _find_tokens(search)
     _find_reference(search)
     _find_merchant(search)
@@ -266,20 +276,6 @@ def _find_amount(search: _Search) -> None:
         search.doubt("amount", "every mark may be a decimal mark or stand between thousands")
     if form.negative and not settings["negate"]:
         search.found["amount"] = replace(search.found["amount"], has_negatives=True)
-
-
-def _find_words(search: _Search) -> None:
-    """Find what is known by a few values: currencies, merchant categories, networks."""
-    codes = {*MINOR_UNITS}
-    tests: Mapping[str, Callable[[Sample], float]] = {
-        "currency": lambda sample: 4.0 if set(sample.values) <= codes else 0.0,
-        "mcc": lambda sample: 2.0 if all(map(_MCC.fullmatch, sample.values)) else 0.0,
-        "network": lambda sample: 1.0 if len(set(sample.values)) <= 12 else 0.0,  # noqa: PLR2004
-    }
-    for name, fits in tests.items():
-        best = search.best(name, fits)
-        if best and (name == "currency" or best[2] > 0):
-            search.take(name, best[0], best[2])
 
 
 def _find_tokens(search: _Search) -> None:

@@ -254,11 +254,8 @@ def fixed_lines(lines: Sequence[str], *, is_whole: bool) -> FixedLines | None:
     last = lines[-1] if is_whole and is_marked and lines[-1][:1] != first else None
     skipped = next((n for n, line in enumerate(lines) if line in rows[:1]), 0)
     some = rows if is_whole else rows[:_MOST_LINES]
-    return FixedLines(widths=_widths(some[:_MOST_LINES]), lines=some, skip_lines=skipped, last=last)
-
-
-def _widths(lines: Sequence[str]) -> list[int]:
-    """Cut where the kind of the characters in a place changes, and dates out of digits."""
+    # Cut where the kind of the characters in a place changes, and dates out of digits.
+    lines = some[:_MOST_LINES]
     kinds = [_kind(place) for place in zip(*lines, strict=True)]
     runs: list[tuple[str, int]] = []
     for kind, group in groupby(kinds):
@@ -272,7 +269,7 @@ def _widths(lines: Sequence[str]) -> list[int]:
         values = [line[start : start + length] for line in lines]
         widths += _with_date(values, length) if kind == "digits" else [length]
         start += length
-    return widths
+    return FixedLines(widths=widths, lines=some, skip_lines=skipped, last=last)
 
 
 def _kind(characters: Sequence[str]) -> str:

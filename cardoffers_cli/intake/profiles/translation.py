@@ -329,7 +329,12 @@ def utc_texts(
         frame = frame.with_columns(at="local", fault=pl.lit(None, pl.String))
     else:
         frame = frame.with_columns(at=_in_utc("local", zone, source))
-        frame = frame.with_columns(fault=_fault(zone))
+        is_faulted = pl.col("at").is_null() & pl.col("local").is_not_null()
+        earliest = pl.col("local").dt.replace_time_zone(
+            zone, ambiguous="earliest", non_existent="null"
+        )
+        kind = pl.when(earliest.is_null()).then(pl.lit(SKIPPED)).otherwise(pl.lit(AMBIGUOUS))
+        frame = frame.with_columns(fault=pl.when(is_faulted).then(kind))
     if frame["local"].null_count() > frame["text"].null_count():
         is_turned = pl.col("local").is_null() & pl.col("text").str.contains(TURNED_TEXT)
         frame = frame.with_columns(fault=pl.when(is_turned).then(pl.lit(TURNED)).otherwise("fault"))
@@ -377,13 +382,6 @@ def _in_utc(local: str, zone: str, source: TimeSource) -> pl.Expr:
         return read(clock, "null")
     # a clock that goes forward at midnight leaves out an hour: then the day begins at one
     return pl.coalesce(read(clock, "earliest"), read(clock + _HOUR, "earliest"))
-
-
-def _fault(zone: str) -> pl.Expr:
-    is_faulted = pl.col("at").is_null() & pl.col("local").is_not_null()
-    earliest = pl.col("local").dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-    kind = pl.when(earliest.is_null()).then(pl.lit(SKIPPED)).otherwise(pl.lit(AMBIGUOUS))
-    return pl.when(is_faulted).then(kind)
 
 
 # Read amounts as a profile says they are written, as columns: into our own plain form.
