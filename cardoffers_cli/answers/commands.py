@@ -155,7 +155,13 @@ def _blocks(explanation: "Why") -> Iterator[Block]:
     if explanation.checks:
         title = f"Every check of {explanation.offer_id}"
         yield Sheet.of(Check, "checks", explanation.checks, title=title)
-    yield from _terms(explanation)
+    # The version of the nearest offer's terms, with its figures.
+    for row in explanation.evaluations:
+        if row.offer_id == explanation.offer_id:
+            terms = {**row.terms, "since": row.terms.since or "the beginning"}
+            yield Sheet.of_fields(
+                "terms", terms, f"The terms of {explanation.offer_id} at the purchase"
+            )
     others = [
         {**evaluation, "version": evaluation.terms.version}
         for evaluation in explanation.evaluations
@@ -172,14 +178,6 @@ def _blocks(explanation: "Why") -> Iterator[Block]:
             yield Sheet.of(type(rows[0]), name, rows, title=title)
     if explanation.now:
         yield from _now(explanation.now)
-
-
-def _terms(answer: "Why") -> Iterator[Block]:
-    """Name the version of the nearest offer's terms, with its figures."""
-    for row in answer.evaluations:
-        if row.offer_id == answer.offer_id:
-            terms = {**row.terms, "since": row.terms.since or "the beginning"}
-            yield Sheet.of_fields("terms", terms, f"The terms of {answer.offer_id} at the purchase")
 
 
 def _now(again: "DecidedNow") -> Iterator[Block]:

@@ -94,20 +94,18 @@ def find(
 
 def _searched(store: Store, owner: Institution, wanted: PurchaseFilter, limit: int) -> SearchResult:
     result = search(store, owner.id, owner.slug, wanted, limit=limit)
-    hits = _with_reasons(store, owner, result.data)
-    masked_hits = without_cards(without_card_references(store, owner.id, hits))
-    return replace(result, data=masked_hits)
-
-
-def _with_reasons(store: Store, owner: Institution, hits: Sequence[Hit]) -> list[Hit]:
-    refs = [hit.transaction_ref for hit in hits if hit.transaction_ref and hit.state == _NOTHING]
+    refs = [
+        hit.transaction_ref for hit in result.data if hit.transaction_ref and hit.state == _NOTHING
+    ]
     reason_of = reasons(store, owner.id, refs) if refs else {}
-    return [
+    hits = [
         replace(hit, reason=reason_of[hit.transaction_ref])
         if hit.transaction_ref and hit.state == _NOTHING
         else hit
-        for hit in hits
+        for hit in result.data
     ]
+    masked_hits = without_cards(without_card_references(store, owner.id, hits))
+    return replace(result, data=masked_hits)
 
 
 def _together(results: Sequence[SearchResult], limit: int) -> SearchResult:

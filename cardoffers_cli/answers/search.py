@@ -191,8 +191,14 @@ def search(
         if len(hits) <= limit:
             rows = _SEARCHES[place](store, institution_id, wanted, limit + 1 - len(hits))
             hits += [_hit(place, row, institution) for row in rows]
+    (all_,) = store.records(SearchScope, "answers/search:searched", institution_id=institution_id)
     return SearchResult(
-        searched=_searched(store, institution_id, places),
+        searched=replace(
+            all_,
+            purchases=all_.purchases if "purchases" in places else None,
+            rejected=all_.rejected if "rejects" in places else None,
+            duplicates=all_.duplicates if "duplicates" in places else None,
+        ),
         limit=limit,
         more=len(hits) > limit,
         data=hits[:limit],
@@ -218,16 +224,6 @@ def _places(wanted: PurchaseFilter) -> tuple[str, ...]:
     if wanted.state or wanted.is_of_purchases_only:
         return ("purchases",)
     return ("purchases", "rejects", "duplicates", "refunds", "credits")
-
-
-def _searched(store: Store, institution_id: UUID, places: tuple[str, ...]) -> SearchScope:
-    (all_,) = store.records(SearchScope, "answers/search:searched", institution_id=institution_id)
-    return replace(
-        all_,
-        purchases=all_.purchases if "purchases" in places else None,
-        rejected=all_.rejected if "rejects" in places else None,
-        duplicates=all_.duplicates if "duplicates" in places else None,
-    )
 
 
 def _purchases(store: Store, institution_id: UUID, wanted: PurchaseFilter, limit: int) -> Rows:
@@ -351,7 +347,14 @@ def _numbers(store: Store, institution_id: UUID, wanted: PurchaseFilter) -> Filt
         rows = store.rows("answers/search:cards", **of, limit=_MOST_TOKENS)
         instrument_nos = [row["instrument_no"] for row in rows]
     identifier_nos, merchant_ids = _merchants(store, wanted)
-    purchase_nos = _purchase_nos(store, institution_id, wanted)
+    named: list[set[int]] = []
+    if wanted.redemption_id is not None:
+        of = {"institution_id": institution_id, "redemption_id": wanted.redemption_id}
+        rows = store.rows("answers/search:purchase_of_redemption", **of)
+        named.append({row["purchase_no"] for row in rows})
+    if wanted.ref is not None and not _WILDCARD.search(wanted.ref):
+        named.append({*purchases_of_refs(store, [wanted.ref], institution_id)})
+    purchase_nos = sorted(set.intersection(*named)) if named else None
     if [] in (cardholder_nos, instrument_nos, purchase_nos):
         return None
     return {
@@ -364,18 +367,6 @@ def _numbers(store: Store, institution_id: UUID, wanted: PurchaseFilter) -> Filt
         "identifier_nos": identifier_nos,
         "merchant_ids": merchant_ids,
     }
-
-
-def _purchase_nos(store: Store, institution_id: UUID, wanted: PurchaseFilter) -> list[int] | None:
-    """Return the one purchase that is named, by its redemption or its whole reference, if any."""
-    named: list[set[int]] = []
-    if wanted.redemption_id is not None:
-        of = {"institution_id": institution_id, "redemption_id": wanted.redemption_id}
-        rows = store.rows("answers/search:purchase_of_redemption", **of)
-        named.append({row["purchase_no"] for row in rows})
-    if wanted.ref is not None and not _WILDCARD.search(wanted.ref):
-        named.append({*purchases_of_refs(store, [wanted.ref], institution_id)})
-    return sorted(set.intersection(*named)) if named else None
 
 
 def _cardholder_nos(store: Store, institution_id: UUID, wanted: PurchaseFilter) -> list[int] | None:

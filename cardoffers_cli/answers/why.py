@@ -213,23 +213,20 @@ def _told_again(ref: str, institution: str | None, job: Job, *, everywhere: bool
         result = _told(store, owner, explanation)
         if explanation.purchase_no is None:
             return result
-        return replace(result, now=_again(store, owner, explanation, explanation.purchase_no, job))
-
-
-def _again(
-    store: Store, owner: Institution, explanation: FullExplanation, purchase_no: int, job: Job
-) -> DecidedNow:
-    """Return what the purchase would come to now, and what of it differs."""
-    ref = explanation.transaction_ref
-    with store.transaction(keep=False):
-        decide_again(store, job, purchase_no)
-        again = explanations.explain(store, owner.id, [ref])[ref]
-    names = ("status", "reason", "offer_id", "evaluations", "checks")
-    return DecidedNow.part(
-        again,
-        headline=headline(again),
-        differs=[name for name in names if again[name] != explanation[name]],
-    )
+        # What the purchase would come to now, and what of it differs.
+        ref = explanation.transaction_ref
+        with store.transaction(keep=False):
+            decide_again(store, job, explanation.purchase_no)
+            again = explanations.explain(store, owner.id, [ref])[ref]
+        names = ("status", "reason", "offer_id", "evaluations", "checks")
+        return replace(
+            result,
+            now=DecidedNow.part(
+                again,
+                headline=headline(again),
+                differs=[name for name in names if again[name] != explanation[name]],
+            ),
+        )
 
 
 def _language(locale: str | None, owner: Institution) -> str:

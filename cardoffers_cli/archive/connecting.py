@@ -62,7 +62,15 @@ def connect(url: str) -> tuple[SparkSession, str]:
     from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415 - the same
 
     with guarded(endpoint):
-        _await_answer(builder, endpoint)
+        import grpc  # noqa: PLC0415 - heavy, and an extra
+
+        channel = builder.toChannel()
+        try:
+            grpc.channel_ready_future(channel).result(timeout=_ANSWER_S)
+        except grpc.FutureTimeoutError:
+            raise _unreachable(endpoint) from None
+        finally:
+            channel.close()
         session = connect_session.SparkSession(builder)
         session.client.set_retry_policies([DefaultPolicy(**_RETRIES)])
         return cast("SparkSession", session), endpoint  # the same methods, by a class of its own
@@ -138,19 +146,6 @@ def _extra_named() -> Iterator[None]:
             code="extra_missing",
             hint="pip install 'cardoffers-cli[spark]'",
         ) from None
-
-
-def _await_answer(builder: DefaultChannelBuilder, endpoint: str) -> None:
-    """Wait until a server speaks HTTP/2 there."""
-    import grpc  # noqa: PLC0415 - heavy, and an extra
-
-    channel = builder.toChannel()
-    try:
-        grpc.channel_ready_future(channel).result(timeout=_ANSWER_S)
-    except grpc.FutureTimeoutError:
-        raise _unreachable(endpoint) from None
-    finally:
-        channel.close()
 
 
 # Where an archive is: in a folder of this machine; `buckets.py` has what is below a URL.

@@ -50,7 +50,13 @@ def kept_calendars(
     )
     by_id: dict[UUID, tuple[str, list[FileCalendar]]] = {}
     for row in rows:
-        by_id.setdefault(row.institution_id, (row.institution, []))[1].append(_calendar(row))
+        by_id.setdefault(row.institution_id, (row.institution, []))[1].append(
+            FileCalendar(
+                set_at=row.set_at,
+                expects=tuple(map(parse_expectation, row.expects.splitlines())),
+                holidays=parse_holidays(row.holidays, "holidays") if row.holidays else {},
+            )
+        )
     return by_id
 
 
@@ -58,14 +64,6 @@ def newest_calendar(store: Store, institution_id: UUID) -> FileCalendar | None:
     """Return what is expected of an institution now, if anything ever was."""
     calendars = kept_calendars(store, institution_id)
     return calendars[institution_id][1][-1] if calendars else None
-
-
-def _calendar(row: StoredCalendar) -> FileCalendar:
-    return FileCalendar(
-        set_at=row.set_at,
-        expects=tuple(map(parse_expectation, row.expects.splitlines())),
-        holidays=parse_holidays(row.holidays, "holidays") if row.holidays else {},
-    )
 
 
 def calendar_texts(calendar: FileCalendar) -> dict[str, str]:

@@ -76,7 +76,19 @@ def demo_folder(folder: Path | None, *, keep: bool = True) -> Iterator[Path]:
     folder that holds something already.
     """
     if folder is not None:
-        _must_be_new(folder)
+        if (folder / _STORE).exists():
+            raise Refused(
+                f"There is a store in {folder} already.",
+                code="store_exists",
+                hint=f"Look at it with `cardoffers status --store {folder / _STORE}`, or name a "
+                "new folder.",
+            )
+        if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+            raise Refused(
+                f"{folder} is not an empty folder.",
+                code="folder_not_empty",
+                hint="Name a new folder: the demo copies its sample data into it.",
+            )
     if folder is None or not keep:
         with TemporaryDirectory(prefix="cardoffers-demo-") as temporary:
             copy_sample_data(Path(temporary))
@@ -85,22 +97,6 @@ def demo_folder(folder: Path | None, *, keep: bool = True) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     copy_sample_data(folder)
     yield folder
-
-
-def _must_be_new(folder: Path) -> None:
-    if (folder / _STORE).exists():
-        raise Refused(
-            f"There is a store in {folder} already.",
-            code="store_exists",
-            hint=f"Look at it with `cardoffers status --store {folder / _STORE}`, or name a new "
-            "folder.",
-        )
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise Refused(
-            f"{folder} is not an empty folder.",
-            code="folder_not_empty",
-            hint="Name a new folder: the demo copies its sample data into it.",
-        )
 
 
 def demo(folder: Path, job: Job) -> Iterator[DemoStep]:
@@ -142,7 +138,9 @@ class _Demo:
         yield self._settle()
         yield self._import_kind(REFUNDS)
         yield self._step("refund", "refund apply", apply_refunds(self._job))
-        yield self._unresolved()
+        with self._job.store(read_only=True) as store:
+            rows = unresolved(store, Filters(), limit=_EXAMPLES)
+        yield self._step("unresolved", f"report unresolved --limit {_EXAMPLES}", {"data": rows})
         yield from self._month_end()
 
     def _step(self, name: str, words: str, result: Any, reads: str = "") -> DemoStep:
@@ -229,11 +227,6 @@ class _Demo:
         words = f"report funnel -i {_BANK} --from {start.date()} --to {end.date()}"
         funnel = read_funnel(self._job, _BANK, from_at=start, to_at=end)
         return self._step("funnel", words, funnel)
-
-    def _unresolved(self) -> DemoStep:
-        with self._job.store(read_only=True) as store:
-            rows = unresolved(store, Filters(), limit=_EXAMPLES)
-        return self._step("unresolved", f"report unresolved --limit {_EXAMPLES}", {"data": rows})
 
     def _month_end(self) -> Iterator[DemoStep]:
         """Hold what the bank credited against the books, and close the month of another bank."""

@@ -233,19 +233,15 @@ def _put_back(source: OpenFolder, name: str, to: OpenFolder, as_name: str) -> No
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            _copy_back(source, name, to, candidate)
+            # The marker was copied from another disk, and is small.
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with source.plain_file(name) as opened:
+                descriptor = os.open(candidate, flags, 0o644, dir_fd=to.descriptor)
+                with os.fdopen(descriptor, "wb") as out:
+                    out.writelines(blocks(opened, MANIFEST_BYTES))
+            os.unlink(name, dir_fd=source.descriptor)
     except OSError as error:
         raise refused(error, "file_exchanged", "put back, and was exchanged meanwhile") from None
-
-
-def _copy_back(source: OpenFolder, name: str, to: OpenFolder, as_name: str) -> None:
-    """Give a marker back to another disk; it was copied from there, and is small."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with source.plain_file(name) as opened:
-        descriptor = os.open(as_name, flags, 0o644, dir_fd=to.descriptor)
-        with os.fdopen(descriptor, "wb") as out:
-            out.writelines(blocks(opened, MANIFEST_BYTES))
-    os.unlink(name, dir_fd=source.descriptor)
 
 
 def _unmovable(error: OSError) -> CardoffersError:

@@ -137,7 +137,13 @@ class Sending:
                 stop=self._stop.is_set,
             )
         finally:
-            self._leave()
+            # Record what has ended, and release what was claimed and never begun.
+            with self._job.store() as store, store.transaction():
+                self._record(store)
+                unbegun = self._open.keys() - self._signed.keys()
+                event_nos = [self._open.pop(number).event_no for number in unbegun]
+                if event_nos:
+                    store.execute("events/deliver:unclaim", event_no=event_nos)
 
     def _batches(self, due_by: datetime) -> Iterator[Sequence[Delivery]]:
         """Yield batches, and wait between them until enough has ended; end when all has."""
@@ -194,19 +200,6 @@ class Sending:
             if self._outcomes or self._stop.is_set():
                 break
         self._moved.clear()
-
-    def _leave(self) -> None:
-        """Record what has ended, and release what was claimed and never begun."""
-        with self._job.store() as store, store.transaction():
-            self._record(store)
-            self._unclaim(store)
-
-    def _unclaim(self, store: Store) -> None:
-        """Release the claims whose attempt was never begun."""
-        unbegun = self._open.keys() - self._signed.keys()
-        event_nos = [self._open.pop(number).event_no for number in unbegun]
-        if event_nos:
-            store.execute("events/deliver:unclaim", event_no=event_nos)
 
     def _record(self, store: Store) -> None:
         """Record what has ended, with the alerts that it calls for."""

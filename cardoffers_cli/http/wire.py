@@ -116,7 +116,13 @@ class HttpConnection:
                 self._framing_bytes += self._received
                 if self._framing_bytes > self._limits.framing_bytes:
                     raise Problem(413, "body_too_large", "The body comes in too small chunks.")
-        self._check_end()
+        # Chunks end with exact trailers and an empty line, as heads do; h11 is lenient here too.
+        # Of folded trailers one line at least is among the last, as many as there are trailers.
+        consumed = self._latest[: len(self._latest) - len(self._unread)]
+        lines = consumed.removesuffix(_END).rsplit(b"\r\n", self._trailers)[1:]
+        is_exact_end = consumed.endswith(_END) and not any(map(_is_loose, lines))
+        if self._is_chunked and not is_exact_end:
+            raise self._broken()
         return b""
 
     async def send(self, answer: Answer, *, is_last: bool) -> bool:
@@ -178,17 +184,6 @@ class HttpConnection:
             if is_body and self._h11.trailing_data[1]:
                 raise Problem(400, "body_cut_off", "The body ended before its end.") from None
             raise self._broken() from None
-
-    def _check_end(self) -> None:
-        """Chunks end with exact trailers and an empty line, as heads do; h11 is lenient here too.
-
-        Of folded trailers one line at least is among the last, as many as there are trailers.
-        """
-        consumed = self._latest[: len(self._latest) - len(self._unread)]
-        lines = consumed.removesuffix(_END).rsplit(b"\r\n", self._trailers)[1:]
-        is_exact_end = consumed.endswith(_END) and not any(map(_is_loose, lines))
-        if self._is_chunked and not is_exact_end:
-            raise self._broken()
 
     def _broken(self) -> Problem:
         """Refuse what cannot be read further."""

@@ -147,7 +147,8 @@ class Worker:
             try:
                 answers = self.service.answer_all(_calls(batch), wait_s=_LOCK_WAIT_S)
             except StoreBusy:
-                self._put_back(batch)
+                with self._changed:
+                    self._queue.extendleft(reversed(batch))
                 self._answer_late()
             except Exception as fault:  # noqa: BLE001  the thread lives as long as the server
                 self._fail(batch, fault)
@@ -219,10 +220,6 @@ class Worker:
             self._queue.extendleft(reversed(postponed))
         self._latest = len(batch)
         return batch
-
-    def _put_back(self, batch: Sequence[WaitingCall]) -> None:
-        with self._changed:
-            self._queue.extendleft(reversed(batch))
 
     def _answer_late(self) -> None:
         """Answer without the store who has waited long enough.

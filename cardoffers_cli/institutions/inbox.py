@@ -70,7 +70,12 @@ def read_messages(
             message_id = whole_id(store, "message", message_id, owner.id)
             rows = [message for message in rows if str(message.id) == message_id.lower()]
             if not rows:
-                raise _unknown(owner.slug)
+                raise NotFound(
+                    f"There is no such message in the inbox of {owner.slug}.",
+                    code="message_not_found",
+                    hint=f"`cardoffers inbox list -i {owner.slug}` shows the messages with their"
+                    " ids.",
+                )
         one = rows[0].id if message_id is not None else None
         store.execute(
             "institutions/inbox:read", institution_id=owner.id, message_id=one, read_at=job.now
@@ -79,11 +84,3 @@ def read_messages(
         replace(message, read_at=message.read_at or job.now, dry_run=dry_run or None)
         for message in rows
     ]
-
-
-def _unknown(slug: str) -> NotFound:
-    return NotFound(
-        f"There is no such message in the inbox of {slug}.",
-        code="message_not_found",
-        hint=f"`cardoffers inbox list -i {slug}` shows the messages with their ids.",
-    )

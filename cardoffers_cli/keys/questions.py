@@ -82,21 +82,17 @@ def find_key(store: Store, text: str) -> ApiKey | None:
     if not is_well_formed(text):
         return None
     digest, match = key_hash(text), None
-    for stored_hash, key in _candidates(store, prefix_of(text)):
-        if hmac.compare_digest(stored_hash, digest):
-            match = key
-    return match
-
-
-def _candidates(store: Store, prefix: str) -> list[tuple[str, ApiKey]]:
-    """Return the keys that begin so, each behind its hash."""
+    prefix = prefix_of(text)
     address = "keys/questions:candidates"
 
     def read() -> list[tuple[str, ApiKey]]:
         rows = store.rows(address, prefix=prefix)
         return [(row.pop("key_hash"), _api_key(row)) for row in rows]
 
-    return store.memory.recall((address, prefix), (address,), read)
+    for stored_hash, key in store.memory.recall((address, prefix), (address,), read):
+        if hmac.compare_digest(stored_hash, digest):
+            match = key
+    return match
 
 
 def list_hashes(store: Store) -> list[KeyHash]:
@@ -114,22 +110,16 @@ def get_key(store: Store, key_id: str) -> ApiKey:
     """Return one key by its id; raise `NotFound`."""
     row = store.row("keys/questions:known", institution_id=None, key_id=key_id)
     if row is None:
-        raise _unknown(store, key_id)
+        # Often the name of a key was given in place of its id. Ids are not compared: all look
+        # alike, and a guess must not lead to another key's end.
+        named = {key.name: str(key.key_id) for key in reversed(list_keys(store))}
+        near = [named[name] for name in nearest(key_id, named)]
+        raise NotFound(
+            "There is no key with this id.",
+            code="key_not_found",
+            hint=did_you_mean(near) or "`cardoffers key list` shows the keys with their ids.",
+        )
     return _api_key(row)
-
-
-def _unknown(store: Store, key_id: str) -> NotFound:
-    """Build the refusal of a key id; often the name of a key was given in its place.
-
-    Ids are not compared: all look alike, and a guess must not lead to another key's end.
-    """
-    named = {key.name: str(key.key_id) for key in reversed(list_keys(store))}
-    near = [named[name] for name in nearest(key_id, named)]
-    return NotFound(
-        "There is no key with this id.",
-        code="key_not_found",
-        hint=did_you_mean(near) or "`cardoffers key list` shows the keys with their ids.",
-    )
 
 
 def add_key(store: Store, text: str, grant: Grant, key_id: UUID, *, now: datetime) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.intake.page import rejects_section
 from cardoffers_cli.kernel.disk.inputs import open_input
 from cardoffers_cli.kernel.sheets.pages import Fact, Page, Section
-from cardoffers_cli.kernel.sheets.pictures import Picture, beside, pictured
+from cardoffers_cli.kernel.sheets.pictures import beside, pictured
 from cardoffers_cli.kernel.sheets.sheets import Column, Sheet
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.sentences import amount_text, amounts_text, counted
@@ -84,10 +84,20 @@ def unknown_sections(data: Mapping[str, Any], scope: ReportScope) -> Iterator[Se
         orders = {
             order: [_shown(row) for row in rows] for order, rows in data["rows"][currency].items()
         }
+        drawn = [
+            (
+                f"{row['name']}, {row['institution']}",
+                f"{row['amount']:,} · {counted(row['purchases'], 'purchase')}",
+                row["amount"],
+            )
+            for row in orders["amount"]
+        ]
         yield Section(
             title=f"Unknown merchants in {currency}",
             lines=[_WAIT],
-            pictures=_pictures(orders["amount"], currency),
+            pictures=pictured(
+                beside(f"Purchases in {currency} that earn nothing, by merchant", drawn)
+            ),
             sheet=Sheet("unresolved", _COLUMNS, orders["amount"]),
             order="most money",
             orders={name: orders[key] for key, name in _ORDERS.items() if key in orders},
@@ -111,18 +121,6 @@ def _shown(row: Row) -> Row:
         "first_seen": row["first_seen_at"].date(),
         "last_seen": row["last_seen_at"].date(),
     }
-
-
-def _pictures(rows: Rows, currency: str) -> list[Picture]:
-    drawn = [
-        (
-            f"{row['name']}, {row['institution']}",
-            f"{row['amount']:,} · {counted(row['purchases'], 'purchase')}",
-            row["amount"],
-        )
-        for row in rows
-    ]
-    return pictured(beside(f"Purchases in {currency} that earn nothing, by merchant", drawn))
 
 
 # A list that a person brings: one entry a line, such as the references of complaints.

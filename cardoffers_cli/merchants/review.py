@@ -146,7 +146,10 @@ class Review:
         if pressed == "n":
             return self._made(job, row)
         if pressed in {"a", "r"} or (pressed == "c" and row.cluster > 1):
-            reason = self._reason("refuse" if pressed == "r" else "accept")
+            what = "refuse" if pressed == "r" else "accept"
+            if not self._reasons.get(what):
+                self._reasons[what] = self._asked(f"Why do you {what}? Kept with each (w: another)")
+            reason = self._reasons[what]
             return self._said(job, row, pressed, reason) if reason else []
         return []
 
@@ -177,12 +180,6 @@ class Review:
         self.say(f"{_listed(group)}: accept all {len(group)}? y does:")
         is_sure = self.keyboard.key() == "y"
         return accept(*words, identifier_type=kind, is_cluster=True) if is_sure else []
-
-    def _reason(self, what: str) -> str:
-        """Return why, asked for once of those accepted, once of those refused."""
-        if not self._reasons.get(what):
-            self._reasons[what] = self._asked(f"Why do you {what}? Kept with each (w: another)")
-        return self._reasons[what]
 
     def _asked(self, question: str) -> str:
         self.say(f"{question}:")

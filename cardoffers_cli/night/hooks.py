@@ -85,7 +85,19 @@ def hooks_of(settings: Settings) -> list[Hook]:
     if settings.hooks_ping is not None:
         hooks += [Hook(event=event, url=settings.hooks_ping, is_ping=True) for event in _PINGS]
     for hook in hooks:
-        _check(hook, allow_insecure=settings.allow_insecure_webhooks)
+        event = "ping" if hook.is_ping else hook.event
+        if not hook.url and (not hook.words or shutil.which(hook.words[0]) is None):
+            named = hook.words[0] if hook.words else ""
+            problem = f"there is no command {named!r} that can be run."
+            raise _unusable(event, problem, "Name the program by its whole path.")
+        if hook.url or hook.is_ping:
+            try:
+                check_url(hook.url, allow_insecure=settings.allow_insecure_webhooks)
+            except UsageError as error:
+                problem = error.message.replace("The webhook", "its", 1).replace(
+                    "'s host", " host", 1
+                )
+                raise _unusable(event, problem, error.hint) from None
     return hooks
 
 
@@ -126,20 +138,6 @@ def _hook(event: str, wanted: str | tuple[str, ...]) -> Hook:
     except ValueError:
         raise _unusable(event, "its quotes do not match.", "Write it as a list of words.") from None
     return Hook(event=event, words=words)
-
-
-def _check(hook: Hook, *, allow_insecure: bool) -> None:
-    event = "ping" if hook.is_ping else hook.event
-    if not hook.url and (not hook.words or shutil.which(hook.words[0]) is None):
-        named = hook.words[0] if hook.words else ""
-        problem = f"there is no command {named!r} that can be run."
-        raise _unusable(event, problem, "Name the program by its whole path.")
-    if hook.url or hook.is_ping:
-        try:
-            check_url(hook.url, allow_insecure=allow_insecure)
-        except UsageError as error:
-            problem = error.message.replace("The webhook", "its", 1).replace("'s host", " host", 1)
-            raise _unusable(event, problem, error.hint) from None
 
 
 def _unusable(event: str, problem: str, hint: str | None) -> ConfigurationError:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
-    from cardoffers_cli.night.questions import Night, NightFile
+    from cardoffers_cli.night.questions import NightFile
     from cardoffers_cli.river.imports import JudgedImport
     from cardoffers_cli.river.receiving import Judged
 
@@ -177,7 +177,13 @@ class _File:
             self.claim.take(taken_folder, bounds.limits)
             self._import(taken_folder, bounds, columns)
         except FileChangedError as error:
-            return self._leave(taken_folder, error)
+            # Somebody exchanged it or wrote to it: the next look finds it.
+            if taken_folder.look(self.claim.as_name) is not None:
+                try:
+                    self.claim.give_back(taken_folder)
+                except (FileChangedError, FileUnusable) as worse:
+                    return self._fail(taken_folder, worse, {})
+            return self._judge(error.code, {}, {})
         except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
             return self._fail(taken_folder, self._failure_of(error), columns)
         return "imported"
@@ -190,15 +196,6 @@ class _File:
         if self.work.onlooker.is_stopping():
             raise error
         return failure_of(error)
-
-    def _leave(self, taken_folder: OpenFolder, error: FileChangedError) -> str:
-        """Give a file back that somebody exchanged or wrote to: the next look finds it."""
-        if taken_folder.look(self.claim.as_name) is not None:
-            try:
-                self.claim.give_back(taken_folder)
-            except (FileChangedError, FileUnusable) as worse:
-                return self._fail(taken_folder, worse, {})
-        return self._judge(error.code, {}, {})
 
     def _bounds(self) -> Bounds:
         size = int(self.file.stamp.partition(":")[0])
@@ -379,7 +376,19 @@ def release_file(job: Job, name: str, institution: str | None, *, dry_run: bool)
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution) if institution else None
-        night, file = _held(store, name, owner)
+        # The newest file of the name that is held, and the night that found it.
+        candidates = nights.held_files(store, name, owner.slug if owner else None)
+        if not candidates:
+            raise NotFound(
+                f"No file {name!r} is held.",
+                code="held_file_not_found",
+                hint="`cardoffers file list` shows the files that are held.",
+            )
+        if len({file.institution for _, file in candidates}) > 1:
+            raise UsageError(
+                f"Several institutions have a file {name!r} that is held.", hint="Add -i."
+            )
+        night, file = candidates[0]
         drop, processed = Path(night.drop_folder), ProcessedFolder(Path(night.processed_folder))
         work = NightContext(
             job=job,
@@ -391,20 +400,6 @@ def release_file(job: Job, name: str, institution: str | None, *, dry_run: bool)
             target=target_of(store, job),
         )
         return _File(work, file).release(store, dry_run=dry_run)
-
-
-def _held(store: Store, name: str, owner: Institution | None) -> tuple[Night, NightFile]:
-    """Return the newest file of a name that is held, and the night that found it."""
-    candidates = nights.held_files(store, name, owner.slug if owner else None)
-    if not candidates:
-        raise NotFound(
-            f"No file {name!r} is held.",
-            code="held_file_not_found",
-            hint="`cardoffers file list` shows the files that are held.",
-        )
-    if len({file.institution for _, file in candidates}) > 1:
-        raise UsageError(f"Several institutions have a file {name!r} that is held.", hint="Add -i.")
-    return candidates[0]
 
 
 def _state_of(failure: CardoffersError) -> str:

@@ -140,25 +140,6 @@ class NightPage:
 def night_page(night: NightPage) -> Page:
     """Return the page of a night."""
     earlier = [f"../{row['name']}/index.html" for row in night.history[1:2]]
-    return Page(
-        title=f"Nightly run of {night_text(night.name)}",
-        headline=_headline(night),
-        as_of=night.as_of,
-        facts=list(_facts(night)),
-        sections=list(_sections(night)),
-        links=[
-            Link("All nightly runs", "../index.html"),
-            *(Link("The nightly run before", page) for page in earlier),
-        ],
-    )
-
-
-def page_of(institution: str) -> str:
-    """Return the name of the page of an institution, beside that of the night."""
-    return f"institution-{institution}.html"
-
-
-def _headline(night: NightPage) -> str:
     needs = needing(night.findings)
     verdict = (
         f"{counted(needs, 'thing')} {'needs' if needs == 1 else 'need'} attention"
@@ -173,7 +154,22 @@ def _headline(night: NightPage) -> str:
     came = (
         f"{counted(accepted, 'purchase')} {were} taken from {of}" if files else "No files came in"
     )
-    return f"{verdict}. {came}; {_made(night)}."
+    return Page(
+        title=f"Nightly run of {night_text(night.name)}",
+        headline=f"{verdict}. {came}; {_made(night)}.",
+        as_of=night.as_of,
+        facts=list(_facts(night)),
+        sections=list(_sections(night)),
+        links=[
+            Link("All nightly runs", "../index.html"),
+            *(Link("The nightly run before", page) for page in earlier),
+        ],
+    )
+
+
+def page_of(institution: str) -> str:
+    """Return the name of the page of an institution, beside that of the night."""
+    return f"institution-{institution}.html"
 
 
 def _made(night: NightPage) -> str:
@@ -233,17 +229,6 @@ def _refunds(came_back: Row) -> Iterator[Fact]:
 
 
 def _sections(night: NightPage) -> Iterator[Section]:
-    yield _attention(night)
-    yield from _files(night)
-    yield from against(night.history)
-    yield from _institutions(night)
-    yield from budgets_that_end(night.offers, night.as_of)
-    yield from webhooks_that_wait(night.deliveries)
-    yield from what_else_waits(night.waiting)
-    yield from rejects_section(night.rejects, lines=["Of the files of this nightly run."])
-
-
-def _attention(night: NightPage) -> Section:
     rows = sorted(night.findings, key=lambda row: _URGENCY[row["level"]])
     faults = sum(row["code"] == "audit_failed" for row in rows)
     audits = f"{night.audits} audits of the store were made; {faults or 'none'} found faults."
@@ -253,9 +238,16 @@ def _attention(night: NightPage) -> Section:
         for row in rows
     ]
     sheet = Sheet("findings", _FINDINGS, items, title="The most urgent first") if items else None
-    return Section(
+    yield Section(
         title="What needs attention", lines=[*lines, audits], sheet=sheet, anchor="attention"
     )
+    yield from _files(night)
+    yield from against(night.history)
+    yield from _institutions(night)
+    yield from budgets_that_end(night.offers, night.as_of)
+    yield from webhooks_that_wait(night.deliveries)
+    yield from what_else_waits(night.waiting)
+    yield from rejects_section(night.rejects, lines=["Of the files of this nightly run."])
 
 
 def _files(night: NightPage) -> Iterator[Section]:
@@ -269,15 +261,13 @@ def _files(night: NightPage) -> Iterator[Section]:
         why = "the same file was taken before" if row.get("already_imported") else ""
         if error := row.get("file_error"):
             why = str(error["message"])
-        rows.append({**row, "state": _state(row), "why": why})
+        parts = [row, row["refunds"]] if row.get("refunds") else [row]
+        is_partial = row["status"] == "imported" and not all(part["ok"] for part in parts)
+        rows.append(
+            {**row, "state": _PARTIAL if is_partial else _FILE_STATES[row["status"]], "why": why}
+        )
     sheet = Sheet("files", _FILES, rows[:_MOST_FILES], title="Files, those not taken first")
     yield Section(title="Files", sheet=sheet, in_all=len(rows))
-
-
-def _state(row: Row) -> State:
-    parts = [row, row["refunds"]] if row.get("refunds") else [row]
-    is_partial = row["status"] == "imported" and not all(part["ok"] for part in parts)
-    return _PARTIAL if is_partial else _FILE_STATES[row["status"]]
 
 
 def _institutions(night: NightPage) -> Iterator[Section]:

@@ -188,7 +188,9 @@ class _Nights:
 
     def go_on(self, night: Night) -> NightResult:
         """Do the steps of a night that are not recorded, and end it."""
-        self._sweep()
+        # What a killed process left beside the store, an audit would tell of.
+        with lock_for(self.job.opening()):
+            sweep(self.job.path)
         self.lock.tell(run_id=str(night.run_id))
         self.watched.begins(night)
         work = work_of(self.job, night, self.order, self.onlooker)
@@ -202,12 +204,22 @@ class _Nights:
             self.onlooker.begins(step.name, position, len(STEPS))
             self.onlooker.ends(do(step, position, work))
         self.lock.tell(step="end")
-        return self.watched.ends(_end(work))
-
-    def _sweep(self) -> None:
-        """Remove what a killed process left beside the store, which an audit would tell of."""
-        with lock_for(self.job.opening()):
-            sweep(self.job.path)
+        # The result is kept first: a night that has ended has its result.
+        ended_at = real_now()
+        with work.job.store() as store:
+            result = result_of(store, work.job.path, work.night, status="finished")
+        result = replace(result, ended_at=ended_at)
+        write_night_page(work, result)
+        write_runs_page(work)
+        with work.job.store() as store:
+            write_result(work.job.path, result, mode=work.job.settings.mode)
+            with store.transaction():
+                counts = {step.name: step.counts for step in result.steps}
+                finish_run(store, _run(work), counts)
+                store.execute(
+                    "night/questions:end", night_no=work.night.night_no, ended_at=ended_at
+                )
+        return self.watched.ends(result)
 
     def _tonight(self) -> NightResult:
         picked = picked_up(self.job, self.order.drop)
@@ -257,23 +269,6 @@ def begin(store: Store, job: Job, order: NightOptions, files: Sequence[DropFile]
         processed_folder=str(processed.root),
         began_at=real_now(),
     )
-
-
-def _end(work: NightContext) -> NightResult:
-    """Keep the result, then end the night: one that has ended has its result."""
-    ended_at = real_now()
-    with work.job.store() as store:
-        result = result_of(store, work.job.path, work.night, status="finished")
-    result = replace(result, ended_at=ended_at)
-    write_night_page(work, result)
-    write_runs_page(work)
-    with work.job.store() as store:
-        write_result(work.job.path, result, mode=work.job.settings.mode)
-        with store.transaction():
-            counts = {step.name: step.counts for step in result.steps}
-            finish_run(store, _run(work), counts)
-            store.execute("night/questions:end", night_no=work.night.night_no, ended_at=ended_at)
-    return result
 
 
 def _run(work: NightContext) -> Run:
@@ -354,7 +349,9 @@ class WatchedRun:
         _trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            self._fails(error)
+            exit_code, code = self._onlooker.ending(error)
+            self._measure(exit_code, None, str(self._night.run_id) if self._night else None)
+            self._tell(replace(self._notice(ON_FAILURE, "failed"), exit_code=exit_code, error=code))
 
     def begins(self, night: Night) -> None:
         """Tell that a night begins, or goes on."""
@@ -382,11 +379,6 @@ class WatchedRun:
     def would_tell(self) -> list[HookOutcome] | None:
         """Return what a rehearsal says of hooks; None where there are none."""
         return would_tell(self._hooks) or None
-
-    def _fails(self, error: BaseException) -> None:
-        exit_code, code = self._onlooker.ending(error)
-        self._measure(exit_code, None, str(self._night.run_id) if self._night else None)
-        self._tell(replace(self._notice(ON_FAILURE, "failed"), exit_code=exit_code, error=code))
 
     def _measure(self, exit_code: int, result: NightResult | None, run_id: str | None) -> None:
         """Write the metrics of a run; that they cannot be written changes nothing of it."""

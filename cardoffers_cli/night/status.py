@@ -203,28 +203,25 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
     with reading(job) as source:
         days = redemptions_by_day(source.store, job.now) if by_day else {}
         moment = machine_at(source.store, job.now)
+        paid: dict[tuple[str, str], Amount] = {}
+        totals = source.store.records(LoopTotals, "answers/money_trails:totals")
+        if any(total.stated_amount is not None for total in totals):
+            for state in payout_states(source.store, job.now):
+                of = state.institution, state.currency
+                paid[of] = paid.get(of, Decimal(0)) + state.paid_amount
         result = StoreStatus(
             **overview(source.store, job),
             last_night=last_night(source.store, job.path),
             left_nights=left_nights(source.store, job.path),
             calls_put_aside=[str(path) for path in kept_files(usage_path(job.path))],
             open_findings=open_findings(source.store),
-            money_loop=_money_loop(source.store, job.now) or None,
+            money_loop=[
+                LoopStatus(**total, paid_amount=paid.get((total.institution, total.currency)))
+                for total in totals
+            ]
+            or None,
             approvals_pending=len(find_approvals(source.store, moment, state="pending")) or None,
             open_watch_findings=open_watch_findings(source.store) or None,
             arrivals=count_arrivals(source.store, job.now),
         )
     return result, days
-
-
-def _money_loop(store: Store, now: datetime) -> list[LoopStatus]:
-    paid: dict[tuple[str, str], Amount] = {}
-    totals = store.records(LoopTotals, "answers/money_trails:totals")
-    if any(total.stated_amount is not None for total in totals):
-        for state in payout_states(store, now):
-            of = state.institution, state.currency
-            paid[of] = paid.get(of, Decimal(0)) + state.paid_amount
-    return [
-        LoopStatus(**total, paid_amount=paid.get((total.institution, total.currency)))
-        for total in totals
-    ]

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from cardoffers_cli.credits.questions import OpenFindings
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.night.options import StepReport
@@ -360,18 +359,19 @@ def _reconcile_in(work: NightContext, store: Store) -> StepResult:
     if report.run_id is None:
         return StepResult(counts={})
     counts = {**FindingStates.cut(report), **report.control}
-    return StepResult(counts=counts, findings=[_open_finding(row) for row in open_findings(store)])
-
-
-def _open_finding(row: OpenFindings) -> NightFinding:
-    """Say how many findings of one verdict are open, and what they come to."""
-    return finding(
-        row.code,
-        f"Reconciliation: {counted(row.findings, 'open finding')}, "
-        f"{money_text(row.amount, row.currency)} in all: {meaning_of(row.code).says}.",
-        level="warning",
-        then=f"cardoffers reconcile list --state open --code {row.code}",
-        count=row.findings,
+    return StepResult(
+        counts=counts,
+        findings=[
+            finding(
+                row.code,
+                f"Reconciliation: {counted(row.findings, 'open finding')}, "
+                f"{money_text(row.amount, row.currency)} in all: {meaning_of(row.code).says}.",
+                level="warning",
+                then=f"cardoffers reconcile list --state open --code {row.code}",
+                count=row.findings,
+            )
+            for row in open_findings(store)
+        ],
     )
 
 

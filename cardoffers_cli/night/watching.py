@@ -63,7 +63,17 @@ def look_at_all(work: NightContext) -> None:
         ) -> None:
             if work.onlooker.is_stopping():
                 raise error
-            work.unwatched.append(_failed(of, error, file))
+            what = f"The file {shortened(file)}" if file else "What came in"
+            kind = type(failure_of(error).__cause__ or error).__name__
+            work.unwatched.append(
+                finding(
+                    "watch_failed",
+                    f"{what} of {of.slug} could not be looked at ({kind}); all else went on.",
+                    level="warning",
+                    then=f"cardoffers institution set {of.slug} --watch off, and report it",
+                    institution=of.slug,
+                )
+            )
 
         try:
             look_at(work.job, institution.id, failed)
@@ -104,19 +114,6 @@ def _told(row: OpenWatchFindings, now: datetime) -> NightFinding:
         then=f"cardoffers watch {f'show {row.newest_id}' if is_one else arguments}",
         institution=row.institution,
         count=row.findings,
-    )
-
-
-def _failed(institution: Institution, error: Exception, file: str | None) -> NightFinding:
-    """Say that the watch of an institution failed, or of a file; raise a fault of the system."""
-    what = f"The file {shortened(file)}" if file else "What came in"
-    kind = type(failure_of(error).__cause__ or error).__name__
-    return finding(
-        "watch_failed",
-        f"{what} of {institution.slug} could not be looked at ({kind}); all else went on.",
-        level="warning",
-        then=f"cardoffers institution set {institution.slug} --watch off, and report it",
-        institution=institution.slug,
     )
 
 
@@ -179,7 +176,19 @@ def tell_of_files(work: NightContext, store: Store) -> StepResult:
         )
     late_rows = [row for row in news.told if row.state == "late"]
     for row in [*news.came, *late_rows]:
-        _resolve(store, row, work)
+        # What was told of a deadline: its file is there. One that came late needs nobody.
+        came_at = row.received_at or work.job.now
+        for code in _CODES.values():
+            store.execute(
+                "watch/questions:resolve",
+                institution_id=row.institution_id,
+                code=code,
+                subject=row.expected,
+                about_on=row.due_on,
+                reason=f"{row.file} came at {format_minute(came_at)}",
+                actor=work.job.actor,
+                now=work.job.now,
+            )
     states = Counter(row.state for row in news.arrivals)
     names = ("on_time", "late", "missed", "pending") if news.arrivals else ()
     counts = {f"files_{name}": states[name] for name in names}
@@ -201,22 +210,6 @@ def _watched(arrival: Arrival) -> Observation:
         about_on=arrival.due_on,
         figures={name: value for name, value in figures.items() if value is not None},
     )
-
-
-def _resolve(store: Store, arrival: Arrival, work: NightContext) -> None:
-    """Resolve what was told of a deadline: its file is there. One that came late needs nobody."""
-    came_at = arrival.received_at or work.job.now
-    for code in _CODES.values():
-        store.execute(
-            "watch/questions:resolve",
-            institution_id=arrival.institution_id,
-            code=code,
-            subject=arrival.expected,
-            about_on=arrival.due_on,
-            reason=f"{arrival.file} came at {format_minute(came_at)}",
-            actor=work.job.actor,
-            now=work.job.now,
-        )
 
 
 def _findings(news: ArrivalNotices) -> list[NightFinding]:

@@ -166,7 +166,20 @@ def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -
     link_id = _link(store, owner, request)
     if link_id is not None:
         return AddedLink(status="already_added", cardholder_offer_id=link_id)
-    _must_be_open(store, owner, request, job)
+    state, segments = offers.standing(store, owner.id, request.offer_id, job.now)
+    if state != "active":
+        raise Refused(
+            f"The offer cannot be added: it is {state.replace('_', ' ')}.",
+            code="offer_not_available",
+            hint="The feed shows the offers that can be added now.",
+            state=state,
+        )
+    if segments and request.segment not in segments:
+        raise Refused(
+            "The offer is for other cardholders: the segment does not match.",
+            code="segment_not_eligible",
+            hint="Send the segment that the feed was read with.",
+        )
     _must_have_room(store, owner, request, job)
     with run_record(store, kind="offer_add", now=job.now, actor=job.actor) as run:
         payer = take_in_payer(store, owner.id, request.cardholder_token, request.card_token)
@@ -237,23 +250,6 @@ def _link(store: Store, owner: Institution, request: AddRequest) -> Any:
         cardholder_no=number,
         offer_id=request.offer_id,
     )
-
-
-def _must_be_open(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:
-    state, segments = offers.standing(store, owner.id, request.offer_id, job.now)
-    if state != "active":
-        raise Refused(
-            f"The offer cannot be added: it is {state.replace('_', ' ')}.",
-            code="offer_not_available",
-            hint="The feed shows the offers that can be added now.",
-            state=state,
-        )
-    if segments and request.segment not in segments:
-        raise Refused(
-            "The offer is for other cardholders: the segment does not match.",
-            code="segment_not_eligible",
-            hint="Send the segment that the feed was read with.",
-        )
 
 
 def _must_have_room(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:

@@ -233,7 +233,9 @@ class PickupSession:
         self.pickup_job.pool.clear(str(self.pickup_job.owner.id), waiting)
         for file_id, row in waiting.items():
             if self.pickup_job.pool.has(file_id):
-                self._place(row, self._free(row))
+                drop_name = self._free(row)
+                place(self.pickup_job, row.remote_name, row.stamp, drop_name)
+                self._tell(row.remote_name, row.size_bytes, "fetched", drop_name)
 
     def finish(self, remote: Remote, listing: Listing) -> None:
         """Do with imported files at their place what the configuration says."""
@@ -275,19 +277,20 @@ class PickupSession:
         if now is None or now.stamp != row.stamp:
             return "gone" if now is None else "replaced"
         folder = self.pickup_job.place.folder_to_move_to
-        for name in (*self._markers(listing, row.remote_name), row.remote_name):
+        # The markers of the file and of no other.
+        inputs = [
+            file
+            for file in listing.files
+            if not file.endswith(_NO_INPUT) and file != row.remote_name
+        ]
+        others = {marker for file in inputs for marker in marker_names(file)}
+        own = (marker for marker in marker_names(row.remote_name) if marker in listing.files)
+        for name in (*[marker for marker in own if marker not in others], row.remote_name):
             if folder is None:
                 remote.remove(name)
             else:
                 remote.move(name, folder, numbered(name))
         return "removed" if folder is None else "moved"
-
-    def _markers(self, listing: Listing, name: str) -> list[str]:
-        """Return the markers of a file and of no other."""
-        inputs = [file for file in listing.files if not file.endswith(_NO_INPUT) and file != name]
-        others = {marker for file in inputs for marker in marker_names(file)}
-        own = (marker for marker in marker_names(name) if marker in listing.files)
-        return [marker for marker in own if marker not in others]
 
     def fetch(self, remote: Remote, listing: Listing) -> None:
         """Fetch what is new and ready, so many at once; say what is not to be fetched."""
@@ -310,7 +313,10 @@ class PickupSession:
         recorded = {(row.remote_name, row.stamp): row for row in self.known}
         new = []
         for name, file in sorted(listing.files.items()):
-            if not self._is_input(name):
+            # Neither it nor what a message would be called may be a marker.
+            inside = plain_name(name) if self.pickup_job.keys else name
+            is_input = not name.endswith(_NO_INPUT) and not inside.endswith(_NO_INPUT)
+            if not (is_input and fnmatchcase(name, self.pickup_job.place.pattern)):
                 continue
             fetched_row = recorded.get((name, file.stamp))
             if fetched_row and (state := self._state(fetched_row)) is not None:
@@ -319,12 +325,6 @@ class PickupSession:
             elif self._is_ready(listing, file):
                 new.append(file)
         return new
-
-    def _is_input(self, name: str) -> bool:
-        """Whether a name matches, and neither it nor what a message would be called is a marker."""
-        inside = plain_name(name) if self.pickup_job.keys else name
-        is_input = not name.endswith(_NO_INPUT) and not inside.endswith(_NO_INPUT)
-        return is_input and fnmatchcase(name, self.pickup_job.place.pattern)
 
     def _state(self, row: FetchedFileRow) -> str | None:
         """Say how far a file is that was fetched; None where it has to be fetched again."""
@@ -389,10 +389,6 @@ class PickupSession:
                 drop_name=free,
             )
         return free
-
-    def _place(self, row: FetchedFileRow, drop_name: str) -> None:
-        place(self.pickup_job, row.remote_name, row.stamp, drop_name)
-        self._tell(row.remote_name, row.size_bytes, "fetched", drop_name)
 
     def _id(self, row: FetchedFileRow) -> str:
         return self.pickup_job.id_of(row.remote_name, row.stamp)

@@ -35,7 +35,6 @@ from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from cardoffers_cli.kernel.store.job import Job
 
@@ -63,7 +62,11 @@ def mask_card_numbers(job: Job, *, dry_run: bool = False) -> MaskedNumbers:
             masked[number.place.column] += number.rows
         remaining, all_of_them = 0, masked.total()
         if numbers and not dry_run:
-            key = _key_of(job.path)
+            path = mask_key_path(job.path)
+            if not path.exists():
+                with new_private_file(path, f"{secrets.token_hex(32)}\n"):
+                    pass
+            key = read_private_file(path).strip()
             with store.transaction():
                 with run_record(store, kind="mask", now=job.now, actor=job.actor) as run:
                     mask(store, (_mask_of(key, number) for number in numbers))
@@ -77,15 +80,6 @@ def mask_card_numbers(job: Job, *, dry_run: bool = False) -> MaskedNumbers:
         left=remaining,
         dry_run=dry_run,
     )
-
-
-def _key_of(store: Path) -> str:
-    """Return the key of masks, drawn if there is none yet."""
-    path = mask_key_path(store)
-    if not path.exists():
-        with new_private_file(path, f"{secrets.token_hex(32)}\n"):
-            pass
-    return read_private_file(path).strip()
 
 
 def _mask_of(key: str, row: CardNumberRow) -> Mask:

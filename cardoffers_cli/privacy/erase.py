@@ -170,7 +170,17 @@ def reapply(
         count = len(missing_erasures(store, listed))
         if not dry_run:
             if own.unknown_since and not listed.unknown_since:
-                _log_answer(store, job, file, own.unknown_since)
+                # The security log says by what the list is known to be whole.
+                with store.transaction():
+                    acts.append(
+                        store,
+                        "erasures_known",
+                        job,
+                        details={
+                            "since": format_moment(own.unknown_since),
+                            "list": str(file) if file else None,
+                        },
+                    )
             keep(job.path, listed)
             if count:
                 mark(job.path)
@@ -178,17 +188,6 @@ def reapply(
     if count and not dry_run:
         snapshot.withdraw(job.path)
     return ErasedAgain(erasures=count, erasures_unknown_since=listed.unknown_since, dry_run=dry_run)
-
-
-def _log_answer(store: Store, job: Job, file: Path | None, since: datetime) -> None:
-    """Keep in the security log by what the list is known to be whole."""
-    with store.transaction():
-        acts.append(
-            store,
-            "erasures_known",
-            job,
-            details={"since": format_moment(since), "list": str(file) if file else None},
-        )
 
 
 def _named(

@@ -139,7 +139,13 @@ def run_retention(job: Job, *, dry_run: bool = False) -> RetentionRun:
             ):
                 run.counts.update({kind.kind: kind.may_go for kind in kinds}, bytes=size)
             for item in going:
-                _delete(item)
+                # What lies beside a file goes before the file itself.
+                for path in reversed(item.paths):
+                    if path.is_dir() and not path.is_symlink():
+                        shutil.rmtree(path, ignore_errors=True)
+                    else:
+                        path.unlink(missing_ok=True)
+                sync_folder_if_possible(item.paths[0].parent)
     return RetentionRun(kinds=kinds, deleted=len(going), bytes_deleted=size, dry_run=dry_run)
 
 
@@ -222,13 +228,3 @@ def _taken(job: Job, file: ProcessedFile, kept_by: str | None) -> Iterator[_Item
 def _size(path: Path) -> int:
     files = path.rglob("*") if path.is_dir() else (path,)
     return sum(file.lstat().st_size for file in files if file.is_file())
-
-
-def _delete(item: _Item) -> None:
-    """Delete an item, what lies beside a file before the file itself."""
-    for path in reversed(item.paths):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-    sync_folder_if_possible(item.paths[0].parent)

@@ -32,7 +32,7 @@ from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from cardoffers_cli.kernel.store.job import Job
@@ -76,15 +76,11 @@ def _contents(path: Path) -> Iterator[Any]:
                 with archive.open(name) as member:
                     yield member
     elif begin == _PARQUET:
-        yield _parquet(path)
+        from io import BytesIO  # noqa: PLC0415
 
+        import polars as pl  # noqa: PLC0415  heavy
 
-def _parquet(path: Path) -> Any:
-    from io import BytesIO  # noqa: PLC0415
-
-    import polars as pl  # noqa: PLC0415  heavy
-
-    return BytesIO(pl.read_parquet(path).cast(pl.String, strict=False).write_csv().encode())
+        yield BytesIO(pl.read_parquet(path).cast(pl.String, strict=False).write_csv().encode())
 
 
 def _is_in(file: Any, forms: Sequence[bytes]) -> bool:
@@ -164,19 +160,15 @@ def backups(path: Path) -> Iterator[tuple[Path, int]]:
 
 
 def _looked_at(store: Store, job: Job, institution: str) -> Iterator[Path]:
-    yield from _own(job.path)
+    # Locks, the snapshot and the archive are looked at apart.
+    folder = folder_of(job.path)
+    left_out = {folder / name for name in LOCKS} | {snapshot_path(job.path)}
+    archive = Path(history_root(job.path))
+    yield from (
+        file for file in folder.rglob("*") if file not in left_out and archive not in file.parents
+    )
     for folder in (runs_folder(job.path), reports_folder(job.path)):
         yield from folder.rglob("*")
     for processed in store.rows("drop/file_changes:kept_folders"):
         for kind in ("", TAKEN, *KEPT_IN.values()):
             yield from (Path(processed["folder"]) / institution / kind).glob("*")
-
-
-def _own(path: Path) -> Iterable[Path]:
-    """Return the files in the folder of a store, but locks, the snapshot and the archive."""
-    folder = folder_of(path)
-    left_out = {folder / name for name in LOCKS} | {snapshot_path(path)}
-    archive = Path(history_root(path))
-    return (
-        file for file in folder.rglob("*") if file not in left_out and archive not in file.parents
-    )

@@ -301,28 +301,24 @@ def merchant_sections(data: Mapping[str, Rows], scope: ReportScope) -> Iterator[
             for order, rows in data.items()
             if order == "funded" or order in _MERCHANTS_ORDERS
         }
+        drawn = [
+            (
+                row["merchant_name"],
+                f"{row['merchant_funded_amount']:,} · {counted(row['redemptions'], 'redemption')}",
+                row["merchant_funded_amount"],
+            )
+            for row in orders["funded"]
+            if row["merchant_funded_amount"]
+        ]
         yield Section(
             title=f"Merchants in {currency}",
-            pictures=_merchants_pictures(orders["funded"], currency),
+            pictures=pictured(beside(f"Funded in {currency}, by merchant", drawn)),
             sheet=Sheet.of_rows("merchants", orders["funded"]),
             order="most funded",
             orders={name: orders[key] for key, name in _MERCHANTS_ORDERS.items() if key in orders},
             in_all=first["merchants"],
             more=scope.command("merchants", file="merchants.csv"),
         )
-
-
-def _merchants_pictures(rows: Rows, currency: str) -> list[Picture]:
-    drawn = [
-        (
-            row["merchant_name"],
-            f"{row['merchant_funded_amount']:,} · {counted(row['redemptions'], 'redemption')}",
-            row["merchant_funded_amount"],
-        )
-        for row in rows
-        if row["merchant_funded_amount"]
-    ]
-    return pictured(beside(f"Funded in {currency}, by merchant", drawn))
 
 
 PAGES = {"offers": offers_page, "merchants": merchants_page}

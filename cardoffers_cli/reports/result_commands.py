@@ -191,7 +191,16 @@ def picture(result: "Funnel") -> Iterator[str]:
     yield ""
     yield from _people(result, previous)
     yield ""
-    yield from _volumes(result, previous)
+    # Each line counts another thing, so none is a part of another.
+    from cardoffers_cli.reports.funnel import volumes
+
+    rows = list(volumes(result.data, previous and previous.data))
+    header = ("count", *(("change",) if previous else ()))
+    lines = _aligned([header, *((f"{row['count']:,}", *_change(row)) for row in rows)])
+    labels = max(len(row["label"]) for row in rows)
+    names = ["What happened", *(row["label"] for row in rows)]
+    for name, line in zip(names, lines, strict=True):
+        yield _GAP.join((name.ljust(labels), line)).rstrip()
 
 
 def _people(result: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
@@ -216,19 +225,6 @@ def _people(result: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
     others = counts.all_who_redeemed - counts.redeemed
     if others:
         yield f"{counted(others, 'more cardholder')} redeemed without these steps in this time."
-
-
-def _volumes(result: "Funnel", previous: "PeopleFunnel | None") -> Iterator[str]:
-    """Yield what happened: each line counts another thing, so none is a part of another."""
-    from cardoffers_cli.reports.funnel import volumes
-
-    rows = list(volumes(result.data, previous and previous.data))
-    header = ("count", *(("change",) if previous else ()))
-    lines = _aligned([header, *((f"{row['count']:,}", *_change(row)) for row in rows)])
-    labels = max(len(row["label"]) for row in rows)
-    names = ["What happened", *(row["label"] for row in rows)]
-    for name, line in zip(names, lines, strict=True):
-        yield _GAP.join((name.ljust(labels), line)).rstrip()
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

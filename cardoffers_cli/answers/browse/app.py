@@ -97,7 +97,10 @@ class Browser(App[int]):
     def on_mount(self) -> None:
         """Begin where there is something to do."""
         if not self.is_headless:
-            self._heed_signals()
+            # A signal ends the screen in good order, so that the terminal is left as it was.
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                loop.add_signal_handler(number, self.exit, int(number))
         self.query_one(Tabs).can_focus = False
         self.query_one(panels.SearchBox).focus()
         self._place()
@@ -111,12 +114,6 @@ class Browser(App[int]):
     def on_unmount(self) -> None:
         """Ask nothing more; what is being asked was stopped with the workers."""
         self._thread.shutdown(wait=False, cancel_futures=True)
-
-    def _heed_signals(self) -> None:
-        """Let a signal end the screen in good order, so that the terminal is left as it was."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self.exit, int(number))
 
     def _handle_exception(self, error: Exception) -> None:
         """End, without textual's traceback: it shows the values of variables, tokens too."""
@@ -155,18 +152,16 @@ class Browser(App[int]):
             self.changed()
             return
         self._say(summaries.summary(hits))
-        self._hide(text, hits.attempt.token)
+        # No full token is left in the search box.
+        token = hits.attempt.token
+        if token is not None:
+            self.query_one(panels.SearchBox).value = text.replace(token, mask(token))
         self._cases = [self.inquiry.case(row) for row in hits.rows]
         self.refresh_bindings()
         results = self.query_one(Results)
         results.show(hits.rows)
         self.screen.set_class(bool(hits.rows), "-found")
         (results if hits.rows else self.query_one(panels.SearchBox)).focus()
-
-    def _hide(self, text: str, token: str | None) -> None:
-        """Leave no full token in the search box."""
-        if token is not None:
-            self.query_one(panels.SearchBox).value = text.replace(token, mask(token))
 
     @work(exclusive=True, group=_LOOKS)
     async def _look(self) -> None:

@@ -36,7 +36,7 @@ from cardoffers_cli.merchants.discovery import likely_merchants
 from cardoffers_cli.river.redemptions import show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cardoffers_cli.answers.find import FindResult
     from cardoffers_cli.answers.timelines import Timeline
@@ -144,8 +144,11 @@ class Inquiry:
             if results[-1].rows:
                 return results[-1]
         widest = max(results, key=lambda result: len(result.searched))
+        # The references, or merchants, that may have been meant.
+        refs = [attempt.wanted.ref for attempt in tried if attempt.wanted and attempt.wanted.ref]
+        near = tuple(self.ask(why, refs[0], self.institution).near) if refs else ()
         return replace(
-            widest, near=self._near(tried, [name for result in results for name in result.near])
+            widest, near=near or tuple([name for result in results for name in result.near])
         )
 
     def merchants(self) -> list[Suggestion]:
@@ -178,12 +181,6 @@ class Inquiry:
         except NotFound:
             return []
         return [WithId(kind=timeline.kind, id=id_, state=timeline.kind)]
-
-    def _near(self, tried: list[Attempt], merchants: Iterable[str]) -> tuple[str, ...]:
-        """Return the references, or merchants, that may have been meant by what nobody knows."""
-        refs = [attempt.wanted.ref for attempt in tried if attempt.wanted and attempt.wanted.ref]
-        near = tuple(self.ask(why, refs[0], self.institution).near) if refs else ()
-        return near or tuple(merchants)
 
     def _now(self) -> Job:
         """Return the job of this moment; who has read a snapshot does not wait for the store."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.answers.browse.inquiry import AnsweredFrom, Case, FoundOne, Hits
     from cardoffers_cli.answers.explanations import Evaluation, ExplainedRedemption, ExplainedRefund
-    from cardoffers_cli.answers.timelines import ExpectedEvent, TimelineEvent
     from cardoffers_cli.answers.why import Why
     from cardoffers_cli.merchants.suggestions import Suggestion
     from cardoffers_cli.river.outcomes import Check
@@ -196,14 +195,31 @@ def timeline_page(case: Case) -> Iterator[Line]:
         yield from _without_ref(case.row)
         return
     for event in timeline.events:
-        yield Line(_event(event), indent=31)
+        detail = event.detail or ""
+        if event.event == "decided":
+            detail = words(detail)
+        parts = [named(detail)] if detail else []
+        if event.amount is not None and event.currency:
+            parts.append(money_text(event.amount, event.currency))
+        if event.times > 1:
+            parts.append(f"{event.times:,} times")
+        if event.gap:
+            parts.append(f"{event.gap} later")
+        if event.actor:
+            parts.append(f"by {named(event.actor)}")
+        yield Line(
+            f"{event.happened_at:%Y-%m-%d %H:%M}  {event.event:<12} {', '.join(parts)}", indent=31
+        )
     yield EMPTY
     if not timeline.expected:
         yield Line("Nothing more is expected.")
         return
     yield Line("Expected next", "title")
     for next_event in timeline.expected:
-        yield Line(_expected(next_event), indent=2)
+        when = f" at {format_minute(next_event.at)}" if next_event.at else ""
+        overdue = ", overdue" if next_event.overdue else ""
+        many = f", {next_event.times:,} times" if next_event.times > 1 else ""
+        yield Line(f"{next_event.event}{when}{overdue}{many}: {next_event.by}", indent=2)
 
 
 def answer_page(case: Case, locale: str | None) -> Iterator[Line]:
@@ -349,26 +365,3 @@ def _repeats(explanation: Why) -> Iterator[Line]:
     for row in explanation.duplicates:
         content = "other content" if row.conflict else "the same content"
         yield Line(f"{place(row)}, {format_minute(row.imported_at)}, {content}", indent=2)
-
-
-def _event(event: TimelineEvent) -> str:
-    detail = event.detail or ""
-    if event.event == "decided":
-        detail = words(detail)
-    parts = [named(detail)] if detail else []
-    if event.amount is not None and event.currency:
-        parts.append(money_text(event.amount, event.currency))
-    if event.times > 1:
-        parts.append(f"{event.times:,} times")
-    if event.gap:
-        parts.append(f"{event.gap} later")
-    if event.actor:
-        parts.append(f"by {named(event.actor)}")
-    return f"{event.happened_at:%Y-%m-%d %H:%M}  {event.event:<12} {', '.join(parts)}"
-
-
-def _expected(event: ExpectedEvent) -> str:
-    when = f" at {format_minute(event.at)}" if event.at else ""
-    overdue = ", overdue" if event.overdue else ""
-    many = f", {event.times:,} times" if event.times > 1 else ""
-    return f"{event.event}{when}{overdue}{many}: {event.by}"

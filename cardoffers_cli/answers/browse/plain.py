@@ -96,7 +96,15 @@ class Talk:
         word, _, slug = line.partition(" ")
         try:
             if word == "i":
-                self._institution(slug.strip())
+                named = slug.strip()
+                slugs = self._asked(self._inquiry.institutions)
+                if not named and len(slugs) > 1:
+                    self._tell(Line(f"{number}. {slug}") for number, slug in enumerate(slugs, 1))
+                    named = self._heard("Institution, by its number or its slug:") or ""
+                if named.isdecimal() and 0 < int(named) <= len(slugs):
+                    named = slugs[int(named) - 1]
+                self._inquiry.choose(named or next(iter(slugs), ""))
+                self._tell([Line(f"Institution: {self._inquiry.institution or 'none yet'}")])
             else:
                 self._tell(self._asked(self._told, line))
         except Interrupted:
@@ -159,13 +167,3 @@ class Talk:
         yield from summaries.age(self._inquiry.source)
         for number, row in enumerate(hits.rows, 1):
             yield Line(f"{number}. {summaries.item(row)}")
-
-    def _institution(self, named: str) -> None:
-        slugs = self._asked(self._inquiry.institutions)
-        if not named and len(slugs) > 1:
-            self._tell(Line(f"{number}. {slug}") for number, slug in enumerate(slugs, 1))
-            named = self._heard("Institution, by its number or its slug:") or ""
-        if named.isdecimal() and 0 < int(named) <= len(slugs):
-            named = slugs[int(named) - 1]
-        self._inquiry.choose(named or next(iter(slugs), ""))
-        self._tell([Line(f"Institution: {self._inquiry.institution or 'none yet'}")])

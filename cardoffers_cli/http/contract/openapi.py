@@ -300,12 +300,19 @@ def _operation(route: Route) -> Mapping[str, Any]:
         if code in codes:
             by_status[status].append(code)
     refusals = {str(status): _refusal(status, own) for status, own in by_status.items()}
+    headers = ("X-Snapshot-At",) if route.is_read else ()
     described: dict[str, Any] = {
         "summary": operation.summary,
         "operationId": f"{route.method.lower()}_{words.replace('/', '_')}",
         "security": [{"apiKey": []}] if route.scope else [],
         "parameters": [*_path(operation), *map(_query, operation.query)],
-        "responses": {**_answers(route, operation), **refusals},
+        "responses": {
+            **{
+                str(status): _response(says, operation.media_type, ref(schema), headers)
+                for status, (schema, says) in operation.answers.items()
+            },
+            **refusals,
+        },
     }
     described["x-codeSamples"] = [{"lang": "Shell", "label": "curl", "source": curl(route)}]
     if route.scope:
@@ -342,14 +349,6 @@ def _query(parameter: Parameter) -> Schema:
         "required": parameter.required,
         "description": parameter.says,
         "schema": parameter.schema,
-    }
-
-
-def _answers(route: Route, operation: Operation) -> dict[str, Schema]:
-    headers = ("X-Snapshot-At",) if route.is_read else ()
-    return {
-        str(status): _response(says, operation.media_type, ref(schema), headers)
-        for status, (schema, says) in operation.answers.items()
     }
 
 
