@@ -1,12 +1,14 @@
 """What a finding of the watch means to people, and what to do next.
 
-To add a code, add it to `MEANINGS`, and to the table of its section in `docs/watch.md`.
+To add a code, add it to `findings.toml`, and to the table of its section in `docs/watch.md`.
 """
 
 from __future__ import annotations
 
 import json
+import tomllib
 from decimal import Decimal
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,43 +30,12 @@ TOLD_ONCE = frozenset({FILE_MISSED, FILE_LATE})
 _USUAL = ("usual", "expected", "most_of_others")
 """What figures call that which was to be expected."""
 _ANY = "find out why, then cardoffers watch accept FINDING --reason WHY"
-_ASK = f"ask the institution whether the file is right; {_ANY}"
-_LOOK = f"look at what they bought with cardoffers browse; {_ANY}"
 
-MEANINGS: dict[str, WatchMeaning] = {
-    FILE_MISSED: WatchMeaning(
-        "a file that is expected did not come by its deadline",
-        "ask for the file, and put it into the drop folder or import it; `cardoffers arrivals`"
-        " shows what came",
-    ),
-    FILE_LATE: WatchMeaning(
-        "a file that is expected came after its deadline",
-        "nothing, if that is rare; `cardoffers institution set INST --expects` sets another one",
-    ),
-    "rows_unusual": WatchMeaning("far more or fewer rows than in the files before", _ASK),
-    "amount_unusual": WatchMeaning("the sum is far from that of the files before", _ASK),
-    "median_amount_unusual": WatchMeaning("amounts are far from those of the files before", _ASK),
-    "invalid_unusual": WatchMeaning("far more rows are invalid than before", _ASK),
-    "duplicates_unusual": WatchMeaning("far more rows were known already than before", _ASK),
-    "unknown_merchants_unusual": WatchMeaning(
-        "far more purchases of unknown merchants than before",
-        f"cardoffers report unresolved; {_ANY}",
-    ),
-    "new_cardholders_unusual": WatchMeaning(
-        "far more new cardholders than before: tokens may have been made anew", _ASK
-    ),
-    "redeemed_unusual": WatchMeaning("far fewer of the purchases redeem than before", _ASK),
-    "cardholders_unknown": WatchMeaning("half of the cardholders were never seen before", _ASK),
-    "file_wholly_known": WatchMeaning("every row was known already", _ASK),
-    "merchant_silent": WatchMeaning("no purchase of a merchant that every file has many of", _ASK),
-    "instrument_shared": WatchMeaning("one card or account of three cardholders or more", _LOOK),
-    "cardholder_busy": WatchMeaning("far more redemptions than 99.9 % of cardholders have", _LOOK),
-    "merchant_concentrated": WatchMeaning(
-        "five cardholders or fewer earned 80 % of its cashback", _LOOK
-    ),
-    "refund_after_settlement": WatchMeaning(
-        "bought, settled, and given back within three days", _LOOK
-    ),
+MEANINGS = {
+    code: WatchMeaning(says=table["says"], then=table["then"].replace("{accept}", _ANY))
+    for code, table in tomllib.loads(
+        files(__package__).joinpath("findings.toml").read_text("utf-8")
+    ).items()
 }
 """Code -> what it means. What is not here is told by its code."""
 
