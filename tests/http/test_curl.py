@@ -47,7 +47,7 @@ def test_an_example_is_answered_as_the_description_says(
     asked = f"{curl(route)} -o /dev/null -w '%{{http_code}} %{{content_type}}'"
     code, _, kind = typed(asked, environment).partition(" ")
     operation = OPERATIONS[f"{route.method} {route.template}"]
-    assert int(code) in operation.answers
+    assert code in operation.answers
     assert operation.media_type == kind
 
 

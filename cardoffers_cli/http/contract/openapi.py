@@ -1,20 +1,22 @@
 """The contract described as OpenAPI 3.1, made of `ROUTES` and of what the handlers read.
 
-To describe a new endpoint, add its line to `OPERATIONS`, and the shapes of its bodies to
+To describe a new endpoint, add its table to `openapi.toml`, and the shapes of its bodies to
 `schemas.py`. What every endpoint with a key, a body or a query may be refused for is added here by
 itself.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli import __version__
 from cardoffers_cli.http.contract import offers, reports
-from cardoffers_cli.http.contract.messages import HTML_TYPE, JSON_TYPE, PROBLEM_TYPE, Answer
+from cardoffers_cli.http.contract.messages import JSON_TYPE, PROBLEM_TYPE, Answer
 from cardoffers_cli.http.contract.routes import ROUTES, Route
 from cardoffers_cli.http.contract.schemas import (
     CARDHOLDER,
@@ -37,14 +39,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """What there is to say of one endpoint beside its route.
-
-    `answers` are the name of the schema and a description by status; `refusals` are the codes
-    that other endpoints do not have; `body` names a schema. `such_as` is a query for the example.
-    """
+    """What there is to say of one endpoint beside its route, as `openapi.toml` has it."""
 
     summary: str
-    answers: Mapping[int, tuple[str, str]]
+    answers: Mapping[str, tuple[str, str]]
     refusals: Sequence[str] = ()
     query: Sequence[Parameter] = ()
     path: Mapping[str, str] = field(default_factory=dict)
@@ -53,86 +51,16 @@ class Operation:
     media_type: str = JSON_TYPE
 
 
-OPERATIONS: Mapping[str, Operation] = {
-    "POST /api/v1/transactions": Operation(
-        summary="Send one transaction event; sent again, it is a duplicate and harmless.",
-        body="TransactionEvent",
-        answers={
-            202: ("TransactionReceipt", "Accepted; it is matched with the next match."),
-            200: ("TransactionReceipt", "The transaction_ref was received before."),
-        },
-        refusals=["institution_mismatch"],
-    ),
-    "POST /api/v1/transactions/batch": Operation(
-        summary="Send many events; one that is invalid or known does not fail the others.",
-        body="TransactionBatch",
-        answers={202: ("BatchReceipt", "What became of the events, by their index.")},
-        refusals=["batch_too_large"],
-    ),
-    "POST /api/v1/transactions/simulate": Operation(
-        summary="Ask what an event would come to. Nothing is written, nothing is used up.",
-        body="TransactionEvent",
-        answers={200: ("Simulation", "The outcome, with every check that was made.")},
-        refusals=["institution_mismatch"],
-    ),
-    "GET /api/v1/offers": Operation(
-        summary="Read the offers a cardholder is eligible for.",
-        query=offers.FEED,
-        such_as=f"cardholder_token={CARDHOLDER}&locale=es&personalize=true",
-        answers={200: ("OfferFeed", "The offers in the order of the program, or by affinity.")},
-    ),
-    "POST /api/v1/offers/{id}/add": Operation(
-        summary="Add an offer for a cardholder.",
-        path={"id": "The offer's id."},
-        body="AddRequest",
-        answers={
-            201: ("AddedOffer", "Added; from now on purchases can redeem it."),
-            200: ("AddedOffer", "It was added before."),
-        },
-        refusals=[
-            "offer_not_found",
-            "offer_not_available",
-            "segment_not_eligible",
-            "max_active_offers",
-        ],
-    ),
-    "GET /api/v1/reporting/redemptions": Operation(
-        summary="Read redemptions, newest first.",
-        query=reports.PAGE,
-        such_as="from=2026-10-01T00:00:00Z&limit=100",
-        answers={200: ("RedemptionPage", "A page; none is skipped or repeated in the next.")},
-        refusals=["cursor_invalid"],
-    ),
-    "GET /api/v1/reporting/settlements": Operation(
-        summary="Read ledger entries, newest first.",
-        query=reports.LEDGER_PAGE,
-        such_as="status=settled&from=2026-10-01T00:00:00Z",
-        answers={200: ("LedgerPage", "A page; none is skipped or repeated in the next.")},
-        refusals=["cursor_invalid"],
-    ),
-    "GET /api/v1/reporting/funnel": Operation(
-        summary="Count views, impressions, added offers and redemptions.",
-        query=reports.WINDOW,
-        such_as="from=2026-10-01T00:00:00Z&to=2026-11-01T00:00:00Z",
-        answers={200: ("Funnel", "The counts of the window, the last 30 days if none is named.")},
-    ),
-    "GET /openapi.json": Operation(
-        summary="Read this description.", answers={200: ("Description", "An OpenAPI document.")}
-    ),
-    "GET /docs": Operation(
-        summary="Read this description as a page, which loads nothing from elsewhere.",
-        answers={200: ("Page", "A page in HTML.")},
-        media_type=HTML_TYPE,
-    ),
-    "GET /healthz": Operation(
-        summary="See that the server answers; the store is not asked, which may be busy.",
-        answers={200: ("Health", "It answers.")},
-    ),
-    "GET /readyz": Operation(
-        summary="See that the store can be had within two seconds, so that calls are answered.",
-        answers={200: ("Readiness", "Calls are answered.")},
-        refusals=["busy"],
-    ),
+_TABLES = tomllib.loads(files(__package__).joinpath("openapi.toml").read_text("utf-8"))
+_QUERIES = {
+    "GET /api/v1/offers": offers.FEED,
+    "GET /api/v1/reporting/redemptions": reports.PAGE,
+    "GET /api/v1/reporting/settlements": reports.LEDGER_PAGE,
+    "GET /api/v1/reporting/funnel": reports.WINDOW,
+}
+OPERATIONS = {
+    name: Operation(query=_QUERIES.get(name, ()), **table)
+    for name, table in _TABLES["operations"].items()
 }
 
 _SIGNATURE = "^sha256=[0-9a-f]{64}$"
@@ -179,57 +107,10 @@ _WITH_BODY = ("malformed", "body_too_slow", "unsupported_media_type", "invalid")
 _LIMITED = ("rate_limited",)
 
 REFUSALS: Mapping[str, tuple[int, str]] = {
-    "malformed": (400, "The body is not JSON."),
-    "unauthenticated": (401, "The API key is missing, mistyped or unknown."),
-    "token_revoked": (403, "The API key was revoked."),
-    "token_expired": (403, "The API key has expired."),
-    "scope_missing": (403, "The API key lacks the scope."),
-    "institution_mismatch": (403, "The institution_id is not that of the API key."),
-    "segment_not_eligible": (403, "The offer is limited to segments, and not to this one."),
-    "offer_not_found": (404, "The program has no such offer."),
-    "method_not_allowed": (405, "The path answers other methods only."),
-    "body_too_slow": (408, "The body did not arrive in time."),
-    "offer_not_available": (409, "The offer is not active now, or its budget is spent."),
-    "max_active_offers": (409, "The cardholder has as many active offers as the program allows."),
-    "body_too_large": (413, "The body is larger than 8 MiB, or holds too many values."),
-    "target_too_long": (414, "The path and the query are too long."),
-    "unsupported_media_type": (415, f"The body is not sent as {JSON_TYPE} in UTF-8."),
-    "invalid": (422, "A value cannot be used; `errors` says which and why."),
-    "batch_too_large": (422, "The batch holds too many events; none was taken."),
-    "cursor_invalid": (422, "The cursor is damaged, or was made for something else."),
-    "rate_limited": (429, "Too many calls with this key within a minute."),
-    "headers_too_large": (431, "The headers are too large."),
-    "internal": (500, "The service failed; sending the call again is safe."),
-    "busy": (503, "The service is busy with a long job; nothing was done."),
+    code: (status, meaning) for code, (status, meaning) in _TABLES["refusals"].items()
 }
 """The status of every code of a refusal, and what it means."""
 
-HEADERS: Mapping[str, Schema] = {
-    "X-Request-Id": {
-        "description": "Names the call in the log; asked for when something went wrong.",
-        "required": True,
-        "schema": {"type": "string", "format": "uuid"},
-    },
-    "X-Snapshot-At": {
-        "description": "Sent where a long job is running: when what is shown was written.",
-        "schema": {"type": "string", "format": "date-time"},
-    },
-    "Retry-After": {
-        "description": "Seconds to wait.",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 1},
-    },
-    "WWW-Authenticate": {
-        "description": "The scheme of authentication.",
-        "required": True,
-        "schema": {"type": "string"},
-    },
-    "Allow": {
-        "description": "The methods that the path answers.",
-        "required": True,
-        "schema": {"type": "string"},
-    },
-}
 _HEADERS_OF = {
     401: ("WWW-Authenticate",),
     405: ("Allow",),
@@ -268,7 +149,7 @@ def document() -> Mapping[str, Any]:
                 "Health": {"type": "object", "properties": {"status": {"const": "ok"}}},
                 "Readiness": {"type": "object", "properties": {"status": {"const": "ready"}}},
             },
-            "headers": HEADERS,
+            "headers": _TABLES["headers"],
             "securitySchemes": {
                 "apiKey": {
                     "type": "http",
@@ -308,7 +189,7 @@ def _operation(route: Route) -> Mapping[str, Any]:
         "parameters": [*_path(operation), *map(_query, operation.query)],
         "responses": {
             **{
-                str(status): _response(says, operation.media_type, ref(schema), headers)
+                status: _response(says, operation.media_type, ref(schema), headers)
                 for status, (schema, says) in operation.answers.items()
             },
             **refusals,
@@ -326,7 +207,7 @@ def _operation(route: Route) -> Mapping[str, Any]:
 def curl(route: Route) -> str:
     """Return a call of an endpoint as it is typed, with BASE_URL and API_KEY in the environment."""
     operation = OPERATIONS[f"{route.method} {route.template}"]
-    query = f"?{operation.such_as}" if operation.such_as else ""
+    query = f"?{operation.such_as}".format(cardholder=CARDHOLDER) if operation.such_as else ""
     parts = [f'curl -sS "$BASE_URL{route.template.format(id=OFFER_ID)}{query}"']
     if route.scope:
         parts.append('-H "Authorization: Bearer $API_KEY"')
