@@ -38,21 +38,7 @@ KERNEL = {
 
 AGAINST = set(
     """
-catalogue/rows -> merchants/questions
-catalogue/rows -> offers/questions
-institutions/commands -> arrivals/calendars
-institutions/commands -> arrivals/schedules
-institutions/work -> arrivals/calendars
-institutions/work -> privacy/holds
-institutions/work -> watch/questions
-intake/layout_commands -> river/checking_commands
-intake/layout_commands -> river/checks
-intake/layout_commands -> river/receiving
-intake/layout_commands -> sample/plan
-intake/layout_commands -> sample/work
 intake/schemas/formats -> catalogue/files
-kernel/cli/help_topics -> catalogue/files
-kernel/cli/help_topics -> payouts/bank_codes
 kernel/store/opening -> archive/archive
 river/commands -> watch/scan
 """.split("\n")
@@ -111,7 +97,7 @@ OWN_CLOCK = {"kernel/store/clock.py"}
 OWN_RANDOMNESS = {
     "kernel/store/runs.py",
     "kernel/store/approval_requests.py",
-    *("catalogue/importing.py", "catalogue/rows.py", "demo/work.py"),
+    *("catalogue/importing.py", "merchants/work.py", "demo/work.py"),
     *("events/sending.py", "events/subscriptions.py", "merchants/answers.py"),
     *("institutions/changes.py", "institutions/work.py"),
     *("keys/notices.py", "keys/rules.py", "keys/work.py"),

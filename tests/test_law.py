@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.kernel.cli.help_topics import reference
+from cardoffers_cli.demo.help_commands import reference
 from cardoffers_cli.kernel.cli.main import app
 from law import CHECKOUT, PAGES, absent, anchors, cited, complaints, prose, rules, slug
 from test_repository import read, repository

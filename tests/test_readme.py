@@ -20,9 +20,9 @@ from shutil import copytree
 import pytest
 
 from cardoffers_cli import river
+from cardoffers_cli.demo.help_commands import PAGES, page_text
 from cardoffers_cli.http.contract.routes import ROUTES
 from cardoffers_cli.kernel.cli.exits import EXIT_CODES
-from cardoffers_cli.kernel.cli.help_topics import PAGES, page_text
 from cardoffers_cli.kernel.cli.main import COMMANDS
 from cardoffers_cli.kernel.store.settings import Settings, read_settings
 from commands import read_all

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cardoffers_cli.kernel.cli.help_topics import page_text
+from cardoffers_cli.demo.help_commands import page_text
 
 CHECKOUT = Path(__file__).parents[1]
 PARTS = ("The threat", "What holds it", "Shown by", "What does not hold it")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+from cardoffers_cli.demo.help_commands import page_text
 from cardoffers_cli.kernel.cli.exits import EXIT_CODES
-from cardoffers_cli.kernel.cli.help_topics import page_text
 from cardoffers_cli.kernel.store.settings import read_settings
 from cardoffers_cli.night import hooks
 from sizes import at_the_gate

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.arrivals.calendars import CalendarOptions
 from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.institutions.calendars import CalendarOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.river.decide import decide

@@ -16,13 +16,14 @@ from operator import attrgetter
 from statistics import median_low
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.arrivals.schedules import deadlines
+from cardoffers_cli.institutions.schedules import deadlines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import date, datetime
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
 
-    from cardoffers_cli.arrivals.schedules import Expectation, FileDeadline
+    from cardoffers_cli.institutions.calendars import FileCalendar
+    from cardoffers_cli.institutions.schedules import Expectation, FileDeadline
 
 STATES = ("not_expected", "pending", "on_time", "late", "missed")
 CATCH_UP = timedelta(days=31)
@@ -31,15 +32,6 @@ _REACH = timedelta(days=62)
 """Longer than any time between two deadlines."""
 _HABIT = 9
 """Files by which it is told when they usually come."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileCalendar:
-    """What was expected of an institution from a moment on, and its holidays by their day."""
-
-    set_at: datetime
-    expects: tuple[Expectation, ...] = ()
-    holidays: Mapping[date, str]
 
 
 @dataclass(frozen=True, kw_only=True)

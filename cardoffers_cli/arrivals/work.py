@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.arrivals.calendars import NightFileRow, kept_calendars
 from cardoffers_cli.arrivals.expectations import CATCH_UP, ReceivedFile, judge_deadlines
+from cardoffers_cli.institutions.calendars import NightFileRow, kept_calendars
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -122,7 +122,7 @@ def judge_arrivals(
     for owner, (slug, calendars) in kept_calendars(store, institution_id).items():
         rows = store.records(
             NightFileRow,
-            "arrivals/calendars:came",
+            "institutions/calendars:came",
             institution_id=owner,
             from_at=calendars[0].set_at - CATCH_UP,
         )

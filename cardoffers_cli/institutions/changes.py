@@ -88,3 +88,20 @@ def record_changes(
             details={field.field: [field.old_value, field.new_value] for field in fields},
         )
     return fields
+
+
+def change_watch(
+    store: Store, institution: Institution, run: Run, *, is_on: bool
+) -> list[FieldChange]:
+    """Watch an institution, or do not, and write that into both logs; return the change."""
+    if institution.is_watched == is_on:
+        return []
+    of = {"institution_id": institution.id}
+    store.execute("institutions/changes:unwatch", **of)
+    if is_on:
+        store.execute("institutions/changes:watch", **of, now=run.as_of)
+        # what was there before is not looked at
+        store.execute("watch/abuse:keep_look", **of, run_no=run.run_no)
+    words = {True: "on", False: "off"}
+    changes = {"watch": (words[not is_on], words[is_on])}
+    return record_changes(store, institution, changes, run, event="watch_changed")

@@ -54,3 +54,13 @@ set
     approvals = $approvals,
     approval_limit = $approval_limit
 where institution_id = $institution_id;
+
+-- name: unwatch
+-- Ends the watch of an institution, if it is on. Idempotent.
+delete from watched_institutions
+where institution_id = $institution_id;
+
+-- name: watch
+-- Begins the watch of an institution that is not watched.
+insert into watched_institutions (institution_id, since_at)
+values ($institution_id, $now);

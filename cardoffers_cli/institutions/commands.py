@@ -15,7 +15,7 @@ from cardoffers_cli.kernel.cli.options import DryRun, argument, option
 from cardoffers_cli.kernel.words.errors import UsageError
 
 if TYPE_CHECKING:
-    from cardoffers_cli.arrivals.calendars import CalendarOptions
+    from cardoffers_cli.institutions.calendars import CalendarOptions
     from cardoffers_cli.institutions.work import InstitutionDetails, InstitutionLayout
 
 app = group("List, show, add and set institutions.")
@@ -300,8 +300,8 @@ def _layout(profile: Path | None, *, none: bool) -> "InstitutionLayout | None":
 
 
 def _calendar(expects: list[str] | None, holidays: str | None) -> "CalendarOptions | None":
-    from cardoffers_cli.arrivals.calendars import CalendarOptions
-    from cardoffers_cli.arrivals.schedules import read_holidays
+    from cardoffers_cli.institutions.calendars import CalendarOptions
+    from cardoffers_cli.institutions.schedules import read_holidays
 
     if not expects and holidays is None:
         return None

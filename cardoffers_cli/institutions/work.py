@@ -10,17 +10,18 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cardoffers_cli.arrivals.calendars import (
+from cardoffers_cli.catalogue.files import KINDS
+from cardoffers_cli.catalogue.questions import FieldChange
+from cardoffers_cli.catalogue.rows import write_row
+from cardoffers_cli.institutions.accounts import AccountOptions, change_account, find_account
+from cardoffers_cli.institutions.calendars import (
     CalendarOptions,
     calendar_texts,
     change_calendar,
     newest_calendar,
 )
-from cardoffers_cli.catalogue.files import KINDS
-from cardoffers_cli.catalogue.questions import FieldChange
-from cardoffers_cli.catalogue.rows import write_row
-from cardoffers_cli.institutions.accounts import AccountOptions, change_account, find_account
-from cardoffers_cli.institutions.changes import change_settings
+from cardoffers_cli.institutions.changes import change_settings, change_watch
+from cardoffers_cli.institutions.holds import change_hold, shown_hold
 from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.layouts import keep_profile
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
@@ -35,8 +36,6 @@ from cardoffers_cli.kernel.words.card_forms import declared_lengths, lengths_tex
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
-from cardoffers_cli.privacy.holds import change_hold, shown_hold
-from cardoffers_cli.watch.questions import change_watch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

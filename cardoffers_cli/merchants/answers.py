@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.catalogue.rows import check_is_new, write_row
+from cardoffers_cli.catalogue.merchants import find_merchant
+from cardoffers_cli.catalogue.rows import write_row
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
@@ -19,18 +20,18 @@ from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.records import Record, shown
 from cardoffers_cli.merchants import suggestions
-from cardoffers_cli.merchants.questions import find_merchant
+from cardoffers_cli.merchants.work import check_is_new
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.catalogue.merchants import Merchant
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
-    from cardoffers_cli.merchants.questions import Merchant
     from cardoffers_cli.merchants.suggestions import Suggestion
 
 

@@ -19,7 +19,7 @@ from cardoffers_cli.kernel.words.sentences import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardoffers_cli.merchants import questions as merchants
+    from cardoffers_cli.catalogue import merchants
     from cardoffers_cli.merchants.answers import AnsweredIdentifier, Reviewed
     from cardoffers_cli.merchants.suggestions import RatedPair, Suggestion
 
@@ -353,7 +353,7 @@ IdentifierType = Annotated[
 @app.command("list")
 def list_(ctx: typer.Context) -> None:
     """List the merchants with their identifiers."""
-    from cardoffers_cli.merchants.questions import Merchant, list_merchants
+    from cardoffers_cli.catalogue.merchants import Merchant, list_merchants
 
     context = CommandContext.of(ctx)
     rows = list_merchants(context.job)
@@ -385,7 +385,7 @@ def add(
     dry_run: DryRun = False,
 ) -> None:
     """Add a merchant."""
-    from cardoffers_cli.catalogue.rows import add_merchant
+    from cardoffers_cli.merchants.work import add_merchant
 
     context = CommandContext.of(ctx)
     named = _identifier(identifier, identifier_type) if identifier else None
@@ -411,7 +411,7 @@ def set_(
     dry_run: DryRun = False,
 ) -> None:
     """Change a merchant and its terms; the audit log keeps the old values."""
-    from cardoffers_cli.catalogue.rows import set_merchant
+    from cardoffers_cli.merchants.work import set_merchant
 
     cells = _given(
         name=name, category=category, net_days=net_days, tax_id=tax_id, tax_note=tax_note
@@ -434,8 +434,8 @@ def identify(
     identifier_type: IdentifierType = "card_acceptor",
     dry_run: DryRun = False,
 ) -> None:
-    """Link another identifier to a merchant; waiting purchases redeem at the next match."""
-    from cardoffers_cli.catalogue.rows import identify_merchant
+    """Link another identifier to a merchant; waiting purchases redeem at the next match."""  # noqa: E501  one line of help
+    from cardoffers_cli.merchants.work import identify_merchant
 
     context = CommandContext.of(ctx)
     named = _identifier(identifier, identifier_type)

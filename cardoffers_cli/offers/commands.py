@@ -78,7 +78,7 @@ def create(
     dry_run: DryRun = False,
 ) -> None:
     """Create an offer at the end of an institution's program, in its currency."""
-    from cardoffers_cli.catalogue.rows import create_offer
+    from cardoffers_cli.offers.work import create_offer
 
     context = CommandContext.of(ctx)
     cells: dict[str, str | None] = {

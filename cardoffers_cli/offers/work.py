@@ -11,13 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+from cardoffers_cli.catalogue.merchants import find_merchant
+from cardoffers_cli.catalogue.rows import write_row
 from cardoffers_cli.intake.chunks import check_token
 from cardoffers_cli.kernel.identifiers import whole_offer_id
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
-from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.kernel.words.moments import format_moment
+from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.kernel.words.texts import languages_to_try
 from cardoffers_cli.offers import feed, links
 from cardoffers_cli.offers import questions as offers
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from cardoffers_cli.catalogue.rows import Cells
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
@@ -262,3 +266,68 @@ def _must_have_room(store: Store, owner: Institution, request: AddRequest, job: 
             code="max_active_offers",
             hint="One that expires, or whose uses are spent, makes room.",
         )
+
+
+# Make an offer by hand: it is new; to change one import it.
+
+
+class CreatedOffer(Record):
+    """The row of an offer, as text, and its place in the program of an institution."""
+
+    offer_id: str
+    title_en: str | None = if_any()
+    description_en: str | None = if_any()
+    min_spend: str | None = if_any()
+    cashback_amount: str | None = if_any()
+    commission_rate: str | None = if_any()
+    budget_amount: str | None = if_any()
+    starts_at: str
+    expires_at: str | None = if_any()
+    segments: str | None = if_any()
+    max_redemptions_per_cardholder: str | None = if_any()
+    merchant_id: str
+    currency: str
+    merchant_name: str
+    institution: str
+    position: int
+    dry_run: bool
+
+
+def create_offer(
+    job: Job, institution: str, merchant: str, cells: Cells, *, dry_run: bool = False
+) -> CreatedOffer:
+    """Make an offer of a merchant, at the end of an institution's program; return its row.
+
+    Its currency is the institution's. Without `starts_at` it starts now.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution)
+        merchant_row = find_merchant(store, merchant)
+        offer_id = cells["offer_id"] or ""
+        if offers.is_known(store, offer_id):
+            raise Refused(
+                f"There is an offer {offer_id} already.",
+                code="offer_exists",
+                hint=f"`cardoffers offer show {offer_id}` shows it; `cardoffers catalog import` "
+                "changes it.",
+            )
+        row: Cells = {
+            **cells,
+            "merchant_id": str(merchant_row.merchant_id),
+            "currency": owner.currency,
+            "starts_at": cells.get("starts_at") or format_moment(job.now),
+        }
+        with run_record(store, kind="offer_create", now=job.now, actor=job.actor) as run:
+            write_row(store, "offers", row, run)
+            of = {"institution_id": owner.id}
+            position = int(store.value("offers/questions:next_position", **of))
+            place = {"institution": owner.slug, "offer_id": offer_id, "position": str(position)}
+            write_row(store, "program_offers", place, run)
+            run.counts["offer_id"] = offer_id
+    return CreatedOffer.part(
+        row,
+        merchant_name=merchant_row.name,
+        institution=owner.slug,
+        position=position,
+        dry_run=dry_run,
+    )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cardoffers_cli.institutions.holds import LegalHold
 from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import DryRun, ErasureFile, Institution, Yes, option
@@ -15,7 +16,6 @@ from cardoffers_cli.kernel.cli.show import Block, Column, Sheet
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.sentences import counted
-from cardoffers_cli.privacy.holds import LegalHold
 
 if TYPE_CHECKING:
     from cardoffers_cli.privacy.erase import Erased
@@ -79,7 +79,7 @@ def hold(
 
 
 question(
-    *(app, "holds", "privacy/holds:standing", LegalHold),
+    *(app, "holds", "institutions/holds:standing", LegalHold),
     says="List the legal holds that stand: of institutions, and of cardholders by number.",
     asks="institution",
     data=False,

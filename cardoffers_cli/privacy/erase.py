@@ -12,6 +12,7 @@ from dataclasses import replace
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.institutions.holds import hold_on
 from cardoffers_cli.kernel.store import acts, snapshot
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
 from cardoffers_cli.kernel.store.erasures import (
@@ -43,7 +44,6 @@ from cardoffers_cli.privacy.erasures import (
     missing_erasures,
     shared_instruments,
 )
-from cardoffers_cli.privacy.holds import hold_on
 from cardoffers_cli.privacy.traces import Trace, put_beside_backups, traces
 
 if TYPE_CHECKING:

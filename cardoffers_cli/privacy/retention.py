@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cardoffers_cli.drop.drop import MANIFEST, MARKER, REPORTS
 from cardoffers_cli.drop.file_changes import DONE, FAILED, HELD, look_later, watched
+from cardoffers_cli.institutions.holds import standing_holds
 from cardoffers_cli.kernel.disk.folders import sync_folder_if_possible
 from cardoffers_cli.kernel.store.layout import put_aside_before, runs_folder
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.records import Record, shown
-from cardoffers_cli.privacy.holds import standing_holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from cardoffers_cli.institutions.changes import record_changes
 from cardoffers_cli.kernel.identifiers import whole_id
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.masking import without_cards
@@ -28,10 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
     from uuid import UUID
 
-    from cardoffers_cli.catalogue.questions import FieldChange
-    from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
-    from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
 
 
@@ -76,23 +72,6 @@ class OpenWatchFindings(Record):
     about: str
     figures: Mapping[str, Any]
     found_at: datetime
-
-
-def change_watch(
-    store: Store, institution: Institution, run: Run, *, is_on: bool
-) -> list[FieldChange]:
-    """Watch an institution, or do not, and write that into both logs; return the change."""
-    if institution.is_watched == is_on:
-        return []
-    of = {"institution_id": institution.id}
-    store.execute("watch/questions:unwatch", **of)
-    if is_on:
-        store.execute("watch/questions:watch", **of, now=run.as_of)
-        # what was there before is not looked at
-        store.execute("watch/abuse:keep_look", **of, run_no=run.run_no)
-    words = {True: "on", False: "off"}
-    changes = {"watch": (words[not is_on], words[is_on])}
-    return record_changes(store, institution, changes, run, event="watch_changed")
 
 
 def record_findings(

@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from cardoffers_cli.arrivals.expectations import FileCalendar, ReceivedFile, judge_deadlines
-from cardoffers_cli.arrivals.schedules import parse_expectation, parse_holidays
+from cardoffers_cli.arrivals.expectations import ReceivedFile, judge_deadlines
+from cardoffers_cli.institutions.calendars import FileCalendar
+from cardoffers_cli.institutions.schedules import parse_expectation, parse_holidays
 
 NIGHTLY = "*.csv by 01:00 UTC on weekdays except holidays"
 LATE_IN_THE_DAY = "*.csv by 23:00 UTC daily"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.arrivals.calendars import CalendarOptions
 from cardoffers_cli.arrivals.work import arrivals
+from cardoffers_cli.institutions.calendars import CalendarOptions
 from cardoffers_cli.institutions.work import set_institution, show_institution
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.night.options import NightOptions

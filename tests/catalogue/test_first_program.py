@@ -19,7 +19,7 @@ import pytest
 from cardoffers_cli.catalogue.files import KINDS
 from cardoffers_cli.catalogue.importing import import_catalogue
 from cardoffers_cli.catalogue.writing import EXAMPLES, templates, write_templates
-from cardoffers_cli.kernel.cli.help_topics import page_text
+from cardoffers_cli.demo.help_commands import page_text
 from commands import in_a_pipe
 from sizes import one_in, slow
 from work import found, new_store

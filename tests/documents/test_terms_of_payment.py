@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.catalogue.importing import import_catalogue
-from cardoffers_cli.catalogue.rows import add_merchant, set_merchant
+from cardoffers_cli.catalogue.merchants import list_merchants
 from cardoffers_cli.documents import exporting
 from cardoffers_cli.documents.closing import close_invoices, close_statement
 from cardoffers_cli.documents.kinds import INVOICE, STATEMENT
 from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.institutions.work import set_institution, show_institution
 from cardoffers_cli.kernel.words.errors import UsageError
-from cardoffers_cli.merchants.questions import list_merchants
+from cardoffers_cli.merchants.work import add_merchant, set_merchant
 from cardoffers_cli.river.settlements import settle_due
 from settled import redeem_in
 from sizes import slow

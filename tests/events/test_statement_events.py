@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from banks import NUMBER, camt
+from cardoffers_cli.demo.help_commands import page_text
 from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.events.receiver import Behaviour, Receiver
 from cardoffers_cli.events.sending import resend
 from cardoffers_cli.events.subscriptions import retry, set_webhook, show_event
-from cardoffers_cli.kernel.cli.help_topics import page_text
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.events import EVENTS, read_events

@@ -9,8 +9,8 @@ import pytest
 
 import work
 from cardoffers_cli.catalogue.files import catalogue_files
+from cardoffers_cli.demo.help_commands import KNOWN
 from cardoffers_cli.intake.transactions import FileReading
-from cardoffers_cli.kernel.cli.help_topics import KNOWN
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.findings import BANK_CODES, DROP_CODES, PICKUP_CODES
 from cardoffers_cli.payouts.bank_codes import REASONS

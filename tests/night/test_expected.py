@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.arrivals.calendars import CalendarOptions
+from cardoffers_cli.institutions.calendars import CalendarOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.night import watching
 from cardoffers_cli.night.options import NightOptions, needs_attention

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.cli.help_topics import page_text
+from cardoffers_cli.demo.help_commands import page_text
 from cardoffers_cli.kernel.words.errors import ConfigurationError, NotFound
 from cardoffers_cli.night.options import NightObserver, NightOptions
 from cardoffers_cli.night.run import rehearse, resume_night, run_night

@@ -21,6 +21,7 @@ from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.documents.kinds import STATEMENT
 from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.institutions.holds import standing_holds
 from cardoffers_cli.institutions.work import set_institution, show_institution
 from cardoffers_cli.kernel.store.erasures import erasures_path, own_list
 from cardoffers_cli.kernel.store.layout import folder_of
@@ -30,7 +31,7 @@ from cardoffers_cli.kernel.words.row_kinds import REFUNDS
 from cardoffers_cli.privacy.erase import erase_cardholder, reapply
 from cardoffers_cli.privacy.erasures import TEXTS
 from cardoffers_cli.privacy.export import ALL, EXPORTED, export_cardholder
-from cardoffers_cli.privacy.holds import hold_cardholder, standing_holds
+from cardoffers_cli.privacy.holds import hold_cardholder
 from cardoffers_cli.privacy.traces import holds_any
 from cardoffers_cli.refunds.apply import apply_refunds
 from cardoffers_cli.river.engines import match_purchases

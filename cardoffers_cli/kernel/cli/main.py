@@ -48,7 +48,7 @@ Offers
 From file to money
     validate    river.checking_commands:validate Check files; no store needed.
     schema      intake.layout_commands:schema    Show the columns and rules of a file format.
-    profile     intake.layout_commands:app       Read files in an institution's own layout.
+    profile     sample.profile_commands:app      Read files in an institution's own layout.
     pack        intake.layout_commands:pack_app  Build the offline validator page.
     import      river.commands:import_           Import transaction files.
     file        night.commands:files_app         List, undo and release imported files.
@@ -89,7 +89,7 @@ Upkeep
     run         night.commands:app               List nightly runs; resume one.
     doctor      storage.commands:doctor          Check the store for errors.
     store       storage.commands:app             Back up, restore, migrate the store.
-    help        kernel.cli.help_topics:topic     Rules, a tour, files, findings, exit codes.
+    help        demo.help_commands:topic         Rules, a tour, files, findings, exit codes.
 """
 """The sections of the front page, and of each command its name, where it is made, and its line."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import work
-from cardoffers_cli.kernel.cli.help_topics import KNOWN
+from cardoffers_cli.demo.help_commands import KNOWN
 from sizes import one_in, slow
 from tables import uid
 

@@ -11,9 +11,9 @@ import pytest
 import typer
 
 import cardoffers_cli
+from cardoffers_cli.demo.help_commands import LISTS, PAGES, page_text
 from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.exits import EXIT_CODES
-from cardoffers_cli.kernel.cli.help_topics import LISTS, PAGES, page_text
 from cardoffers_cli.kernel.cli.layout import print_page
 from cardoffers_cli.kernel.cli.main import COMMANDS
 from cardoffers_cli.kernel.cli.show import Style

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.main import get_command
 
+from cardoffers_cli.demo.help_commands import reference
 from cardoffers_cli.kernel.cli.commands import help_pages
-from cardoffers_cli.kernel.cli.help_topics import reference
 from cardoffers_cli.kernel.cli.main import COMMANDS, Entry, app, load
 
 if TYPE_CHECKING:

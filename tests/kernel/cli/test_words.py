@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.kernel.cli.help_topics import KNOWN, LISTS, PAGES, page_text, reference
+from cardoffers_cli.demo.help_commands import KNOWN, LISTS, PAGES, page_text, reference
 from cardoffers_cli.kernel.cli.main import app
 
 if TYPE_CHECKING:

@@ -70,4 +70,4 @@ def find(
     store: Store, *, name: str | None = None, merchant_id: str | None = None
 ) -> list[Merchant]:
     """Return the merchants of a name, or the one of an id, or all of them."""
-    return store.records(Merchant, "merchants/questions:list", name=name, merchant_id=merchant_id)
+    return store.records(Merchant, "catalogue/merchants:list", name=name, merchant_id=merchant_id)

@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 import pytest
 
-from cardoffers_cli.arrivals.schedules import (
+from cardoffers_cli.institutions.schedules import (
     deadlines,
     holidays_text,
     parse_expectation,

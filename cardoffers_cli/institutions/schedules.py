@@ -223,7 +223,7 @@ def _date(text: str) -> date | None:
         return None
 
 
-# A file of holidays, as text; what it says is read by `arrivals/schedules.py`.
+# A file of holidays, as text; what it says is read by `institutions/schedules.py`.
 
 
 MOST_BYTES = 1_000_000

@@ -5,21 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.arrivals.expectations import FileCalendar
-from cardoffers_cli.arrivals.schedules import holidays_text, parse_expectation, parse_holidays
 from cardoffers_cli.institutions.changes import record_changes
+from cardoffers_cli.institutions.schedules import holidays_text, parse_expectation, parse_holidays
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Mapping, Sequence
+    from datetime import date, datetime
     from uuid import UUID
 
     from cardoffers_cli.catalogue.questions import FieldChange
+    from cardoffers_cli.institutions.schedules import Expectation
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileCalendar:
+    """What was expected of an institution from a moment on, and its holidays by their day."""
+
+    set_at: datetime
+    expects: tuple[Expectation, ...] = ()
+    holidays: Mapping[date, str]
 
 
 class StoredCalendar(Record):
@@ -46,7 +55,7 @@ def kept_calendars(
 ) -> dict[UUID, tuple[str, list[FileCalendar]]]:
     """Return slug and calendars, the oldest first, of an institution or of each that has any."""
     rows = store.records(
-        StoredCalendar, "arrivals/calendars:calendars", institution_id=institution_id
+        StoredCalendar, "institutions/calendars:calendars", institution_id=institution_id
     )
     by_id: dict[UUID, tuple[str, list[FileCalendar]]] = {}
     for row in rows:
@@ -122,7 +131,7 @@ def change_calendar(
     }
     if changes:
         store.execute(
-            "arrivals/calendars:keep",
+            "institutions/calendars:keep",
             institution_id=institution.id,
             now=run.as_of,
             run_no=run.run_no,
