@@ -185,7 +185,14 @@ def search(
     store: Store, institution_id: UUID, institution: str, wanted: PurchaseFilter, *, limit: int
 ) -> SearchResult:
     """Return what passes every filter at the institution of an id and a slug."""
-    places = _places(wanted)
+    if wanted.state in _OF_ROWS:
+        places: tuple[str, ...] = () if wanted.is_of_purchases_only else (_OF_ROWS[wanted.state],)
+    elif wanted.is_of_a_redemption:
+        places = ("purchases", "credits")
+    elif wanted.state or wanted.is_of_purchases_only:
+        places = ("purchases",)
+    else:
+        places = ("purchases", "rejects", "duplicates", "refunds", "credits")
     hits: list[Hit] = []
     for place in places:
         if len(hits) <= limit:
@@ -213,17 +220,6 @@ def senders(store: Store, refs: Sequence[str], *, but: UUID | None = None) -> di
     for row in rows:
         slugs.setdefault(row["transaction_ref"], []).append(row["slug"])
     return slugs
-
-
-def _places(wanted: PurchaseFilter) -> tuple[str, ...]:
-    """Return the tables that can hold what is wanted."""
-    if wanted.state in _OF_ROWS:
-        return () if wanted.is_of_purchases_only else (_OF_ROWS[wanted.state],)
-    if wanted.is_of_a_redemption:
-        return ("purchases", "credits")
-    if wanted.state or wanted.is_of_purchases_only:
-        return ("purchases",)
-    return ("purchases", "rejects", "duplicates", "refunds", "credits")
 
 
 def _purchases(store: Store, institution_id: UUID, wanted: PurchaseFilter, limit: int) -> Rows:

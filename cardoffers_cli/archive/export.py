@@ -147,26 +147,6 @@ def left(store: Store) -> dict[str, int]:
     return {row["table_name"]: row["parts"] for row in store.rows("archive/export:left_by_table")}
 
 
-def remove_left(store: Store, job: Job, archive: Archive) -> None:
-    """Remove the parts that were merged long ago, but for those that are listed.
-
-    After a store was put back the days are counted anew: its other copy may have listed them, and
-    its backups with it.
-    """
-    before = job.now - timedelta(days=job.settings.history_keep_days)
-    rows = store.rows("archive/export:left", before=before)
-    put_back_at = journal.put_back_at(job.path) if rows else None
-    if put_back_at is not None and put_back_at >= before:
-        return
-    listed = {(part.table_name, part.run_id) for part in archive.parts()}
-    for row in rows:
-        folder = part_folder(archive.root, row["table_name"], row["run_id"])
-        if (row["table_name"], row["run_id"]) not in listed:
-            folder.remove()
-            if not folder.names():
-                store.execute("archive/export:forget", **row)
-
-
 def _chosen(archive: Archive, choice: Choice) -> dict[str, list[Part]]:
     """Return the parts that are to become one, by table, of those tables that have any."""
     parts = archive.parts()
@@ -233,7 +213,20 @@ def sweep(store: Store, job: Job, root: Place) -> None:
         for run_id, folder in unfinished:
             if commit_id(run_id) not in committed:
                 folder.remove()
-    remove_left(store, job, archive)
+    # After a store was put back the days are counted anew: its other copy may have listed them,
+    # and its backups with it.
+    before = job.now - timedelta(days=job.settings.history_keep_days)
+    rows = store.rows("archive/export:left", before=before)
+    put_back_at = journal.put_back_at(job.path) if rows else None
+    if put_back_at is not None and put_back_at >= before:
+        return
+    listed = {(part.table_name, part.run_id) for part in archive.parts()}
+    for row in rows:
+        folder = part_folder(archive.root, row["table_name"], row["run_id"])
+        if (row["table_name"], row["run_id"]) not in listed:
+            folder.remove()
+            if not folder.names():
+                store.execute("archive/export:forget", **row)
 
 
 KIND = "export"

@@ -137,7 +137,17 @@ def read_document(
     root, _ = _parsed(parser, document.head + document.tail, seam, document.tail_place)
     if is_repeated(root):
         raise unusable("json_syntax", "The outermost object of the JSON names a field twice.")
-    _check_root(root, list_key, known)
+    members = root if isinstance(root, dict) else {}
+    if isinstance(root, list) or (list_key and isinstance(members.get(list_key), list)):
+        return
+    if list_key in members:
+        raise unusable("json_root", f"`{list_key}` in the object is not an array.")
+    if members.keys() & {*known}:
+        raise unusable("json_root", "The JSON is one record, not an array of them.")
+    if members and list_key:
+        raise unusable("json_root", f"There is no `{list_key}` in the object.")
+    wanted = f", nor an object with `{list_key}`" if list_key else ""
+    raise unusable("json_root", f"The JSON is not an array{wanted}, nor JSON Lines.")
 
 
 def read_json_lines(parser: Parser, text: bytes, *, first_line: int) -> Objects:
@@ -201,20 +211,6 @@ def _parsed(parser: Parser, text: bytes, seam: Position, place: Position) -> tup
         line += place.line - seam.line
     what = "ends early, after" if is_short else "does not parse at"
     raise unusable("json_syntax", f"The JSON {what} line {line}, column {column}.", line=line)
-
-
-def _check_root(root: Any, list_key: str | None, known: Collection[str]) -> None:
-    members = root if isinstance(root, dict) else {}
-    if isinstance(root, list) or (list_key and isinstance(members.get(list_key), list)):
-        return
-    if list_key in members:
-        raise unusable("json_root", f"`{list_key}` in the object is not an array.")
-    if members.keys() & {*known}:
-        raise unusable("json_root", "The JSON is one record, not an array of them.")
-    if members and list_key:
-        raise unusable("json_root", f"There is no `{list_key}` in the object.")
-    wanted = f", nor an object with `{list_key}`" if list_key else ""
-    raise unusable("json_root", f"The JSON is not an array{wanted}, nor JSON Lines.")
 
 
 class _Repeated(dict[str, Any]):

@@ -264,7 +264,18 @@ def _sections(data: Mapping[str, Any], scope: ReportScope) -> Iterator[Section]:
     if due:
         sheet = Sheet.of_rows("due", due)
         yield Section(title="On hold, by the day it is due", sheet=sheet, in_all=due[0]["rows"])
-    yield from entries_sections(data, scope)
+    totals, rows = data["totals"], data["rows"]
+    if not totals:
+        return
+    columns = columns_of(type(rows[0]), _ENTRIES, status="state") if rows else ()
+    yield Section(title="Ledger entries, by state", sheet=Sheet.of_rows("totals", totals))
+    yield Section(
+        title="Ledger entries, newest first",
+        lines=["The entries of one settlement: report settlements --settlement and its id."],
+        sheet=Sheet("entries", tuple(on_days(columns)), rows, title="Ledger entries"),
+        in_all=sum(row["entries"] for row in totals),
+        more=scope.command("settlements", file="entries.csv"),
+    )
 
 
 def owed_section(owed: Rows) -> Section:
@@ -280,22 +291,6 @@ def owed_section(owed: Rows) -> Section:
         pictures.append(beside(f"Owed in {currency}, by institution", figures))
     sheet = Sheet.of_rows("owed", owed)
     return Section(title="Owed, by institution", pictures=pictured(*pictures), sheet=sheet)
-
-
-def entries_sections(data: Mapping[str, Any], scope: ReportScope) -> Iterator[Section]:
-    """Show what ledger entries come to, and the newest of them."""
-    totals, rows = data["totals"], data["rows"]
-    if not totals:
-        return
-    columns = columns_of(type(rows[0]), _ENTRIES, status="state") if rows else ()
-    yield Section(title="Ledger entries, by state", sheet=Sheet.of_rows("totals", totals))
-    yield Section(
-        title="Ledger entries, newest first",
-        lines=["The entries of one settlement: report settlements --settlement and its id."],
-        sheet=Sheet("entries", tuple(on_days(columns)), rows, title="Ledger entries"),
-        in_all=sum(row["entries"] for row in totals),
-        more=scope.command("settlements", file="entries.csv"),
-    )
 
 
 # Nights beside each other: what each redeemed, against those before it.

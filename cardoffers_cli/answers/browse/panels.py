@@ -268,12 +268,6 @@ class Results(Choices):
 
     def _laid_out(self) -> list[str]:
         """Return the lines, and write their heading."""
-        widths = self._widths()
-        self._heading.update(" " * len(MARK) + _line(COLUMNS, widths))
-        return [_line(cells, widths) for cells in self._cells]
-
-    def _widths(self) -> list[int]:
-        """Return the widths of the columns; one of 0 is left out."""
         *fixed, ref, merchant = (
             max(Content(cell).cell_length for cell in cells)
             for cells in zip(COLUMNS, *self._cells, strict=True)
@@ -282,9 +276,12 @@ class Results(Choices):
         room -= sum(fixed) + _GAP * len(fixed)
         both = room - _GAP
         if both < 2 * _READABLE:
-            return [*fixed, max(room, 1), 0]
-        ref = min(ref, max(both // 2, both - merchant))
-        return [*fixed, ref, min(merchant, both - ref)]
+            widths = [*fixed, max(room, 1), 0]
+        else:
+            ref = min(ref, max(both // 2, both - merchant))
+            widths = [*fixed, ref, min(merchant, both - ref)]
+        self._heading.update(" " * len(MARK) + _line(COLUMNS, widths))
+        return [_line(cells, widths) for cells in self._cells]
 
 
 def _line(cells: Iterable[str], widths: Sequence[int]) -> str:

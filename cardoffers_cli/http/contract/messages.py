@@ -129,21 +129,18 @@ def problem_of(error: CardoffersError) -> Problem:
     """Return the refusal that an error of a job means; what is nobody's fault but ours is a 500."""
     if isinstance(error, StoreBusy):
         return busy()
-    status = _status(error)
+    if isinstance(error, UsageError):
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+    elif isinstance(error, NotFound):
+        status = HTTPStatus.NOT_FOUND
+    elif isinstance(error, Refused):
+        is_forbidden = error.code in FORBIDDEN
+        status = HTTPStatus.FORBIDDEN if is_forbidden else HTTPStatus.CONFLICT
+    else:
+        status = HTTPStatus.INTERNAL_SERVER_ERROR
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         return internal()
     return Problem(status, error.code, error.message)
-
-
-def _status(error: CardoffersError) -> int:
-    if isinstance(error, UsageError):
-        return HTTPStatus.UNPROCESSABLE_ENTITY
-    if isinstance(error, NotFound):
-        return HTTPStatus.NOT_FOUND
-    if isinstance(error, Refused):
-        is_forbidden = error.code in FORBIDDEN
-        return HTTPStatus.FORBIDDEN if is_forbidden else HTTPStatus.CONFLICT
-    return HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def busy() -> Problem:
