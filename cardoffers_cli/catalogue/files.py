@@ -343,7 +343,26 @@ def _judge(texts: pl.DataFrame, kind: Kind) -> tuple[pl.DataFrame, pl.DataFrame]
     cells = filled.with_columns(
         pl.lit(None, pl.String).alias("mistyped"), *(column.value for column in kind.columns)
     )
-    findings = _findings(cells, kind.rules)
+    # Of the rules that one cell breaks the first speaks.
+    broken = cells.select(
+        rule.broken.fill_null(value=False).alias(str(number))
+        for number, rule in enumerate(kind.rules)
+    )
+    breaches = broken.select(pl.all().any()).row(0)
+    frames = [
+        cells.filter(broken[str(number)]).select(
+            "line",
+            column=pl.lit(rule.column),
+            code=pl.lit(rule.code),
+            level=pl.lit(CATALOGUE_CODES[rule.code].level),
+            message=pl.lit(rule.message),
+        )
+        for number, rule in enumerate(kind.rules)
+        if breaches[number]
+    ]
+    findings = pl.concat([pl.DataFrame(schema=_FINDINGS), *frames]).unique(
+        ["line", "column"], keep="first", maintain_order=True
+    )
     well_formed = cells.filter(~pl.col("line").is_in(findings["line"].implode()))
     values = [pl.col(f"read:{name}").alias(name) for name in kind.names]
     return well_formed.select("line", *values), findings
@@ -361,28 +380,6 @@ def _urls_refused(rows: pl.DataFrame, *, allow_insecure: bool) -> pl.DataFrame:
                 text = f"{refusal.message} {refusal.hint}"
                 findings.append((line, "webhook_url", "webhook_url_refused", "error", text))
     return pl.DataFrame(findings, schema=_FINDINGS, orient="row")
-
-
-def _findings(cells: pl.DataFrame, rules: Sequence[CellRule]) -> pl.DataFrame:
-    """Return one row per finding; of the rules that one cell breaks the first speaks."""
-    broken = cells.select(
-        rule.broken.fill_null(value=False).alias(str(number)) for number, rule in enumerate(rules)
-    )
-    breaches = broken.select(pl.all().any()).row(0)
-    frames = [
-        cells.filter(broken[str(number)]).select(
-            "line",
-            column=pl.lit(rule.column),
-            code=pl.lit(rule.code),
-            level=pl.lit(CATALOGUE_CODES[rule.code].level),
-            message=pl.lit(rule.message),
-        )
-        for number, rule in enumerate(rules)
-        if breaches[number]
-    ]
-    return pl.concat([pl.DataFrame(schema=_FINDINGS), *frames]).unique(
-        ["line", "column"], keep="first", maintain_order=True
-    )
 
 
 def _as_frame(findings: Sequence[Finding]) -> pl.DataFrame:

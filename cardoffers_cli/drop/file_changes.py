@@ -71,7 +71,25 @@ def look_later(path: Path, taken_bytes: int, taken_sha256: str) -> FileChange | 
     """Hold a kept file against what was read of it; None where it is not there any more."""
     try:
         with OpenFolder.open(path.parent) as folder, folder.plain_file(path.name) as opened:
-            return _held_against(opened, taken_bytes, taken_sha256)
+            file_stat = os.fstat(opened)
+            more = file_stat.st_size - taken_bytes
+            read = _Pass()
+            read.to(opened, min(file_stat.st_size, taken_bytes))
+            is_begun_so = more >= 0 and read.digest.hexdigest() == taken_sha256
+            first_line, is_cut = read.lines + 1, read.is_in_line
+            if not is_begun_so or more > _MOST_MORE:
+                return FileChange(
+                    what="grew" if is_begun_so else "changed", stamp=_stamp(file_stat)
+                )
+            read.to(opened, file_stat.st_size)
+            return FileChange(
+                what="grew" if more else "same",
+                stamp=_stamp(file_stat),
+                sha256=read.digest.hexdigest(),
+                first_line=first_line,
+                last_line=read.lines + read.is_in_line,
+                is_cut=is_cut,
+            )
     except FileNotFoundError:
         return None
     except OSError:  # it is no plain file any more, or may not be read
@@ -101,26 +119,6 @@ def content_sha256(path: Path, taken_bytes: int) -> str | None:
                 pass
             return source.sha256
     return None
-
-
-def _held_against(opened: int, taken_bytes: int, taken_sha256: str) -> FileChange:
-    file_stat = os.fstat(opened)
-    more = file_stat.st_size - taken_bytes
-    read = _Pass()
-    read.to(opened, min(file_stat.st_size, taken_bytes))
-    is_begun_so = more >= 0 and read.digest.hexdigest() == taken_sha256
-    first_line, is_cut = read.lines + 1, read.is_in_line
-    if not is_begun_so or more > _MOST_MORE:
-        return FileChange(what="grew" if is_begun_so else "changed", stamp=_stamp(file_stat))
-    read.to(opened, file_stat.st_size)
-    return FileChange(
-        what="grew" if more else "same",
-        stamp=_stamp(file_stat),
-        sha256=read.digest.hexdigest(),
-        first_line=first_line,
-        last_line=read.lines + read.is_in_line,
-        is_cut=is_cut,
-    )
 
 
 class _Pass:

@@ -132,30 +132,27 @@ class Worker:
 
     def _work(self) -> None:
         try:
-            self._answer()
+            while self._has_work():
+                self._give_way()
+                self._tell_keys()
+                if not (batch := self._taken()):
+                    continue
+                began = time.monotonic()
+                try:
+                    answers = self.service.answer_all(_calls(batch), wait_s=_LOCK_WAIT_S)
+                except StoreBusy:
+                    with self._changed:
+                        self._queue.extendleft(reversed(batch))
+                    self._answer_late()
+                except Exception as fault:  # noqa: BLE001  the thread lives as long as the server
+                    self._fail(batch, fault)
+                else:
+                    self._latest_s = time.monotonic() - began
+                    for call, answer in zip(batch, answers, strict=True):
+                        call.give(answer)
             self.service.let_go()
         finally:
             self.ended.set_result(None)
-
-    def _answer(self) -> None:
-        while self._has_work():
-            self._give_way()
-            self._tell_keys()
-            if not (batch := self._taken()):
-                continue
-            began = time.monotonic()
-            try:
-                answers = self.service.answer_all(_calls(batch), wait_s=_LOCK_WAIT_S)
-            except StoreBusy:
-                with self._changed:
-                    self._queue.extendleft(reversed(batch))
-                self._answer_late()
-            except Exception as fault:  # noqa: BLE001  the thread lives as long as the server
-                self._fail(batch, fault)
-            else:
-                self._latest_s = time.monotonic() - began
-                for call, answer in zip(batch, answers, strict=True):
-                    call.give(answer)
 
     def _has_work(self) -> bool:
         """Wait until there is something to do; return False when the work is at its end."""

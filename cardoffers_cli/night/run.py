@@ -184,7 +184,24 @@ class _Nights:
             result = self.go_on(night)
             if night.as_of.date() >= self.job.now.date():
                 return result
-        return self._tonight()
+        picked = picked_up(self.job, self.order.drop)
+        selection = look_twice(self.job, self.order.drop)
+        with self.job.store(read_only=True) as store:
+            newest, newest_run_no = nights.newest_finished(store)
+            is_of_date = newest is not None and newest.as_of.date() == self.job.now.date()
+            is_told = any(item.level != WITHOUT_CONSEQUENCE for item in picked)
+            is_new = selection.files or is_told or not newest or newest.last_run_no != newest_run_no
+            over = None
+            if newest and is_of_date and not is_new and not is_file_news(store, self.job.now):
+                over = result_of(store, self.job.path, newest, status=NOTHING_NEW)
+        if over is not None:
+            return self.watched.ends(over)
+        check_clock(self.job, self.order, newest)
+        check_space(self.job)
+        self.remarks = [*self.remarks, *picked, *selection.remarks]
+        with self.job.store() as store, store.transaction():
+            night = begin(store, self.job, self.order, selection.files)
+        return self.go_on(night)
 
     def go_on(self, night: Night) -> NightResult:
         """Do the steps of a night that are not recorded, and end it."""
@@ -220,26 +237,6 @@ class _Nights:
                     "night/questions:end", night_no=work.night.night_no, ended_at=ended_at
                 )
         return self.watched.ends(result)
-
-    def _tonight(self) -> NightResult:
-        picked = picked_up(self.job, self.order.drop)
-        selection = look_twice(self.job, self.order.drop)
-        with self.job.store(read_only=True) as store:
-            newest, newest_run_no = nights.newest_finished(store)
-            is_of_date = newest is not None and newest.as_of.date() == self.job.now.date()
-            is_told = any(item.level != WITHOUT_CONSEQUENCE for item in picked)
-            is_new = selection.files or is_told or not newest or newest.last_run_no != newest_run_no
-            over = None
-            if newest and is_of_date and not is_new and not is_file_news(store, self.job.now):
-                over = result_of(store, self.job.path, newest, status=NOTHING_NEW)
-        if over is not None:
-            return self.watched.ends(over)
-        check_clock(self.job, self.order, newest)
-        check_space(self.job)
-        self.remarks = [*self.remarks, *picked, *selection.remarks]
-        with self.job.store() as store, store.transaction():
-            night = begin(store, self.job, self.order, selection.files)
-        return self.go_on(night)
 
 
 def work_of(job: Job, night: Night, order: NightOptions, onlooker: NightObserver) -> NightContext:

@@ -91,7 +91,23 @@ def sftp_folder(place: PickupPlace, deadline: Deadline) -> Iterator[SftpFolder]:
 
     Raises `NetworkFailure`, by what `ssh` says, and `ConfigurationError`.
     """
-    _check_key_file(Path(place.key_file or ""))
+    path = Path(place.key_file or "")
+    try:
+        file_stat = path.stat()
+    except OSError:
+        file_stat = None
+    if file_stat is None or not stat.S_ISREG(file_stat.st_mode) or not os.access(path, os.R_OK):
+        raise ConfigurationError(
+            f"There is no key file {path} that can be read.",
+            code="key_file_missing",
+            hint='Make one with `ssh-keygen -t ed25519 -N "" -f FILE`, and set key_file.',
+        )
+    if file_stat.st_mode & _OTHERS:
+        raise ConfigurationError(
+            f"Others may read the key file {path}.",
+            code="key_file_open",
+            hint=f"Run `chmod 600 {path}`.",
+        )
     with tempfile.TemporaryDirectory(prefix="pickup-") as own:
         hosts_file = Path(own) / "known_hosts"
         kind, key = (place.host_key or "").split()[:2]
@@ -116,26 +132,6 @@ def words_of(place: PickupPlace, known_hosts: Path) -> list[str]:
 def _literal(path: Path) -> str:
     """Return a path in which nothing is expanded."""
     return str(path.absolute()).replace("%", "%%")
-
-
-def _check_key_file(path: Path) -> None:
-    """Raise `ConfigurationError` where there is no such file, or others may read it."""
-    try:
-        file_stat = path.stat()
-    except OSError:
-        file_stat = None
-    if file_stat is None or not stat.S_ISREG(file_stat.st_mode) or not os.access(path, os.R_OK):
-        raise ConfigurationError(
-            f"There is no key file {path} that can be read.",
-            code="key_file_missing",
-            hint='Make one with `ssh-keygen -t ed25519 -N "" -f FILE`, and set key_file.',
-        )
-    if file_stat.st_mode & _OTHERS:
-        raise ConfigurationError(
-            f"Others may read the key file {path}.",
-            code="key_file_open",
-            hint=f"Run `chmod 600 {path}`.",
-        )
 
 
 def _failure(output: str) -> NetworkFailure:

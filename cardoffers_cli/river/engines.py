@@ -98,7 +98,26 @@ def decide_at(
     """
     if target is None:
         return decide(store, job, rematch=rematch, dry_run=True)
-    return decide_on(target, store, job, rematch=rematch, import_no=import_no)
+    # In the caller's transaction, which is not kept, redemptions are there then, and of one import
+    # the decisions and outcomes.
+    run = start_run(store, kind="match", now=job.now, actor=job.actor)
+    more = []
+    if import_no is not None:
+        more = [store.make("river/resolve:import_looked_at", import_no=import_no)]
+    rows = _given(store, target, run, *more)
+    with target.engine(uuid4()) as engine:
+        there = rows.to(engine)
+        decided, counts = _decided(engine, there, rows.still_unknown, rematch=rematch)
+        redeemed = engine.fetch(decided.redemptions)
+        if import_no is not None:
+            tables = (decided.decisions, decided.outcomes, there["import_looked_at"])
+            of_import = engine.define("of_import", *tables)
+            decisions = engine.fetch(of_import["decided_of_import"])
+            outcomes = engine.fetch(of_import["outcomes_of_import"])
+            store.load("river/redeem:fetched_decisions", decisions)
+            store.load("river/redeem:fetched_outcomes", outcomes)
+    redemptions = store.make("river/redeem:fetched_redemptions", frame=redeemed)
+    return record(store, job, run, redemptions, counts, dry_run=True)
 
 
 _READ = ("purchases", "decisions")
@@ -175,38 +194,6 @@ def compute(job: Job, *, rematch: bool = False) -> EngineOutput:
             },
             unmerged=unmerged,
         )
-
-
-def decide_on(
-    target: EngineTarget,
-    store: Store,
-    job: Job,
-    *,
-    rematch: bool = False,
-    import_no: int | None = None,
-) -> MatchReport:
-    """Decide everything on a target, in the caller's transaction, which is not kept.
-
-    Redemptions are there then, and of one import the decisions and outcomes.
-    """
-    run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    more = []
-    if import_no is not None:
-        more = [store.make("river/resolve:import_looked_at", import_no=import_no)]
-    rows = _given(store, target, run, *more)
-    with target.engine(uuid4()) as engine:
-        there = rows.to(engine)
-        decided, counts = _decided(engine, there, rows.still_unknown, rematch=rematch)
-        redeemed = engine.fetch(decided.redemptions)
-        if import_no is not None:
-            tables = (decided.decisions, decided.outcomes, there["import_looked_at"])
-            of_import = engine.define("of_import", *tables)
-            decisions = engine.fetch(of_import["decided_of_import"])
-            outcomes = engine.fetch(of_import["outcomes_of_import"])
-            store.load("river/redeem:fetched_decisions", decisions)
-            store.load("river/redeem:fetched_outcomes", outcomes)
-    redemptions = store.make("river/redeem:fetched_redemptions", frame=redeemed)
-    return record(store, job, run, redemptions, counts, dry_run=True)
 
 
 def _begin(job: Job, target: EngineTarget) -> tuple[Run, _MatchInput, CardoffersError | None]:

@@ -31,12 +31,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 def show() -> Answer:
     """Answer with the page; it is the same for everybody."""
     out = BytesIO()
-    write_page(_page(document()), out)
-    headers = {"content-type": HTML_TYPE, "content-security-policy": _POLICY}
-    return Answer(status=200, body=out.getvalue(), headers=headers)
-
-
-def _page(described: Described) -> Page:
+    described = document()
     sections = [
         Section(title="How to call", lines=_HOW),
         *(
@@ -52,7 +47,11 @@ def _page(described: Described) -> Page:
         ),
     ]
     about = [described["info"]["description"], "The same for programs: GET /openapi.json"]
-    return Page(title=described["info"]["title"], as_of=None, about=about, sections=sections)
+    write_page(
+        Page(title=described["info"]["title"], as_of=None, about=about, sections=sections), out
+    )
+    headers = {"content-type": HTML_TYPE, "content-security-policy": _POLICY}
+    return Answer(status=200, body=out.getvalue(), headers=headers)
 
 
 _HOW = """\

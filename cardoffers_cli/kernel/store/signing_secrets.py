@@ -62,7 +62,23 @@ def texts_in(path: Path) -> dict[str, str]:
                     hint=f"Run `chmod 600 {path}`, and rotate the secrets if somebody may have "
                     "read them.",
                 )
-            return _parsed(path, file.read())
+            # Each text is held against its SHA-256.
+            try:
+                document = json.loads(file.read())
+                texts = document["secrets"]
+                is_ours = document["form"] == FORM and all(
+                    secret_sha256(text) == key for key, text in texts.items()
+                )
+            except (ValueError, TypeError, KeyError, AttributeError):
+                is_ours, texts = False, {}
+            if not is_ours:
+                raise StoreDamaged(
+                    f"{path} is not what this program wrote.",
+                    code="secrets_damaged",
+                    hint="Put it back from a backup; or move it away and make new signing secrets"
+                    " with `cardoffers webhook rotate-secret -i INST`.",
+                )
+            return dict(texts)
     except FileNotFoundError:
         return {}
 
@@ -109,23 +125,3 @@ def missing(store: Store, at_hand: Mapping[str, str]) -> list[str]:
     """Return the slugs of the institutions of which a secret is named and not among these."""
     rows = store.rows("kernel/store/signing_secrets:owners", at_hand=list(at_hand))
     return [row["institution"] for row in rows]
-
-
-def _parsed(path: Path, content: bytes) -> dict[str, str]:
-    """Read what was written; each text is held against its SHA-256."""
-    try:
-        document = json.loads(content)
-        texts = document["secrets"]
-        is_ours = document["form"] == FORM and all(
-            secret_sha256(text) == key for key, text in texts.items()
-        )
-    except (ValueError, TypeError, KeyError, AttributeError):
-        is_ours, texts = False, {}
-    if not is_ours:
-        raise StoreDamaged(
-            f"{path} is not what this program wrote.",
-            code="secrets_damaged",
-            hint="Put it back from a backup; or move it away and make new signing secrets with "
-            "`cardoffers webhook rotate-secret -i INST`.",
-        )
-    return dict(texts)
