@@ -20,9 +20,8 @@ from cardoffers_cli.intake.local_forms import read_amount, read_day
 from cardoffers_cli.kernel.cli import options
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
 from cardoffers_cli.kernel.cli.exits import Terminated, on_ctrl_c
-from cardoffers_cli.kernel.cli.options import argument, institution_option, option
+from cardoffers_cli.kernel.cli.options import argument, institution_option, option, typed
 from cardoffers_cli.kernel.cli.people import extra
-from cardoffers_cli.kernel.cli.secret import typed
 from cardoffers_cli.kernel.cli.show import Column, Row, Sheet, columns_of
 from cardoffers_cli.kernel.store.clock import Clock
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError

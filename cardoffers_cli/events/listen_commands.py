@@ -14,8 +14,7 @@ import typer
 
 from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.context import WITH_FINDINGS, CommandContext
-from cardoffers_cli.kernel.cli.options import argument, option
-from cardoffers_cli.kernel.cli.secret import VARIABLE, SecretFile, read_secrets
+from cardoffers_cli.kernel.cli.options import VARIABLE, SecretFile, argument, option, read_secrets
 from cardoffers_cli.kernel.cli.show import Column, Sheet, say
 from cardoffers_cli.kernel.words import json_text
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError

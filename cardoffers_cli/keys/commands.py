@@ -10,8 +10,7 @@ import typer
 from cardoffers_cli.kernel.cli import completing, options
 from cardoffers_cli.kernel.cli.commands import group, moment
 from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import argument, option
-from cardoffers_cli.kernel.cli.secret import typed
+from cardoffers_cli.kernel.cli.options import argument, option, typed
 from cardoffers_cli.kernel.cli.show import Sheet
 from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.moments import format_minute, parse_duration

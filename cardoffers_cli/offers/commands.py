@@ -8,8 +8,7 @@ import typer
 from cardoffers_cli.kernel.cli import completing
 from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import DryRun, Institution, argument, option
-from cardoffers_cli.kernel.cli.secret import typed
+from cardoffers_cli.kernel.cli.options import DryRun, Institution, argument, option, typed
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, columns_of
 from cardoffers_cli.kernel.words.sentences import counted
 

@@ -9,9 +9,8 @@ import typer
 from cardoffers_cli.institutions.holds import LegalHold
 from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import DryRun, ErasureFile, Institution, Yes, option
+from cardoffers_cli.kernel.cli.options import DryRun, ErasureFile, Institution, Yes, option, typed
 from cardoffers_cli.kernel.cli.questions import question
-from cardoffers_cli.kernel.cli.secret import typed
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.moments import format_minute

@@ -18,7 +18,7 @@ from cardoffers_cli.river.commands import import_refunds, outcomes
 
 if TYPE_CHECKING:
     from cardoffers_cli.refunds.linking import RefundLink
-    from cardoffers_cli.refunds.reading import RefundDetails
+    from cardoffers_cli.refunds.questions import RefundDetails
 
 app = group("Refunds: import, link to purchases, list.")
 app.command("import")(import_refunds)
@@ -65,7 +65,7 @@ def list_(
     raw: options.Raw = False,
 ) -> None:
     """List refunds with state and outcome, newest first."""
-    from cardoffers_cli.refunds.reading import ListedRefund, refund_rows
+    from cardoffers_cli.refunds.questions import ListedRefund, refund_rows
 
     context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
@@ -89,7 +89,7 @@ def refunds(
     raw: options.Raw = False,
 ) -> None:
     """Show refunds with purchase and reversed cashback, newest first."""
-    from cardoffers_cli.refunds.reading import ListedRefund, refund_rows
+    from cardoffers_cli.refunds.questions import ListedRefund, refund_rows
 
     context = CommandContext.of(ctx)
     most = options.Extent(limit=limit, all_rows=all_rows).most
@@ -109,7 +109,7 @@ def show_(
     ctx: typer.Context, refund_ref: RefundRef, *, institution: options.AskedInstitution = None
 ) -> None:
     """Show a refund: what was received, its purchase, what it took back, and what it may be of."""
-    from cardoffers_cli.refunds.reading import show_refund
+    from cardoffers_cli.refunds.questions import show_refund
 
     context = CommandContext.of(ctx)
     refund = show_refund(context.job, institution, refund_ref)
@@ -121,8 +121,7 @@ def suggest(
     ctx: typer.Context, *, institution: options.AskedInstitution = None, raw: options.Raw = False
 ) -> None:
     """Show the purchases that refunds without a reference may be of, best first."""
-    from cardoffers_cli.refunds.questions import RefundCandidate
-    from cardoffers_cli.refunds.reading import suggestions
+    from cardoffers_cli.refunds.questions import RefundCandidate, suggestions
 
     context = CommandContext.of(ctx)
     rows = suggestions(context.job, institution)

@@ -25,7 +25,7 @@ from cardoffers_cli.refunds.linking import (
     link_refund,
     link_refunds,
 )
-from cardoffers_cli.refunds.reading import refund_rows, show_refund, suggestions
+from cardoffers_cli.refunds.questions import refund_rows, show_refund, suggestions
 from cardoffers_cli.river.engines import match_purchases
 from sizes import slow
 from tables import NOON, select
