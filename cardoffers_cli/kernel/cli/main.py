@@ -1,8 +1,7 @@
 """The command line's front page: which commands there are, in a newcomer's order.
 
 A command's module is imported when it is called, not before, so that `--help` and completion are
-instant. To add one, add its line to `_TABLE`; `module:name` is a function, or a `typer.Typer` for
-a group.
+instant. To add one, add its line to `commands.txt`.
 """
 
 import gc
@@ -11,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.resources import files
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -33,77 +33,18 @@ class Entry:
     help: str
 
 
-_TABLE = """
-Begin
-    demo        demo.commands:demo               Run the whole service on sample data.
-    init        storage.commands:init            Make a store.
-    status      night.status_commands:status     Show the state of everything on one screen.
-    sample      sample.commands:sample           Write realistic sample data of any size.
-Catalogue
-    catalog     catalogue.commands:app           Import and export institutions, merchants, offers.
-    institution institutions.commands:app        List, show, add and set institutions.
-    merchant    merchants.commands:app           List, add and identify merchants.
-Offers
-    offer       offers.commands:app              List, create and feed offers; add one.
-From file to money
-    validate    river.checking_commands:validate Check files; no store needed.
-    schema      intake.layout_commands:schema    Show the columns and rules of a file format.
-    profile     sample.profile_commands:app      Read files in an institution's own layout.
-    pack        intake.layout_commands:pack_app  Build the offline validator page.
-    import      river.commands:import_           Import transaction files.
-    file        night.commands:files_app         List, undo and release imported files.
-    simulate    river.commands:simulate          Match without writing anything.
-    match       river.commands:match             Match purchases to offers.
-    refund      refunds.commands:app             Refunds and the cashback they reverse.
-    settle      river.commands:settle            Settle ledger entries whose hold has ended.
-    pickup      pickup.commands:pickup           Fetch files into the drop folder.
-    nightly     night.commands:nightly           Run every daily step in one run.
-    webhook     events.commands:app              Notify institutions of redemptions.
-    redemption  river.commands:app               Show or reverse a redemption.
-Closing a month
-    credit      credits.commands:app             Credits that institutions paid to cardholders.
-    reconcile   credits.reconcile_commands:app   Compare credits with redemptions.
-    statement   documents.commands:app           Monthly statements to institutions.
-    payout      payouts.commands:app             Pay statements, and list payments.
-    bank        payouts.bank_commands:app        Import and list bank messages.
-    invoice     documents.commands:invoices      Monthly invoices to merchants.
-    approve     approvals.commands:app           Requests for a second approver.
-    export      accounting.commands:app          Export the journal for an accounting system.
-Answers
-    why         answers.commands:why             Explain why a purchase did, or did not, redeem.
-    timeline    answers.commands:timeline        Show the history of a purchase or redemption.
-    find        answers.find_commands:find       Search purchases, rejects, duplicates.
-    browse      answers.find_commands:browse     Search and answer on one screen.
-    watch       watch.commands:app               Findings about unusual files: list, show, accept.
-    arrivals    arrivals.commands:arrivals       Show expected files: in time, late, missing.
-    report      reports.commands:app             Redemptions, settlements, offers, funnel, more.
-Institutions
-    key         keys.commands:app                API keys: make, rotate, revoke, check.
-    inbox       events.commands:inbox_app        Messages to an institution's team.
-    api         http.commands:api                Call the HTTP contract without a server.
-    serve       http.commands:serve              Answer the HTTP contract on a port.
-Upkeep
-    privacy     privacy.commands:app             Personal data: export, hold, erase.
-    retention   privacy.commands:retention_app   Show retention periods; delete what is older.
-    audit       keys.audit_commands:app          List and verify the security log.
-    run         night.commands:app               List nightly runs; resume one.
-    doctor      storage.commands:doctor          Check the store for errors.
-    store       storage.commands:app             Back up, restore, migrate the store.
-    help        demo.help_commands:topic         Rules, a tour, files, findings, exit codes.
-"""
-"""The sections of the front page, and of each command its name, where it is made, and its line."""
-
-
 def _entries(table: str) -> Iterator[Entry]:
     section = ""
-    for line in table.strip().splitlines():
+    for line in table.splitlines():
+        if line.startswith("#"):
+            continue
         if line.startswith(" "):
             yield Entry(section, *line.split(maxsplit=2))
         else:
             section = line
 
 
-COMMANDS = tuple(_entries(_TABLE))
+COMMANDS = tuple(_entries(files(__package__).joinpath("commands.txt").read_text("utf-8")))
 
 REPLACED = {"certify": "validate FILE... --certificate FILE"}
 """Commands of the version before, and what is typed in their place."""
