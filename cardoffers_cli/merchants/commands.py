@@ -434,7 +434,7 @@ def identify(
     identifier_type: IdentifierType = "card_acceptor",
     dry_run: DryRun = False,
 ) -> None:
-    """Link another identifier to a merchant; waiting purchases redeem at the next match."""  # noqa: E501  one line of help
+    """Link another identifier to a merchant; waiting purchases redeem at the next match."""
     from cardoffers_cli.merchants.work import identify_merchant
 
     context = CommandContext.of(ctx)
