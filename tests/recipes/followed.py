@@ -126,7 +126,8 @@ def test_every_event_is_subscribed_to_sent_listed_shown_and_audited(
         secrets.append(goes_to(made, receiver.url))
         wanted = ["webhook", "set", "-i", "alder", "--events", ",".join(WORDS), *words]
         assert 0 == in_a_pipe(wanted).exit_code
-        set_institution(made, "alder", {}, account=AccountOptions(account=BERLIN, holder="Alder"))
+        account = AccountOptions(account=BERLIN, holder="Alder", address="Berlin, DE")
+        set_institution(made, "alder", {}, account=account)
         settle_due(replace(made, now=settles_at))
         number = close_statement(at_end, "alder", f"{settles_at:%Y-%m}").number
         exported(at_end, number=number)
