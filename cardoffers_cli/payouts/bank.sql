@@ -55,7 +55,8 @@ select
     (
         select max_by(merchants.merchant_id, length(merchants.name))
         from merchants
-        where length(squashed(merchants.name)) > 3
+        where said.direction = 'credit'
+            and length(squashed(merchants.name)) > 3
             and contains(squashed(said.payer), squashed(merchants.name))
     )
 from (

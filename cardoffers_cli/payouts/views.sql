@@ -54,7 +54,11 @@ with held as (
             where books.is_proved
                 and books.currency = told_entries.currency
                 and cast(told_entries.booked_at as date) between books.from_on and books.to_on
-                and books.account = coalesce(told_entries.account, books.account)
+                and books.account = coalesce(told_entries.account, (
+                    select min(account)
+                    from bank_statements
+                    having min(account) = max(account)
+                ))
         ) as is_left_out
     from told_entries
 )

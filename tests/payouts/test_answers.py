@@ -109,6 +109,13 @@ FILES = {
             (_ACCOUNT, "9.00", "9.00", False),
         ],
     ),
+    "a head within an entry": (
+        camt(
+            head("1000.00", "-234.50"),
+            entry(details=head("1.00", "2.00", account="FR1420041010050500013M02606")),
+        ),
+        [PAID, (_ACCOUNT, "1000.00", "-234.50", True)],
+    ),
     "two statements": (
         camt(
             *(head("9.00", "9.00"), f"</Stmt><Stmt><Id>2</Id>{head('1234.50', '0.00')}", entry()),

@@ -58,6 +58,7 @@ FILES = {
     "book:less": book("766.50", entry("1233.50", on=ON)),
     "book:no-id": book("765.50", entry(named="NOTPROVIDED", on=ON)),
     "book:other": camt(head("2000.00", "765.50", on=DUE, account=OTHER), PAID),
+    "other:none": camt(head("2000.00", "2000.00", on=DUE, account=OTHER)),
     "bare": camt(PAID),
     "wrong": book("700.00", PAID),
     "notice": notice(PAID),
@@ -100,6 +101,7 @@ book:none,notice                 unpaid          -    not_in_book         0.00  
 book:none,list,hours             unpaid          -    not_in_book         0.00     0.00
 book:none,notice:next            paid            -    -                   -1234.50 0.00
 book:none,notice:other           paid            -    -                   -1234.50 0.00
+book:none,other:none,list        paid            -    -                   -1234.50 0.00
 book:none,book:other             paid            -    -                   -1234.50 -1234.50
 book:less,notice                 paid_differs    -    not_in_book         -1233.50 -1233.50
 book,notice:less                 paid            -    not_in_book         -1234.50 -1234.50

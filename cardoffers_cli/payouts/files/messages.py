@@ -318,7 +318,8 @@ def _read(metered: _Metered, wanted: Collection[str]) -> Iterator[Element]:
                 yield element
             continue
         above.pop()
-        if name_of(element) in wanted and _is_of_message(above, element):
+        is_in_place = name_of(element) not in _HEADS or name_of(above[-1]) in _OF_ACCOUNT
+        if name_of(element) in wanted and is_in_place and _is_of_message(above, element):
             yield element
             metered.since = 0
             # what stands before it goes out of memory too, unless that is still wanted
