@@ -91,11 +91,11 @@ def template(
     dry_run: DryRun = False,
 ) -> None:
     """Write a template of every catalogue file, with one line each, and of a transaction file."""
-    from cardoffers_cli.catalogue.writing import Template, write_templates
+    from cardoffers_cli.catalogue.writing import CatalogueOutput, write_templates
 
     context = CommandContext.of(ctx)
     written = [
-        Template(file=path.name, rows=1, dry_run=dry_run)
+        CatalogueOutput(file=path.name, rows=1, dry_run=dry_run)
         for path in write_templates(folder, dry_run=dry_run)
     ]
     context.show(written, show.Sheet("files", WRITTEN, written))

@@ -19,7 +19,7 @@ from cardoffers_cli.catalogue import questions as catalogue
 from cardoffers_cli.catalogue import taking as catalogue_taking
 from cardoffers_cli.catalogue.files import KINDS, catalogue_files
 from cardoffers_cli.catalogue.questions import CodeFindings
-from cardoffers_cli.catalogue.writing import write_catalogue, write_report
+from cardoffers_cli.catalogue.writing import CatalogueOutput, write_catalogue, write_report
 from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.store.runs import Run, finish_run, start_run
 from cardoffers_cli.kernel.words.errors import FileUnusable
@@ -51,14 +51,9 @@ _SELDOM = ("net_days", "credit_days", "tax_id", "tax_note")
 """Columns that a file has only where a row of it says something there."""
 
 
-class CatalogueFinding(Record, sheet="level code rows lines"):
+class CatalogueFinding(CodeFindings, sheet="level code rows lines"):
     """The findings of one code in one file of the catalogue, and how to fix them."""
 
-    code: str
-    level: str
-    rows: int
-    lines: Sequence[int]
-    messages: Sequence[str]
     fix: str = shown(gives_way=1)
 
 
@@ -89,15 +84,6 @@ class CatalogueImport(Record):
     changed: int
     same: int
     rejected: int
-    dry_run: bool
-
-
-class CatalogueOutput(Record):
-    """A file of the catalogue that was written, with so many rows."""
-
-    file: str
-    kind: str
-    rows: int
     dry_run: bool
 
 
@@ -216,7 +202,7 @@ def _import_file(
         same=file.received - new - changed - rejected,
         rejected=rejected,
         findings=[
-            _with_fix(row)
+            CatalogueFinding(**row, fix=CATALOGUE_CODES[row.code].fix)
             for row in store.records(
                 CodeFindings, "catalogue/questions:summary", findings, kind=kind
             )
@@ -276,14 +262,3 @@ def _batches(pages: Iterator[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]
         while batch.height < rows and (page := next(pages, None)) is not None:
             batch = batch.vstack(page)
         yield batch.rechunk()
-
-
-def _with_fix(finding: catalogue.CodeFindings) -> CatalogueFinding:
-    return CatalogueFinding(
-        code=finding.code,
-        level=finding.level,
-        rows=finding.row_count,
-        lines=finding.lines,
-        messages=finding.messages,
-        fix=CATALOGUE_CODES[finding.code].fix,
-    )

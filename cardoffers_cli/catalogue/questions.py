@@ -22,7 +22,7 @@ class CodeFindings(Record):
 
     code: str
     level: str
-    row_count: int
+    rows: int
     lines: Sequence[int]
     messages: Sequence[str]
 

@@ -41,7 +41,7 @@ where kind = $kind and level = 'error';
 -- The findings of a file by code, errors first. Grain: one row per code, its first 20 lines, and 20
 -- of what it says.
 select
-    code, level, count(distinct line) as row_count,
+    code, level, count(distinct line) as rows,
     list_slice(list_sort(list_distinct(list(line))), 1, 20) as lines,
     list_slice(list_sort(list_distinct(list(message))), 1, 20) as messages
 from catalogue_findings

@@ -21,7 +21,7 @@ from cardoffers_cli.kernel.sheets.exports import replacing, write_frame
 from cardoffers_cli.kernel.words import json_text
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.money import AMOUNT_SCALE, MINOR_UNITS
-from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.kernel.words.records import Record, if_any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 _REPORT = ("line", "transaction_ref", "column", "code", "level", "message", "file")
 
 
-class Template(Record):
-    """A file of the catalogue with a line to change."""
+class CatalogueOutput(Record):
+    """A file of the catalogue that was written, with so many rows; of a template its name alone."""
 
     file: str
+    kind: str | None = if_any()
     rows: int
     dry_run: bool
 

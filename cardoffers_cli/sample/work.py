@@ -17,7 +17,7 @@ from cardoffers_cli.intake.chunks import AMOUNT
 from cardoffers_cli.intake.layout_model import AmountSource, TimeSource, TokenSource
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.words.errors import UsageError
-from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.kernel.words.row_kinds import LINE
 from cardoffers_cli.sample.merchants import STRANGERS_MOST as MOST_STRANGERS
 from cardoffers_cli.sample.sample import write_sample
@@ -33,19 +33,13 @@ MOST_INSTITUTIONS = 64
 
 
 class SampleOutput(Record, sheet="file rows bytes"):
-    """A file of a sample: its name below the folder, its rows and its size."""
+    """A file of a sample: its name below the folder, its rows and its size.
+
+    One in the layout of a profile has that too.
+    """
 
     file: str
-    rows: int
-    bytes: int
-    dry_run: bool
-
-
-class ProfileSample(Record):
-    """A file of sample data in the layout of a profile."""
-
-    file: str
-    profile: str
+    profile: str | None = if_any()
     rows: int
     bytes: int
     dry_run: bool
@@ -80,7 +74,7 @@ def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[Sampl
 
 def sample_profile(
     profile: Profile, plan: Plan, to: Path, *, named: str, decimals: int, dry_run: bool = False
-) -> ProfileSample:
+) -> SampleOutput:
     """Write sample data in the layout of a profile; with `dry_run` nothing is kept."""
     with TemporaryDirectory(prefix="cardoffers-sample-") as folder:
         *_, file = write_sample(Path(folder), plan)
@@ -89,7 +83,7 @@ def sample_profile(
     if not dry_run:
         with replacing(to) as out:
             out.write(content)
-    return ProfileSample(
+    return SampleOutput(
         file=str(to), profile=named, rows=plan.rows, bytes=len(content), dry_run=dry_run
     )
 
