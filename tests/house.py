@@ -38,7 +38,6 @@ KERNEL = {
 
 AGAINST = set(
     """
-intake/schemas/formats -> catalogue/files
 kernel/store/opening -> archive/archive
 river/commands -> watch/scan
 """.split("\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser import browser, shown
-from cardoffers_cli.intake.schemas.formats import kinds
+from cardoffers_cli.catalogue.formats import kinds
 from sizes import at_the_gate
 
 if TYPE_CHECKING:

@@ -21,16 +21,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from cardoffers_cli.catalogue.files import KINDS, catalogue_files
+from cardoffers_cli.catalogue.formats import format_of, kinds
 from cardoffers_cli.intake import fields, rules
 from cardoffers_cli.intake.chunks import FileReading
 from cardoffers_cli.intake.conditions import Condition, Matches, Mistyped, OneOf, Sized
-from cardoffers_cli.intake.schemas.formats import (
-    FileFormat,
-    format_of,
-    json_schema,
-    kinds,
-    rules_digest,
-)
+from cardoffers_cli.intake.schemas.formats import FileFormat, json_schema, rules_digest
 from cardoffers_cli.intake.transactions import open_transactions
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
 from cardoffers_cli.kernel.words.findings import CODES

@@ -11,12 +11,12 @@ import pytest
 from typer.main import get_command
 
 from banks import BERLIN, camt, entry, returned
+from cardoffers_cli.catalogue.formats import kinds
 from cardoffers_cli.demo.help_commands import KNOWN, page_text
 from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.events.receiver import Receiver
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
-from cardoffers_cli.intake.schemas.formats import kinds
 from cardoffers_cli.kernel.cli import main
 from cardoffers_cli.kernel.store.settings import Settings
 from cardoffers_cli.kernel.words.events import EVENTS, WORDS

@@ -1,7 +1,7 @@
 """What is asked of each column of a kind of files, gathered from what reads them; JSON Schema.
 
-For transaction files the rule table says what a column must be (`limits.py` reads its conditions).
-For catalogue files `catalogue.txt` names the form of each column, and `forms.py` has its pattern.
+For transaction files the rule table says what a column must be (`limits.py` reads its conditions);
+what catalogue files ask is in `catalogue/formats.py`.
 
 Some rules no schema can state: check digits, what other rows hold, the clock, two columns that must
 agree. They are in `FileFormat.beyond`, and `cardoffers validate` is their judge. A schema refuses
@@ -17,17 +17,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from cardoffers_cli.catalogue import files as catalogue_kinds
 from cardoffers_cli.intake import fields, rules
 from cardoffers_cli.intake.conditions import Both, Missing
 from cardoffers_cli.intake.headers import Names
 from cardoffers_cli.intake.schemas.limits import TextLimits, limits_of
 from cardoffers_cli.kernel.sheets.exports import read_tables
 from cardoffers_cli.kernel.words import json_text, row_kinds
-from cardoffers_cli.kernel.words.errors import NotFound, UsageError
-from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES, CODES
+from cardoffers_cli.kernel.words.errors import UsageError
+from cardoffers_cli.kernel.words.findings import CODES
 from cardoffers_cli.kernel.words.money import MINOR_UNITS
-from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from cardoffers_cli.intake.rules import Rule
@@ -126,33 +124,7 @@ class FileFormat:
         return tuple(self.meanings[name] for name in names)
 
 
-def kinds() -> tuple[str, ...]:
-    """Return the names of all kinds of files, those of transactions first."""
-    return (*row_kinds.BY_NAME, *catalogue_kinds.KINDS)
-
-
-def format_of(
-    kind: str, currency: str | None = None, columns: Sequence[str] | None = None
-) -> FileFormat:
-    """Return the format of a kind of files, its amounts in a currency.
-
-    With `columns` it is that of files with these alone, in their order. Raises `NotFound`, and
-    `UsageError` for columns that do not fit the kind.
-    """
-    if kind in row_kinds.BY_NAME:
-        form = _of_rows(row_kinds.BY_NAME[kind], currency)
-    elif kind in catalogue_kinds.KINDS:
-        form = _of_catalogue(catalogue_kinds.KINDS[kind])
-    else:
-        raise NotFound(
-            f"There is no kind of files {kind!r}.",
-            code="kind_unknown",
-            hint=did_you_mean(nearest(kind, kinds())) or f"The kinds are {', '.join(kinds())}.",
-        )
-    return form if columns is None else _with_columns(form, columns)
-
-
-def _with_columns(form: FileFormat, columns: Sequence[str]) -> FileFormat:
+def with_columns(form: FileFormat, columns: Sequence[str]) -> FileFormat:
     """Keep some columns; of a group of which one is left, every row has that."""
     by_name = {column.name: column for column in form.fields}
     needed = [(column.name,) for column in form.fields if column.is_needed]
@@ -197,17 +169,18 @@ def rules_digest() -> str:
 # What the rules of a kind of rows ask of each column
 
 
-_CARD_NUMBER = "card_number"
+CARD_NUMBER = "card_number"
 """The code that a field may have of which all rows together tell."""
 
 _OF_TEXT = {"amount_precision"}
 """Codes that only the text of a number shows."""
 
-_IN_PART = {"value_invalid"}
+IN_PART = {"value_invalid"}
 """Codes of which a schema finds some cases only: a day such as 31 February has the form of one."""
 
 
-def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
+def format_of_rows(kind: RowKind, currency: str | None) -> FileFormat:
+    """Return the format of a kind of rows, its amounts in a currency."""
     table = [rule for rule in rules.RULES if rule.holds_of(kind)]
     errors = [rule for rule in table if CODES[rule.code].level == "error"]
     values = {
@@ -222,10 +195,10 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
     groups = {group: rule.code for rule in errors if (group := _group(rule, kind))}
     stated = {"required_missing", *groups.values()}
     described: list[FieldFormat] = []
-    beyond: dict[str, None] = {_CARD_NUMBER: None}
+    beyond: dict[str, None] = {CARD_NUMBER: None}
     for column in kind.columns:
         may_hold = column in (*fields.REFERENCES, *fields.IDENTIFIERS, *fields.FREE_TEXTS)
-        codes = [_CARD_NUMBER] if may_hold else []
+        codes = [CARD_NUMBER] if may_hold else []
         own = [rule for rule in errors if rule.column == column]
         limits, others = limits_of(own, column, values)
         beyond |= dict.fromkeys(code for code in others if code not in stated)
@@ -286,49 +259,6 @@ def _group(rule: Rule, kind: RowKind) -> tuple[str, ...]:
         case Both(Missing(), Missing()):
             return tuple(name for name in kind.columns if name in rule.broken.columns)
     return ()
-
-
-# What the form of each column of a catalogue file asks
-
-
-def _of_catalogue(kind: catalogue_kinds.Kind) -> FileFormat:
-    described = []
-    # What a kind asks of its own is about several columns; what it takes over is about one.
-    own = [rule for rule in kind.own_rules if rule.code not in catalogue_kinds.TOKEN_CODES]
-    beyond = dict.fromkeys([*(rule.code for rule in own), *_IN_PART])
-    beyond |= {"webhook_url_refused": None} if "webhook_url" in kind.names else {}
-    for column in kind.columns:
-        form = column.form
-        codes = [rule.code for rule in kind.rules if rule.column == column.name]
-        same = {"control_character", *catalogue_kinds.TOKEN_CODES}.intersection(codes)
-        shared = [rule for rule in rules.RULES if rule.column == column.name and rule.code in same]
-        limits, others = limits_of(shared, column.name, {f"declared_{column.name}": False})
-        beyond |= dict.fromkeys([*others, *([_CARD_NUMBER] if column.prose else [])])
-        has, lacks = ((pattern,) if pattern else () for pattern in (form.pattern, form.refused))
-        own_limits = TextLimits(has=has, lacks=(*lacks, fields.INVISIBLE), words=form.words)
-        described.append(
-            FieldFormat(
-                name=column.name,
-                says=form.says,
-                example=column.example,
-                is_needed=not column.optional,
-                default=column.default,
-                json=form.json,
-                limits=(*limits, own_limits),
-                may_be_text=True,
-                item=form.item,
-                numbers=form.limits,
-                codes=tuple(dict.fromkeys(codes)),
-            )
-        )
-    return FileFormat(
-        name=kind.name,
-        list_key=kind.name,
-        judge="catalog import --dry-run",
-        fields=tuple(described),
-        beyond=tuple(beyond),
-        meanings=CATALOGUE_CODES,
-    )
 
 
 Document = Mapping[str, Any]
