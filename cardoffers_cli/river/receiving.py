@@ -436,7 +436,8 @@ def write_outputs(
     In the report what is found of the file as a whole comes before what is found in its rows.
     """
     if outputs.errors:
-        rows = chain(map(_row_of, judged.of_file), findings(store, judged.found))
+        of_file = ({**asdict(finding), "field": finding.column} for finding in judged.of_file)
+        rows = chain(of_file, findings(store, judged.found))
         with replacing(outputs.errors, mode=mode) as out:
             write_findings(out, in_their_words(rows, file.labels), position=file.position)
     if outputs.valid or outputs.rejected:
@@ -450,10 +451,6 @@ def write_outputs(
             )
             lines = rejected_lines(store, judged.found, judged.repeats)
             file.split(lines, valid, rejected, masked)
-
-
-def _row_of(finding: Finding) -> Mapping[str, Any]:
-    return {**asdict(finding), "field": finding.column}
 
 
 def _of_file(store: Store, file: TransactionFile, staged: Staged) -> list[Finding]:

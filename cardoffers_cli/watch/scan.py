@@ -90,7 +90,11 @@ def look_at_imports(
     """
     try:
         with store.transaction():
-            return [*map(_told, _look(store, job, owner, import_nos))]
+            return [
+                f"Unusual in {shortened(row.about)}: {watch_meaning(row.code).says}"
+                f" ({figures_text(row.figures)}). Next: `cardoffers watch show {row.finding_id}`."
+                for row in _look(store, job, owner, import_nos)
+            ]
     except Interrupted:
         raise
     except Exception as error:  # noqa: BLE001  the file is taken, whatever this is
@@ -111,13 +115,6 @@ def _look(
         return []
     listed = list_watch_findings(store, institution_id=owner.id, state="open", limit=_MOST_OPEN)
     return [row for row in listed if (row.code, row.subject, row.about_on) in named]
-
-
-def _told(finding: WatchFinding) -> str:
-    return (
-        f"Unusual in {shortened(finding.about)}: {watch_meaning(finding.code).says}"
-        f" ({figures_text(finding.figures)}). Next: `cardoffers watch show {finding.finding_id}`."
-    )
 
 
 def _failed(owner: Institution, error: Exception) -> str:

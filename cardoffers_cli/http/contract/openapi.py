@@ -186,7 +186,7 @@ def _operation(route: Route) -> Mapping[str, Any]:
         "summary": operation.summary,
         "operationId": f"{route.method.lower()}_{words.replace('/', '_')}",
         "security": [{"apiKey": []}] if route.scope else [],
-        "parameters": [*_path(operation), *map(_query, operation.query)],
+        "parameters": [*_parameters(operation)],
         "responses": {
             **{
                 status: _response(says, operation.media_type, ref(schema), headers)
@@ -217,20 +217,18 @@ def curl(route: Route) -> str:
     return " \\\n  ".join(parts)
 
 
-def _path(operation: Operation) -> Iterator[Schema]:
+def _parameters(operation: Operation) -> Iterator[Schema]:
     for name, says in operation.path.items():
         schema = {"type": "string", "minLength": 1}
         yield {"name": name, "in": "path", "required": True, "description": says, "schema": schema}
-
-
-def _query(parameter: Parameter) -> Schema:
-    return {
-        "name": parameter.name,
-        "in": "query",
-        "required": parameter.required,
-        "description": parameter.says,
-        "schema": parameter.schema,
-    }
+    for parameter in operation.query:
+        yield {
+            "name": parameter.name,
+            "in": "query",
+            "required": parameter.required,
+            "description": parameter.says,
+            "schema": parameter.schema,
+        }
 
 
 def codes_of(route: Route) -> set[str]:

@@ -156,7 +156,8 @@ class Service:
                 self._answer(store, Gate(store, book, job), waiting, job)
                 if not (read_only or self._dry_run):
                     self._collect(store, book, job)
-            if any(map(_failed, waiting)):
+            failed = HTTPStatus.INTERNAL_SERVER_ERROR
+            if any(item.answer is None or item.answer.status == failed for item in waiting):
                 self.let_go()
         return _answers(requests)
 
@@ -328,10 +329,6 @@ class Service:
             with store.transaction():
                 collected = collect(store, book)
             book.forget(collected)
-
-
-def _failed(request: RequestContext) -> bool:
-    return request.answer is None or request.answer.status == HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def _may_be_old(request: RequestContext) -> bool:
