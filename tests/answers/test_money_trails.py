@@ -79,7 +79,8 @@ def closed(folder: Path) -> Job:
     reverse(id_of(made, "p2"), "returned", later)
     settle_due(later)
     december = replace(later, now=DECEMBER)
-    set_institution(made, "alder", {}, account=AccountOptions(account=BERLIN, holder="Alder plc"))
+    account = AccountOptions(account=BERLIN, holder="Alder plc", address="Berlin, DE")
+    set_institution(made, "alder", {}, account=account)
     for month in ("2026-06", "2026-07"):
         close_statement(december, "alder", month)
         close_invoices(december, month)

@@ -82,7 +82,8 @@ def earned(folder: Path) -> Job:
 def to_pay(folder: Path) -> Job:
     """Return a store with a statement that was not paid yet."""
     made = replace(payable(folder), settings=settings(**RUN_BY))
-    set_institution(made, "alder", {}, account=AccountOptions(account=BERLIN, holder="Alder plc"))
+    account = AccountOptions(account=BERLIN, holder="Alder plc", address="Berlin, DE")
+    set_institution(made, "alder", {}, account=account)
     return made
 
 
