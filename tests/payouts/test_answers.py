@@ -74,13 +74,14 @@ FILES = {
         bai2(
             f"475 123450 B-1 {NUMBER},PAYMENT/",
             "165 30000 B-3 42,INV-2026-000002\n88,THANKS/",
+            "890 0 B-9 ,SEE THE LETTER/",
             f"257 123450 B-2 {NUMBER},RETURN AC04/",
             opening="100000",
             closing="130000",
         )
-        .replace(b",7/", b",8/")
-        .replace(b",5/", b",6/")
-        .replace(b",9/", b",10/"),
+        .replace(b",10/", b",11/")
+        .replace(b",8/", b",9/")
+        .replace(b",6/", b",7/"),
         [PAID, RECEIPT, BACK, (_ACCOUNT, "1000.00", "1300.00", True)],
     ),
     "BAI2 without balances": (

@@ -98,6 +98,10 @@ HOSTILE = {
         with_bai2("16,475,1250", "16,475,12S0"),
         *("bank_statement_invalid", "another form"),
     ),
+    "BAI2 of no direction": (
+        with_bai2("16,165,200", "16,890,200"),
+        *("bank_statement_invalid", "neither a credit nor a debit"),
+    ),
     "BAI2 of another version": (
         with_bai2(",2/", ",3/"),
         *("bank_statement_invalid", "Only BAI version 2 supported"),

@@ -51,6 +51,7 @@ _END_TO_END = re.compile(r"EREF[+/:] ?([^/+?\s]+?)(?=[A-Z]{4}[+]|[/+?\s]|$)")
 _CODE = re.compile(r"\b[A-Z]{1,2}[0-9]{2}\b")
 _RETURNS = {"RD", "NRTI", "159", *"252 257 258 261 266".split()}
 """What says that a credit came back: mark, type or code of MT940, and types of BAI2."""
+_SIGNS = {"credit": 1, "debit": -1}
 
 
 class _Line(NamedTuple):
@@ -118,8 +119,11 @@ def _account(head: Any, account: Any, place: int) -> Iterator[Said]:
         proof.closing = Balance(day, held["015"] * unit, currency)
     lines = []
     for each in account.children:
-        sign = -1 if each.type_code.transaction.name == "debit" else 1
-        amount = (each.amount or 0) * unit * sign
+        if not each.amount:  # a message, and no movement
+            continue
+        if (sign := _SIGNS.get(each.type_code.transaction.name)) is None:
+            raise BankValueError("an entry is neither a credit nor a debit")
+        amount = each.amount * unit * sign
         refs = (each.customer_reference, each.bank_reference)
         lines.append(_Line(day, amount, {each.type_code.code}, each.text or "", *refs))
     yield from _statement(proof, currency, lines, place)
