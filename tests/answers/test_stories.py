@@ -204,7 +204,6 @@ OF_STORIES = re.compile(
 TOLD_IN = {
     "credits/views.sql": "the stories",
     "credits/reconcile.sql": "the verdicts",
-    "credits/rules.py": "what a verdict means, and what to do",
     "answers/__init__.py": "what can be asked for",
 }
 """Where they stand."""

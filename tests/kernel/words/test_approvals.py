@@ -40,6 +40,8 @@ NEEDED = [
     (True, "cardholder_erase", None, None, LIMIT),
     (False, "merchant_accept", "100.00", "GBP", LIMIT),
     (True, "approvals_set", None, None, LIMIT),
+    (False, "receipt_allocate", "100.00", "GBP", LIMIT),
+    (True, "receipt_allocate", "100.01", "GBP", LIMIT),
 ]
 
 
