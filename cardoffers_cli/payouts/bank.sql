@@ -24,7 +24,7 @@ values (
 -- The statements of a file, or next to one of it, that open with another balance than the one before of
 -- their account closed with, as far as that is known; a day may have several, one behind the other.
 -- Grain: one row per statement.
-select later.to_on, later.opening, max_by(before.closing, before.to_on) as closing
+select later.to_on, later.currency, later.opening, max_by(before.closing, before.to_on) as closing
 from bank_statements as later
 inner join bank_statements as before
     on before.account = later.account
@@ -33,7 +33,7 @@ inner join bank_statements as before
         before.to_on < later.to_on
         or (before.to_on = later.to_on and before.opening <> later.opening)
     )
-group by later.to_on, later.opening, later.closing, later.bank_file_no
+group by later.to_on, later.currency, later.opening, later.closing, later.bank_file_no
 having max(before.to_on) filter (before.to_on < later.to_on)
     > coalesce(max(before.to_on) filter (before.closing = later.opening), date '1900-01-01')
     and $bank_file_no in (later.bank_file_no, max_by(before.bank_file_no, before.to_on))
@@ -41,7 +41,8 @@ order by all;
 
 -- name: keep_entries
 -- Writes the entries of a page of a file, but those that are there already, which any file of its kind
--- may have told (rules.md#bank-entries). Whoever runs it again writes nothing.
+-- may have told (rules.md#bank-entries). Whoever runs it again writes nothing. The merchant whose name is
+-- in the payer's is looked up by its first letters at every place: all names in all texts would be too many.
 insert into bank_entries (
     entry_no, entry_id, bank_file_no, place, status, direction, payment_id, trace, amount, currency,
     booked_at, code, bank_ref, message, account, payer_id
@@ -54,10 +55,14 @@ select
     cast(said.booked_at as timestamp), said.code, said.bank_ref, said.message, said.account,
     (
         select max_by(merchants.merchant_id, length(merchants.name))
-        from merchants
+        from unnest(range(1, length(squashed(said.payer)) - 2)) as places (place)
+        cross join range(4, 9) as lengths (length)
+        inner join merchants
+            on left(squashed(merchants.name), 8)
+            = substr(squashed(said.payer), places.place, lengths.length)
         where said.direction = 'credit'
             and length(squashed(merchants.name)) > 3
-            and contains(squashed(said.payer), squashed(merchants.name))
+            and starts_with(substr(squashed(said.payer), places.place), squashed(merchants.name))
     )
 from (
     select unnest(

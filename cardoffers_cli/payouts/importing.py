@@ -14,6 +14,7 @@ from uuid import UUID, uuid5
 
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.findings import BANK_CODES
+from cardoffers_cli.kernel.words.money import money_text
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.payouts.files.answers import open_bank_file
 from cardoffers_cli.payouts.files.entries import BankFinding, BankStatement, refused
@@ -141,11 +142,16 @@ class _Taking:
                 self._keep()
         self._keep()
         for broken in self._store.rows("payouts/bank:broken_chains", bank_file_no=self._number):
+            of = {
+                name: money_text(broken[name], broken["currency"])
+                for name in ("opening", "closing")
+            }
+            why = _CHAIN.format(**broken | of)
             if file.form in _WHOLE:
-                message = f"Nothing was taken: {_CHAIN.format(**broken)}."
+                message = f"Nothing was taken: {why}."
                 hint = "Fetch the statement between them from the bank, and take it in first."
                 raise refused("balance_differs", message, hint)
-            self._add_finding("balance_differs", _CHAIN.format(**broken))
+            self._add_finding("balance_differs", why)
 
     def _add_finding(self, code: str, place: str) -> None:
         self._findings[code] += 1

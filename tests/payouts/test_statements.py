@@ -72,7 +72,7 @@ def test_a_statement_opens_as_the_one_before_closed(
         try:
             told = taken(made, stated(form, *file.split(":")))
         except FileUnusable as refused:
-            why = "opens with 6.0000, and the one before closed with 5.0000" in refused.message
+            why = "opens with GBP 6.00, and the one before closed with GBP 5.00" in refused.message
             told_so = ("balance_differs", True, before) == (refused.code, why, kept(made))
             differs += [str(number)] * (told_so and form != "camt")
         else:
