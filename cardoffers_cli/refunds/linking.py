@@ -109,18 +109,7 @@ def link_refunds(
             named = store.records(
                 NamedRefund, "refunds/questions:named", table, institution_id=owner.id
             )
-            # What is against rows before the purchase is looked at, by their lines.
-            times = Counter(refund.refund_ref for refund in named)
-            against = {}
-            for refund in named:
-                if refund.refund_no is None:
-                    against[refund.line] = "refund_not_found"
-                elif times[refund.refund_ref] > 1:
-                    against[refund.line] = "refund_named_twice"
-                elif refund.state != "waiting":
-                    against[refund.line] = "refund_not_waiting"
-                elif refund.purchase_no is None:
-                    against[refund.line] = "purchase_not_received"
+            against = _against(named)
             _link(store, named, against, run)
             results = _told(store, owner, named, against, dry_run=dry_run)
             run.counts["linked"] = sum(result.is_linked for result in results)
@@ -164,6 +153,22 @@ def dismiss_refund(
 
 
 _HINT = "`cardoffers refund show REFUND_REF -i INST` tells what is known of it."
+
+
+def _against(named: Sequence[NamedRefund]) -> dict[int, str]:
+    """Return what is against rows before the purchase is looked at, by their lines."""
+    times = Counter(refund.refund_ref for refund in named)
+    codes = {}
+    for refund in named:
+        if refund.refund_no is None:
+            codes[refund.line] = "refund_not_found"
+        elif times[refund.refund_ref] > 1:
+            codes[refund.line] = "refund_named_twice"
+        elif refund.state != "waiting":
+            codes[refund.line] = "refund_not_waiting"
+        elif refund.purchase_no is None:
+            codes[refund.line] = "purchase_not_received"
+    return codes
 
 
 def _link(store: Store, named: Sequence[NamedRefund], against: dict[int, str], run: Run) -> None:

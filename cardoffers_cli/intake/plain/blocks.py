@@ -135,20 +135,7 @@ class Unpacked:
                 return
             if self._member is not None:
                 if not self._member.eof:
-                    member = self._member
-                    data = self._held
-                    try:
-                        while not member.eof:
-                            piece = member.decompress(data, BLOCK_BYTES)
-                            data = member.unconsumed_tail
-                            if not piece and not data:
-                                break
-                            self._crc = zlib.crc32(piece, self._crc)
-                            self._size += len(piece)
-                            yield piece
-                    except zlib.error:
-                        raise Damaged from None
-                    self._held = member.unused_data if member.eof else b""
+                    yield from self._inflate(self._member)
                 if not self._member.eof or not self._ends():
                     return
 
@@ -164,6 +151,21 @@ class Unpacked:
         self._crc = self._size = 0
         self._is_first = False
         return True
+
+    def _inflate(self, member: Any) -> Iterator[bytes]:
+        data = self._held
+        try:
+            while not member.eof:
+                piece = member.decompress(data, BLOCK_BYTES)
+                data = member.unconsumed_tail
+                if not piece and not data:
+                    break
+                self._crc = zlib.crc32(piece, self._crc)
+                self._size += len(piece)
+                yield piece
+        except zlib.error:
+            raise Damaged from None
+        self._held = member.unused_data if member.eof else b""
 
     def _ends(self) -> bool:
         """Read what follows a member: its checksum and length; False while it is not whole."""

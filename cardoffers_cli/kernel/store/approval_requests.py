@@ -127,19 +127,7 @@ def approvable(job: Job, *, dry_run: bool = False) -> Iterator[Store]:
                 yield store
         except ApprovalNeeded as needed:
             if needed.is_new:
-                request = needed.request
-                with (
-                    store.transaction(),
-                    run_record(store, kind="approval_request", now=job.now, actor=job.actor) as run,
-                ):
-                    columns = {
-                        name: value for name, value in request.items() if name != "institution"
-                    }
-                    columns["details"] = dumps(request.details)
-                    store.execute("kernel/store/approval_requests:ask", **columns)
-                    moment = request.requested_at
-                    log_approval(store, "approval_requested", request, now=moment, actor=job.actor)
-                    run.counts["approval_id"] = request.approval_id
+                _keep(store, job, needed.request)
             raise
 
 
@@ -287,6 +275,20 @@ def log_approval(
         institution_id=request.institution_id,
         details={name: value for name, value in details.items() if value is not None},
     )
+
+
+def _keep(store: Store, job: Job, request: ApprovalRequest) -> None:
+    """Keep a request, in a transaction of its own."""
+    with (
+        store.transaction(),
+        run_record(store, kind="approval_request", now=job.now, actor=job.actor) as run,
+    ):
+        columns = {name: value for name, value in request.items() if name != "institution"}
+        columns["details"] = dumps(request.details)
+        store.execute("kernel/store/approval_requests:ask", **columns)
+        moment = request.requested_at
+        log_approval(store, "approval_requested", request, now=moment, actor=job.actor)
+        run.counts["approval_id"] = request.approval_id
 
 
 def _about(request: ApprovalRequest) -> str:
