@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from cardoffers_cli.documents.kinds import D, Statement
 from cardoffers_cli.documents.page import COLUMNS, invoice_page, statement_page
 from cardoffers_cli.documents.questions import (
-    csv_pieces,
+    csv_lines,
     find_document,
     lines,
     settlements_of,
@@ -74,7 +74,8 @@ class OpenDocument(Generic[D]):
     def write(self, form: str, out: BinaryIO) -> None:
         """Write it as `csv`, `json`, `html` or `xlsx`; the store runs nothing else meanwhile."""
         if form == "csv":
-            out.writelines(csv_pieces(self.store, self.kind, self.document))
+            every = csv_lines(self.store, self.kind, self.document)
+            out.writelines(self.kind.lines_csv(some for _, of_one in every for some in of_one))
         elif form == "json":
             out.writelines(piece.encode() for piece in json_text.pieces(self.told(), indent=2))
             out.write(b"\n")

@@ -139,12 +139,6 @@ def csv_lines(
         yield key, (some for _, some in of_one)
 
 
-def csv_pieces(store: Store, kind: DocumentKind[D], document: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield the CSV file of the lines of a document piece by piece."""
-    every = csv_lines(store, kind, document)
-    return kind.lines_csv(some for _, of_one in every for some in of_one)
-
-
 def _merchant_of(store: Store, named: str) -> UUID:
     """Return the merchant that was invoiced under a name, in letters of either case, or of an id.
 

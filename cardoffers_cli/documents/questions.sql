@@ -198,13 +198,10 @@ order by settlements.settled_at, settlements.settlement_no;
 -- What the lines of a document come to by offer or, on an invoice, by institution. Grain: one row per
 -- offer or institution.
 select
-    case when document = 'statement' then offer_id else institutions.slug end as subject,
+    if(document = 'statement', offer_id, institutions.slug) as subject,
     any_value(offer_title) filter (where document = 'statement') as offer_title,
     lines.currency, count(*) as line_count,
-    sum(case document
-        when 'statement' then institution_payout_amount
-        else merchant_funded_amount
-    end) as amount
+    sum(if(document = 'statement', institution_payout_amount, merchant_funded_amount)) as amount
 from document_lines as lines
 inner join institutions on institutions.institution_id = lines.institution_id
 where document = $document

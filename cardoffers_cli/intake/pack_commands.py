@@ -8,10 +8,9 @@ import typer
 from cardoffers_cli.intake import file_options
 from cardoffers_cli.intake.file_options import currency_decimals, layout_of
 from cardoffers_cli.kernel.cli import options
-from cardoffers_cli.kernel.cli.commands import group, own_output
+from cardoffers_cli.kernel.cli.commands import group, needed_output
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import institution_option, option
-from cardoffers_cli.kernel.words.errors import UsageError
 
 pack_app = group("Build the file validator as a page that needs no installation.")
 
@@ -36,9 +35,7 @@ def build(
     """Write a page that checks files in a browser, to the file that -o names."""
     from cardoffers_cli.intake.pack.building import FILE, BuiltInLayout, PageCheck, build_page
 
-    output = own_output(ctx)
-    if output is None:
-        raise UsageError("-o validator.html is missing.", hint="Name the file to write.")
+    output = needed_output(ctx, "validator.html")
     context = CommandContext.of(ctx)
     runtime = pyodide or context.settings.pyodide or context.store_path.with_name(FILE)
     context.writes({"-o": output}, reads=[runtime, *([profile] if profile else [])])

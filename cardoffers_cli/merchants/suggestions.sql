@@ -699,10 +699,7 @@ linked as (
     select payers.identifier_no, payers.merchant_no, count(*) as links
     from payers
     inner join offers on offers.merchant_id = payers.merchant_id
-    inner join links
-        on links.offer_no = offers.offer_no
-        and links.cardholder_no = payers.cardholder_no
-        and links.institution_id = payers.institution_id
+    inner join links using (offer_no, cardholder_no, institution_id)
     group by payers.identifier_no, payers.merchant_no
 ),
 

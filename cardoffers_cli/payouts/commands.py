@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from cardoffers_cli.kernel.cli.commands import group, own_output
+from cardoffers_cli.kernel.cli.commands import group, needed_output
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import AnyInstitution, DryRun, argument, option
 from cardoffers_cli.kernel.cli.show import Sheet
@@ -48,9 +48,7 @@ def export(
     """Write the payment of a statement to the file that -o names; asked again, the same bytes."""
     from cardoffers_cli.payouts.exporting import export_payout
 
-    output = own_output(ctx)
-    if output is None:
-        raise UsageError("-o FILE is missing.", hint="Name the file to write for the bank.")
+    output = needed_output(ctx, "FILE", "Name the file to write for the bank.")
     why = (reason or "").strip()
     if again != bool(why):
         raise UsageError(

@@ -13,7 +13,7 @@ from cardoffers_cli.intake.file_options import (
     zone,
 )
 from cardoffers_cli.kernel.cli import options, show
-from cardoffers_cli.kernel.cli.commands import group, own_output
+from cardoffers_cli.kernel.cli.commands import group, needed_output, own_output
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import argument, option
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -157,9 +157,7 @@ def sample(
     from cardoffers_cli.sample.plan import Plan
     from cardoffers_cli.sample.work import sample_profile
 
-    output = own_output(ctx)
-    if output is None:
-        raise UsageError("-o sample.csv is missing.", hint="Name the file to write.")
+    output = needed_output(ctx, "sample.csv")
     context = CommandContext.of(ctx)
     context.writes({"-o": output}, reads=[profile])
     result = sample_profile(

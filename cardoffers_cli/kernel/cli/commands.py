@@ -60,6 +60,13 @@ def own_output(ctx: typer.Context) -> Path | None:
     return None if output == Path("-") else output
 
 
+def needed_output(ctx: typer.Context, name: str, hint: str = "Name the file to write.") -> Path:
+    """Take -o as `own_output` does; raise `UsageError` without it."""
+    if (output := own_output(ctx)) is None:
+        raise UsageError(f"-o {name} is missing.", hint=hint)
+    return output
+
+
 def moment(value: str | None) -> datetime | None:
     """Read an option's moment, as a naive datetime in UTC."""
     try:

@@ -166,22 +166,8 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-SCREEN = """\
-cardoffers {version}: card-linked offers as batch jobs on one DuckDB file
-  validate FILE          check a file; needs no store
-  import FILE -i INST    load purchases, refunds or credits
-  match                  find the purchases that earn cashback
-  settle                 group what is due into settlements
-  webhook send           notify institutions of redemptions
-  key create -i INST     give an institution access to the HTTP API
-  report redemptions     also: settlements, funnel, offers, merchants, refunds
-  nightly DROP_DIR       all of the above in one run, for cron
-  status                 state of everything, with next steps
-{store}
-Support: why, find, timeline, browse.  Month end: reconcile, statement, invoice
-Help: cardoffers --help (all commands); help (pages); COMMAND --help (examples)"""
-"""What `cardoffers` alone shows: the main job on one screen, and where one is."""
 WIDTH = 80
+"""Columns of the screen that `cardoffers` alone shows."""
 
 
 @app.callback(invoke_without_command=True)
@@ -202,7 +188,8 @@ def front_page(
         status = import_module("cardoffers_cli.night.status_commands")
         lines = status.store_in_short(CommandContext.of(ctx))
         store = "\n".join(line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in lines)
-        say(SCREEN.format(version=__version__, store=store))
+        screen = files(__package__).joinpath("screen.txt").read_text("utf-8").rstrip()
+        say(screen.format(version=__version__, store=store))
 
 
 _OBJECTS_AT_A_TIME = 100_000

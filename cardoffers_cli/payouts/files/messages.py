@@ -72,7 +72,7 @@ def read_messages(file: BinaryIO) -> Iterator[Said]:
         name = name_of(element)
         if name in _OF_ACCOUNT:
             yield from _end(proof, statements)
-            proof = StatementProof(cast("Message", message_of(element)))
+            proof = StatementProof(message_of(element))
             statements += 1
         elif name in _HEADS:
             _begin(proof, element)
@@ -175,7 +175,7 @@ def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) ->
     dated = text_at(entry, "BookgDt/DtTm", "BookgDt/Dt", "ValDt/DtTm", "ValDt/Dt")
     amount, currency = _amount(entry, payment, is_alone=is_alone)
     return BankEntry(
-        message=cast("Message", message_of(entry)),
+        message=message_of(entry),
         place=place,
         status=status,
         direction=direction,
@@ -350,10 +350,10 @@ def name_of(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
-def message_of(element: Element) -> str:
+def message_of(element: Element) -> Message:
     """Return which message an element is of, such as camt.053."""
     match = _MESSAGE.search(_space(element))
-    return match[1] if match else ""
+    return cast("Message", match[1] if match else "")
 
 
 def _space(element: Element) -> str:
