@@ -103,7 +103,7 @@ def _wanted(
     address = (options.address or (before and before.address) or NONE).strip()
     if address != NONE and not _ADDRESS.fullmatch(address):
         raise UsageError(
-            f"{address} is no town and country.",
+            f"{address} is not a town and a country.",
             code="account_address_invalid",
             hint='Write the town, and the two letters of its country: "London, GB".',
         )

@@ -1,7 +1,7 @@
 """Allocate a receipt: a person says which invoices it pays (rules.md#bank-entries).
 
-For receipts without the number of one invoice, for bookings of several without details, and to undo
-a wrong match. What is said last of a receipt counts; the journal has the difference.
+For receipts without the number of one invoice, for bookings of several without details, and to
+correct a wrong match. A new allocation replaces the one before; the journal has the difference.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def allocate_receipt(
         parts = _parts(store, to, currency)
         if (total := sum(parts.values(), Decimal(0))) != amount:
             raise Refused(
-                f"The parts come to {money_text(total, currency)}, and the receipt to"
+                f"The parts add up to {money_text(total, currency)}, and the receipt is"
                 f" {money_text(amount, currency)}.",
                 code="parts_differ",
                 hint=f"Add what is missing; --to {SUSPENSE}=AMOUNT is for what is of no invoice.",
@@ -93,7 +93,7 @@ def _receipt(store: Store, entry: str) -> BankEntryRow:
         said = "No entry begins" if not found else f"{len(found)} entries begin"
         raise NotFound(f"{said} with {entry}.", code="entry_not_found", hint=hint)
     if found[0].invoice is None:
-        message = f"The entry {found[0].entry_id} is no receipt that counts."
+        message = f"The entry {found[0].entry_id} is not a receipt that counts."
         raise Refused(message, code="entry_not_receipt", hint=hint)
     return found[0]
 
@@ -109,7 +109,7 @@ def _parts(store: Store, to: Sequence[str], currency: str) -> dict[str, Decimal]
             part = Decimal(0)
         if not part or number in parts:
             raise UsageError(
-                f"--to {text} is no part of the receipt.",
+                f"--to {text} is not an invoice and an amount.",
                 code="part_invalid",
                 hint=f"Name each invoice once, as --to INV-2026-000001=12.50, in {currency}.",
             )

@@ -82,7 +82,7 @@ def allocate(
     reason: Annotated[str, option("Why; kept with the receipt.", metavar="TEXT")],
     dry_run: DryRun = False,
 ) -> None:
-    """Say which invoices a receipt pays, in parts that come to its amount; the last word counts."""
+    """Allocate a receipt to invoices, in parts that add up to it; a new allocation replaces it."""
     from cardoffers_cli.payouts.allocating import allocate_receipt
 
     context = CommandContext.of(ctx)

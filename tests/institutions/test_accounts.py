@@ -84,7 +84,7 @@ def test_an_address_is_a_setting_of_the_account(
 def test_an_address_has_a_town_and_a_country(made: Job, address: str) -> None:
     before = kept(made)
     to = AccountOptions(account=None, holder=None, address=address)
-    with pytest.raises(UsageError, match="is no town and country") as error:
+    with pytest.raises(UsageError, match="is not a town and a country") as error:
         set_institution(made, "alder", {}, account=to)
     assert ("account_address_invalid", before) == (error.value.code, kept(made))
 

@@ -171,7 +171,7 @@ def test_what_is_no_receipt_that_counts_is_refused(made: Job) -> None:
         allocate_receipt(made, "1234abcd", PARTS, "why")
     taken(made, camt(entry("40.00", named="RENT"), receipt("40.00", "thanks", status="PDNG")))
     for each in bank_entries(made, None):
-        with pytest.raises(Refused, match="is no receipt that counts"):
+        with pytest.raises(Refused, match="is not a receipt that counts"):
             allocate_receipt(made, str(each.entry_id), ["INV-2026-000001=40.00"], "why")
 
 
