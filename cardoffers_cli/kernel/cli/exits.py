@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from cardoffers_cli.kernel.cli.blocks import folded, painted
+from cardoffers_cli.kernel.cli.colour import folded, painted
 from cardoffers_cli.kernel.words import errors
 from cardoffers_cli.kernel.words.nearest import did_you_mean
 from cardoffers_cli.kernel.words.visible import visible

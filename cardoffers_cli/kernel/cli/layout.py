@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TextIO
 
-from cardoffers_cli.kernel.cli.blocks import tone_of, tone_of_line
+from cardoffers_cli.kernel.cli.colour import tone_of, tone_of_line
 from cardoffers_cli.kernel.sheets.sheets import NUMBERS, Column, Row, Sheet
 from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.visible import visible

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -44,7 +44,7 @@ def _entries(table: str) -> Iterator[Entry]:
             section = line
 
 
-COMMANDS = tuple(_entries(files(__package__).joinpath("commands.txt").read_text("utf-8")))
+COMMANDS = tuple(_entries(Path(__file__).with_name("commands.txt").read_text("utf-8")))
 
 REPLACED = {"certify": "validate FILE... --certificate FILE"}
 """Commands of the version before, and what is typed in their place."""
@@ -188,7 +188,7 @@ def front_page(
         status = import_module("cardoffers_cli.night.status_commands")
         lines = status.store_in_short(CommandContext.of(ctx))
         store = "\n".join(line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in lines)
-        screen = files(__package__).joinpath("screen.txt").read_text("utf-8").rstrip()
+        screen = Path(__file__).with_name("screen.txt").read_text("utf-8").rstrip()
         say(screen.format(version=__version__, store=store))
 
 

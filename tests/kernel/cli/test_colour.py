@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.kernel.cli.blocks import folded
+from cardoffers_cli.kernel.cli.colour import folded
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.kernel.cli.blocks import painted, tone_of
+from cardoffers_cli.kernel.cli.colour import painted, tone_of
 from cardoffers_cli.kernel.cli.commands import Format
 from cardoffers_cli.kernel.cli.layout import plain_lines, print_blocks
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet, Style, Text
