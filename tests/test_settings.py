@@ -71,6 +71,8 @@ def test_the_defaults() -> None:
         "issuer": None,
         "payer_name": None,
         "payer_account": None,
+        "approver_key": None,
+        "account_wait_days": 2,
         "payer_id": None,
         "hooks_on_start": None,
         "hooks_on_success": None,

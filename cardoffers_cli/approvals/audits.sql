@@ -1,12 +1,15 @@
 -- name: approvals_are_of_two_persons
--- Requests that were approved by the name that asked, used without having been given, used or given
--- after they had expired, or used before they were given (rules.md#four-eyes). Grain: one row per
--- request and fault.
+-- Requests that were not signed by two approvers, used without having been given, used or given
+-- after they had expired, or used before they were given (rules.md#four-eyes). That signatures are
+-- right `audit verify` says. Grain: one row per request and fault.
 with faults as (
-    select approvals.approval_id, 'approved by who asked' as fault
+    select approvals.approval_id, 'not signed by two' as fault
     from approvals
     where approvals.answer = 'given'
-        and approvals.answered_by = approvals.maker
+        and coalesce(
+            answered_by = signed_by or answer_signature = request_signature
+            or answered_by not in (from approvers select name), true
+        )
     union all
     select approvals.approval_id, 'used without being given'
     from approvals

@@ -1,17 +1,35 @@
-"""`cardoffers approve`: what waits for a second person, and the answer."""
+"""`cardoffers approve` and `approver`: what waits for a second person, and who may sign it."""
 
+import re
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from cardoffers_cli.kernel.cli import options
-from cardoffers_cli.kernel.cli.commands import group
+from cardoffers_cli.institutions.commands import NONE, limit
+from cardoffers_cli.kernel.cli import options, show
+from cardoffers_cli.kernel.cli.commands import group, own_output
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import argument, option
 from cardoffers_cli.kernel.cli.show import Sheet
 from cardoffers_cli.kernel.words.approvals import ACTIONS
+from cardoffers_cli.kernel.words.errors import UsageError
 
-app = group("Requests for a second approver: list, show, give, refuse.")
+app = group("Requests for a second approver: list, show, sign, refuse.")
+
+
+def _action(value: str | None) -> str | None:
+    if value and value not in ACTIONS:
+        raise typer.BadParameter(f"one of {', '.join(ACTIONS)}")
+    return value
+
+
+def _approver(value: str) -> str:
+    if re.fullmatch(r"[\w.@-]{1,64}", value, re.ASCII):
+        return value
+    raise typer.BadParameter("up to 64 letters, digits and .@-_")
 
 
 ApprovalId = Annotated[
@@ -54,29 +72,90 @@ def show_(ctx: typer.Context, approval_id: ApprovalId) -> None:
     context.show(show_approval(context.job, approval_id))
 
 
+ApprovalIds = Annotated[
+    list[str] | None,
+    argument("ID...", "The requests: their ids, the beginnings of these, or latest."),
+]
+Every = Annotated[bool, option("All that wait, and that this key may sign.", "--all")]
+Kind = Annotated[
+    str | None, option("Of all, only those of this action.", metavar="ACTION", callback=_action)
+]
+
+
+@app.command()
+def document(
+    ctx: typer.Context,
+    approval_ids: ApprovalIds = None,
+    *,
+    every: Every = False,
+    kind: Kind = None,
+) -> None:
+    """Write what is signed to approve requests, for a key that lies on another machine."""
+    from cardoffers_cli.approvals import work as approvals
+
+    output = own_output(ctx)
+    context = CommandContext.of(ctx)
+    context.writes({"-o": output})
+    asked = approvals.Answering(ids=approval_ids or (), every=every, kind=kind)
+    content = approvals.document(context.job, asked)
+    show.write(content, output, mode=context.settings.mode)
+
+
 @app.command()
 def give(
     ctx: typer.Context,
-    approval_id: ApprovalId,
+    approval_ids: ApprovalIds = None,
     *,
+    every: Every = False,
+    kind: Kind = None,
+    key: Annotated[
+        Path | None, option("The SSH key to sign with [approver_key].", metavar="FILE")
+    ] = None,
+    signature: Annotated[
+        Path | None,
+        option("A signature of `approve document` that was made elsewhere.", metavar="FILE"),
+    ] = None,
     reason: Annotated[str | None, option("Why; kept with the answer.")] = None,
     yes: options.Yes = False,
     dry_run: options.DryRun = False,
 ) -> None:
-    """Approve what somebody else asked for: the same command goes through once. This is final."""
+    """Sign requests with an SSH key: the second approver's signature lets each through once."""
     from cardoffers_cli.approvals import work as approvals
+    from cardoffers_cli.kernel.store.approval_requests import Approval
 
     context = CommandContext.of(ctx)
+    key = None if signature else key or context.settings.approver_key
+    if key is None and signature is None:
+        raise UsageError(
+            "An approval is signed with an SSH key.",
+            code="key_missing",
+            hint="Name yours with --key FILE, or as CARDOFFERS_APPROVER_KEY.",
+        )
+    asked = approvals.Answering(
+        ids=approval_ids or (),
+        every=every,
+        kind=kind,
+        key=key,
+        signature=signature.read_text("utf-8", "replace") if signature else None,
+        reason=reason,
+    )
     if not dry_run:
-        row = approvals.show_approval(context.job, approval_id)
-        details = "; ".join(f"{name}: {value}" for name, value in row.details.items())
-        about = f"{ACTIONS[row.action].title}: {row.institution}, {row.subject} ({details})."
-        context.ask(f"{about} {row.maker} asked for it. Approve it?", yes=yes)
-        approval_id = str(row.approval_id)
-    answer = approvals.give(context.job, approval_id, reason=reason, dry_run=dry_run)
-    if not dry_run:
-        context.note(f"Next: {answer.maker} types the same command again.")
-    context.show(answer)
+        waiting = approvals.waiting(context.job, asked)
+        for row in waiting:
+            details = "; ".join(f"{name}: {value}" for name, value in row.details.items())
+            about = f"{ACTIONS[row.action].title}: {row.institution}, {row.subject} ({details})."
+            context.note(f"{about} {row.signed_by or row.maker} asked for it.")
+        context.ask("Approve it?" if len(waiting) == 1 else "Approve them?", yes=yes)
+        asked = replace(asked, ids=[str(row.approval_id) for row in waiting])
+    answers = approvals.give(context.job, asked, dry_run=dry_run)
+    for answer in answers if not dry_run else ():
+        signed = f"{answer.maker} types the same command again"
+        waits = f"an approver other than {answer.signed_by} signs {answer.approval_id}"
+        context.note(f"Next: {signed if answer.state == 'given' else waits}.")
+    if every or len(answers) > 1:
+        context.show(answers, Sheet.of(Approval, "approvals", answers))
+    else:
+        context.show(answers[0])
 
 
 @app.command()
@@ -92,3 +171,52 @@ def refuse(
 
     context = CommandContext.of(ctx)
     context.show(approvals.refuse(context.job, approval_id, reason, dry_run=dry_run))
+
+
+approvers = group("Who may sign approvals, by SSH key: add, list, remove.")
+Name = Annotated[str, argument("NAME", "Letters, digits and .@-_.", callback=_approver)]
+
+
+@approvers.command("add")
+def add_approver(
+    ctx: typer.Context,
+    name: Name,
+    *,
+    key: Annotated[Path, option("Their public SSH key.", metavar="FILE.pub")],
+    institution: options.AnyInstitution = None,
+    most: Annotated[
+        str | None, option("Up to which amount; none.", "--limit", metavar="AMOUNT", callback=limit)
+    ] = None,
+    dry_run: options.DryRun = False,
+) -> None:
+    """Add an approver; from the third on this needs an approval itself."""
+    from cardoffers_cli.approvals import work as approvals
+
+    amount = None if most in {None, NONE} else Decimal(most)
+    job = CommandContext.of(ctx).job
+    added = approvals.add_approver(job, name, key, institution, limit=amount, dry_run=dry_run)
+    CommandContext.of(ctx).show(added)
+
+
+@approvers.command("list")
+def list_approvers(
+    ctx: typer.Context,
+    *,
+    every: Annotated[bool, option("Those who were removed too.", "--all")] = False,
+) -> None:
+    """List who may sign, for which institution and up to which amount."""
+    from cardoffers_cli.approvals import work as approvals
+    from cardoffers_cli.kernel.store.approvers import Approver
+
+    context = CommandContext.of(ctx)
+    rows = approvals.list_approvers(context.job, removed=every)
+    context.show(rows, Sheet.of(Approver, "approvers", rows))
+
+
+@approvers.command("remove")
+def remove_approver(ctx: typer.Context, name: Name, *, dry_run: options.DryRun = False) -> None:
+    """Remove an approver; what they signed stays approved. This needs an approval itself."""
+    from cardoffers_cli.approvals import work as approvals
+
+    context = CommandContext.of(ctx)
+    context.show(approvals.remove_approver(context.job, name, dry_run=dry_run))

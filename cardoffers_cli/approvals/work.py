@@ -1,25 +1,52 @@
-"""Approvals: list what was asked for, show one, give or refuse it (rules.md#four-eyes).
+"""Approvals: list what was asked for, show one, sign or refuse it; and who may sign.
 
-Whoever asked cannot give it. That somebody tried is in the security log, as all else is.
+Two approvers sign a request with SSH keys of their own (rules.md#four-eyes): who asks, and who
+approves. That somebody tried to be both is in the security log, as all else is.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.identifiers import whole_id
-from cardoffers_cli.kernel.store.approval_requests import find_approvals, log_approval
-from cardoffers_cli.kernel.store.institutions import find_institution
+from cardoffers_cli.kernel.store.approval_requests import (
+    ON,
+    approvable,
+    check_approvers,
+    find_approvals,
+    keep_signature,
+    log_approval,
+    require_approval,
+    who_decides,
+)
+from cardoffers_cli.kernel.store.approvers import (
+    compact,
+    document_of,
+    find_approvers,
+    public_key,
+    sign,
+    signer_of,
+)
+from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.store.runs import machine_at, run_record
-from cardoffers_cli.kernel.words.approvals import may_be_one
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
+from cardoffers_cli.kernel.words.money import quantize
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from decimal import Decimal
+    from pathlib import Path
+    from typing import Any
+
     from cardoffers_cli.kernel.store.approval_requests import Answer, Approval, ApprovalState
+    from cardoffers_cli.kernel.store.approvers import Approver
+    from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
+    from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
 
 
@@ -44,57 +71,157 @@ def show_approval(job: Job, approval: str) -> Approval:
         return _find(source.store, job, approval)
 
 
-def give(job: Job, approval: str, *, reason: str | None = None, dry_run: bool = False) -> Approval:
-    """Approve what was asked for; raise `Refused` where it is the maker who would.
+@dataclass(frozen=True)
+class Answering:
+    """Which requests are answered: those of ids, or `every` one that waits, of a kind of action.
 
-    Raises `Refused` too for a request that was answered or has expired.
+    Of both, those of ids that it is for the signer to sign. `key` is the SSH key that signs now;
+    else `signature` is one that was made elsewhere.
     """
-    return _answer(job, approval, "given", reason, dry_run=dry_run)
+
+    ids: Sequence[str] = ()
+    every: bool = False
+    kind: str | None = None
+    key: Path | None = None
+    signature: str | None = None
+    reason: str | None = None
+
+
+def waiting(job: Job, asked: Answering) -> list[Approval]:
+    """Return the requests that are to be answered; raise `NotFound`, `Refused` and `UsageError`."""
+    with reading(job) as source:
+        if asked.ids:
+            requests = [_find(source.store, job, each) for each in dict.fromkeys(asked.ids)]
+        elif asked.every:
+            requests = find_approvals(
+                source.store, machine_at(source.store, job.now), state="pending"
+            )
+        else:
+            raise UsageError("No request is named.", hint="Write their ids, or --all.")
+    for request in requests:
+        _check_pending(request)
+    return [one for one in requests if asked.kind in {None, one.action}]
+
+
+def document(job: Job, asked: Answering) -> bytes:
+    """Return what is signed to answer requests; raises as `waiting` does."""
+    return document_of(waiting(job, asked))
+
+
+def give(job: Job, asked: Answering, *, dry_run: bool = False) -> list[Approval]:
+    """Sign requests: the first approver asks by that, the second approves what is asked for.
+
+    Raises `Refused` for a request that was answered or has expired, where the key is no approver's,
+    where they may not sign it or have signed it, and where the signature is of anything else.
+    """
+    requests, approvers = waiting(job, asked), list_approvers(job)
+    if (key := asked.key) is not None:
+        signature = sign(document_of(requests), key)
+        signer = signer_of(document_of(requests), signature, approvers)
+        if asked.every and signer is not None:  # those that it is for them to sign, and no others
+            chosen = [
+                one for one in requests if signer.may_sign(one) and one.signed_by != signer.name
+            ]
+            if chosen and chosen != requests:
+                signature = sign(document_of(chosen), key)
+            requests = chosen
+    else:
+        signature = compact(asked.signature or "")
+    with job.store() as store:
+        with store.transaction(keep=not dry_run):
+            requests = [_find(store, job, str(one.approval_id)) for one in requests]
+            for request in requests:
+                _check_pending(request)
+            own = _signed(store, job, requests, signature, asked.reason)
+            after = [_find(store, job, str(one.approval_id)) for one in requests]
+        if own:
+            raise Refused(
+                f"{own[0].signed_by} asked for this, and cannot approve it.",
+                code="approval_own",
+                hint="Let a second approver sign it; `cardoffers help approvals` says who is one."
+                + ("" if dry_run else " The attempt is in the security log."),
+            )
+    return [replace(one, dry_run=dry_run) for one in after]
+
+
+def _signed(
+    store: Store, job: Job, requests: Sequence[Approval], signature: str, reason: str | None
+) -> list[Approval]:
+    """Keep a signature as who asks, or as the answer; return those that its approver signed."""
+    signer = signer_of(document_of(requests), signature, find_approvers(store))
+    if signer is None:
+        raise Refused(
+            "This is no approver's signature of these requests as they are.",
+            code="approval_signature_wrong",
+            hint="`cardoffers approver list` shows the keys; what was signed elsewhere is the bytes"
+            " of `cardoffers approve document` for the same requests.",
+        )
+    if foreign := [one for one in requests if not signer.may_sign(one)]:
+        raise Refused(
+            f"{signer.name} may not sign the request {foreign[0].approval_id}: it is of another"
+            " institution, or not within the limit.",
+            code="approver_not_allowed",
+            hint="`cardoffers approver list` shows who may sign what.",
+        )
+    own = [one for one in requests if one.signed_by == signer.name]
+    moment = machine_at(store, job.now)
+    with run_record(store, kind="approval_given", now=job.now, actor=job.actor) as run:
+        run.counts["approval_id"] = ", ".join(str(one.approval_id) for one in requests)
+        for one in own:
+            event = "approval_denied_to_maker"
+            log_approval(store, event, one, now=moment, actor=job.actor, is_once=False)
+        if not own:
+            keep_signature(store, job, [one for one in requests if not one.signed_by], signature)
+            for one in requests:
+                if one.signed_by:
+                    _write_answer(
+                        *(store, job, one, "given"),
+                        by=signer.name,
+                        reason=reason,
+                        signature=signature,
+                    )
+    return own
 
 
 def refuse(job: Job, approval: str, reason: str, *, dry_run: bool = False) -> Approval:
-    """Refuse what was asked for, which the maker may too; raises as `give` does."""
+    """Refuse what was asked for, which needs no key; raise `Refused` as `give` does."""
     if not reason.strip():
         raise UsageError(
             "A refusal needs a reason.", hint='Say why: --reason "the amount is wrong".'
         )
-    return _answer(job, approval, "refused", reason.strip(), dry_run=dry_run)
-
-
-def _answer(
-    job: Job, approval: str, answer: Answer, reason: str | None, *, dry_run: bool
-) -> Approval:
-    """Answer in one transaction; that the maker tried to is kept, though it is refused."""
-    with job.store() as store:
-        with store.transaction(keep=not dry_run):
-            request = _find(store, job, approval)
-            _check_pending(request)
-            moment = machine_at(store, job.now)
-            is_maker = answer == "given" and may_be_one(request.maker, job.actor)
-            with run_record(store, kind=f"approval_{answer}", now=job.now, actor=job.actor) as run:
-                run.counts["approval_id"] = request.approval_id
-                if is_maker:
-                    run.counts["answered"] = False
-                    event = "approval_denied_to_maker"
-                    log_approval(store, event, request, now=moment, actor=job.actor, is_once=False)
-                else:
-                    actor, event = job.actor, f"approval_{answer}"
-                    store.execute(
-                        "approvals/work:answer",
-                        approval_id=request.approval_id,
-                        institution_id=request.institution_id,
-                        answer=answer,
-                        answered_by=actor,
-                        answered_at=moment,
-                        reason=reason,
-                    )
-                    log_approval(store, event, request, now=moment, actor=actor, reason=reason)
-            after = _find(store, job, str(request.approval_id))
-        if is_maker:
-            raise _own(
-                request, job.actor, "" if dry_run else " The attempt is in the security log."
-            )
+    with job.store() as store, store.transaction(keep=not dry_run):
+        request = _find(store, job, approval)
+        _check_pending(request)
+        with run_record(store, kind="approval_refused", now=job.now, actor=job.actor) as run:
+            run.counts["approval_id"] = request.approval_id
+            _write_answer(store, job, request, "refused", by=job.actor, reason=reason.strip())
+        after = _find(store, job, str(request.approval_id))
     return replace(after, dry_run=dry_run)
+
+
+def _write_answer(
+    store: Store,
+    job: Job,
+    request: Approval,
+    answer: Answer,
+    *,
+    by: str,
+    reason: str | None,
+    signature: str | None = None,
+) -> None:
+    moment = machine_at(store, job.now)
+    store.execute(
+        "approvals/work:answer",
+        approval_id=request.approval_id,
+        institution_id=request.institution_id,
+        answer=answer,
+        answered_by=by,
+        answered_at=moment,
+        reason=reason,
+        signature=signature,
+    )
+    event = f"approval_{answer}"
+    log_approval(store, event, request, now=moment, actor=job.actor, approver=by, reason=reason)
 
 
 def _find(store: Store, job: Job, approval: str) -> Approval:
@@ -127,15 +254,114 @@ def _check_pending(request: Approval) -> None:
         )
 
 
-def _own(request: Approval, actor: str, note: str) -> Refused:
-    """Say why somebody cannot approve: they asked for it, or may be who did; and what is kept."""
-    if request.maker == actor:
-        message = f"{actor} asked for this, and cannot approve it."
-    else:
-        message = f"{actor} may be who asked for this ({request.maker}), and cannot approve it."
-    return Refused(
-        message,
-        code="approval_own",
-        hint="Let a second person approve it; `cardoffers help approvals` says who counts as one."
-        f"{note}",
-    )
+# Approvers
+
+
+def list_approvers(job: Job, *, removed: bool = False) -> list[Approver]:
+    """Return the approvers by name, with those who were removed where asked for."""
+    with reading(job) as source:
+        return find_approvers(source.store, removed=removed)
+
+
+def add_approver(
+    job: Job,
+    name: str,
+    key: Path,
+    institution: str | None = None,
+    *,
+    limit: Decimal | None = None,
+    dry_run: bool = False,
+) -> Approver:
+    """Add an approver: the first two at once, others with an approval.
+
+    A limit is in the currency of the institution, or of all. Raises `UsageError` for what is no
+    public key or no amount of one currency, `Refused` approver_known for a name or a key that was
+    used before, and `ApprovalNeeded`.
+    """
+    public = public_key(key)
+    with approvable(job, dry_run=dry_run) as store:
+        owner = find_institution(store, institution) if institution else None
+        for one in find_approvers(store, removed=True):
+            if name == one.name or public == one.public_key:
+                raise Refused(
+                    f"{one.name} {'was' if one.removed_at else 'is'} an approver with"
+                    f" {'this name' if name == one.name else 'this key'}.",
+                    code="approver_known",
+                    hint="A name and a key are those of one approver, also when removed.",
+                )
+        owners = [owner] if owner else list_institutions(store)
+        currency = ", ".join(sorted({each.currency for each in owners})) if limit else None
+        if limit and (len(currency or "") != 3 or limit != quantize(limit, currency or "")):  # noqa: PLR2004  one currency
+            raise UsageError(
+                f"{limit} is no amount of one currency.",
+                hint="Write one with the currency's decimals, and the institution with -i.",
+            )
+        details = {"name": name, "public_key": public, "institution": owner and owner.slug}
+        with _approver_run(
+            store, job, "approver_add", {**details, "limit": limit}, owner, dry_run=dry_run
+        ) as (run, approval):
+            store.execute(
+                "approvals/work:add",
+                name=name,
+                public_key=public,
+                institution_id=owner and owner.id,
+                limit_amount=limit,
+                currency=currency,
+                run_no=run.run_no,
+            )
+        (added,) = [one for one in find_approvers(store) if one.name == name]
+    return replace(added, approval=approval, dry_run=dry_run)
+
+
+def remove_approver(job: Job, name: str, *, dry_run: bool = False) -> Approver:
+    """Remove an approver, whose signatures stand; raise `NotFound`, and as `add_approver` does.
+
+    Raises `Refused` approvers_missing where an institution whose approvals are on would be left
+    with fewer than two.
+    """
+    with approvable(job, dry_run=dry_run) as store:
+        known = [one for one in find_approvers(store) if one.name == name]
+        if not known:
+            raise NotFound(
+                f"There is no approver {name}.",
+                code="approver_not_found",
+                hint="`cardoffers approver list` shows them.",
+            )
+        with _approver_run(
+            *(store, job, "approver_remove", {"name": name}),
+            find_institution(store, known[0].institution) if known[0].institution else None,
+            dry_run=dry_run,
+        ) as (run, approval):
+            store.execute("approvals/work:remove", name=name, run_no=run.run_no)
+            for each in list_institutions(store):
+                if each.approvals == ON:
+                    check_approvers(store, each.slug)
+        (after,) = [one for one in find_approvers(store, removed=True) if one.name == name]
+    return replace(after, approval=approval, dry_run=dry_run)
+
+
+@contextmanager
+def _approver_run(
+    store: Store,
+    job: Job,
+    action: str,
+    details: Mapping[str, Any],
+    owner: Institution | None,
+    *,
+    dry_run: bool,
+) -> Iterator[tuple[Run, str | None]]:
+    """Open the run of a change of approvers; where there are two, it needs an approval."""
+    name = details["name"]
+    with run_record(store, kind=action, now=job.now, actor=job.actor) as run:
+        approval = None
+        if len(find_approvers(store)) >= 2:  # noqa: PLR2004  nobody could approve the first two
+            approval = require_approval(
+                *(store, run, owner or who_decides(store)),
+                action=action,
+                subject=name,
+                details=details,
+                always=True,
+                dry_run=dry_run,
+            )
+        run.counts["approver"] = name
+        yield run, approval

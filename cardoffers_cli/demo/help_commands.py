@@ -45,7 +45,7 @@ PAGES = {
     "statements": "What is owed for a month: statements and invoices, closed and verified.",
     "pickup": "Fetching files: from SFTP servers, folders and buckets, encrypted and signed.",
     "operations": "The nightly run, support, keys, backups, exit codes.",
-    "approvals": "Actions that need a second person, and who counts as one.",
+    "approvals": "Actions that two people sign, and who may.",
     "reconciliation": "What was credited, held against what was redeemed.",
     "watch": "What came in strangely, found by the nightly run.",
     "http": "Endpoints, the server, webhooks.",

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.institutions.changes import record_changes
-from cardoffers_cli.kernel.store.approval_requests import require_approval
+from cardoffers_cli.kernel.store.approval_requests import ON, require_approval
+from cardoffers_cli.kernel.store.runs import machine_at
 from cardoffers_cli.kernel.words.bank_accounts import parse_account, plain_name
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.catalogue.questions import FieldChange
@@ -22,16 +25,29 @@ if TYPE_CHECKING:
 
 
 class BankAccount(Record):
-    """An account as it was given, and whose it is."""
+    """An account as it was given, whose it is, who set it when, and from when on it is paid."""
 
     account: str
     holder: str
-    address: str | None = None
+    address: str | None
+    set_at: datetime
+    set_by: str
+    usable_at: datetime
 
     @property
     def masked(self) -> str:
         """The account as it is shown."""
         return parse_account(self.account).masked
+
+    @property
+    def given(self) -> tuple[str | None, ...]:
+        """What was given, without who did and when."""
+        return self.account, self.holder, self.address
+
+    @property
+    def set_text(self) -> str:
+        """When it was set, and by whom: `2026-10-02 by alice`."""
+        return f"{self.set_at.date()} by {self.set_by}"
 
 
 def find_account(store: Store, institution_id: UUID) -> BankAccount | None:
@@ -53,17 +69,25 @@ class AccountOptions:
 
 
 def change_account(
-    store: Store, institution: Institution, options: AccountOptions, run: Run, *, dry_run: bool
+    store: Store,
+    institution: Institution,
+    options: AccountOptions,
+    run: Run,
+    *,
+    wait_days: int,
+    dry_run: bool,
 ) -> tuple[list[FieldChange], str | None]:
     """Change the account, and write that into both logs; return each change, masked.
 
-    And the state of the approval that this needs where they are on. Without a holder it is the
-    institution's. Raises `UsageError` for an account that cannot be right, and where there is a
-    holder alone, and `ApprovalNeeded`.
+    And the state of the approval that this needs where they are on; the account is paid
+    `wait_days` later then, by the machine's clock. Without a holder it is the institution's.
+    Raises `UsageError` for an account that cannot be right, and where there is a holder alone, and
+    `ApprovalNeeded`.
     """
-    before = find_account(store, institution.id)
-    now = _wanted(options, before, institution)
-    if now == before:
+    before, moment = find_account(store, institution.id), machine_at(store, run.as_of)
+    wait = timedelta(days=wait_days if institution.approvals == ON else 0)
+    now = _wanted(options, before, institution, run, moment + wait)
+    if (now and now.given) == (before and before.given):
         return [], None
     approval = require_approval(
         store,
@@ -78,10 +102,9 @@ def change_account(
         },
         dry_run=dry_run,
     )
-    of = {"institution_id": institution.id}
-    store.execute("institutions/accounts:forget", **of)
+    store.execute("institutions/accounts:forget", institution_id=institution.id)
     if now:
-        store.execute("institutions/accounts:keep", **of, **now, now=run.as_of)
+        store.execute("institutions/accounts:keep", institution_id=institution.id, **now)
     changes = {}
     if (before and before.account) != (now and now.account):  # also one that is masked alike
         changes["account"] = (before and before.masked, now and now.masked)
@@ -93,7 +116,11 @@ def change_account(
 
 
 def _wanted(
-    options: AccountOptions, before: BankAccount | None, institution: Institution
+    options: AccountOptions,
+    before: BankAccount | None,
+    institution: Institution,
+    run: Run,
+    usable_at: datetime,
 ) -> BankAccount | None:
     if options.account == NONE:
         return None
@@ -120,4 +147,11 @@ def _wanted(
             hint="Write the name in Latin letters, as the bank has it.",
         )
     given = None if address == NONE else address
-    return BankAccount(account=account, holder=holder.strip(), address=given)
+    return BankAccount(
+        account=account,
+        holder=holder.strip(),
+        address=given,
+        set_at=run.as_of,
+        set_by=run.actor,
+        usable_at=usable_at,
+    )

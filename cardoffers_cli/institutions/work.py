@@ -24,7 +24,12 @@ from cardoffers_cli.institutions.changes import change_settings, change_watch
 from cardoffers_cli.institutions.holds import change_hold, shown_hold
 from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.layouts import keep_profile
-from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
+from cardoffers_cli.kernel.store.approval_requests import (
+    ON,
+    approvable,
+    check_approvers,
+    require_approval,
+)
 from cardoffers_cli.kernel.store.institutions import (
     Institution,
     find_institution,
@@ -174,7 +179,11 @@ def set_institution(
             if layout:
                 changes = [*changes, *_change_layout(store, institution, layout, run)]
             if account:
-                more, approval = change_account(store, institution, account, run, dry_run=dry_run)
+                more, approval = change_account(
+                    *(store, institution, account, run),
+                    wait_days=job.settings.account_wait_days,
+                    dry_run=dry_run,
+                )
                 changes = [*changes, *more]
             if watch is not None:
                 changes = [*changes, *change_watch(store, institution, run, is_on=watch)]
@@ -237,6 +246,8 @@ def _change_policy(
         for name, new in settings.items()
         if name in {"approvals", "approval_limit"}
     }
+    if settings.get("approvals") == ON:
+        check_approvers(store, institution.slug)
     if changed:
         approval = require_approval(
             store,

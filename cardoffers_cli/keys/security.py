@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.store import acts
+from cardoffers_cli.kernel.store.approval_requests import find_approvals, wrong_signatures
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.usage_journal import UsageJournal
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -35,6 +36,7 @@ _FAULTS = {
     "entry_not_chained": "Entry {} does not follow the entry before it.",
     "log_cut_off": "Entry {}, the head that was given, is missing: the end was cut off.",
     "head_differs": "Entry {} is not the one whose head was given: the log was written anew.",
+    "signature_wrong": "The approval of entry {} is not signed by the two approvers that it names.",
 }
 
 
@@ -111,7 +113,7 @@ class ChainCheck(Record):
 
 
 def verify_security(job: Job, head: str | None = None) -> ChainCheck:
-    """Check the chain and, given some, earlier heads; return the faults and the present head.
+    """Check the chain, the signatures of approvals and, given some, earlier heads.
 
     A head (`number:hash`) that was kept elsewhere, or a file with one in each line, is what proves
     that the end was not cut off, and that the log was not written anew from the beginning. Raises
@@ -129,6 +131,11 @@ def verify_security(job: Job, head: str | None = None) -> ChainCheck:
                 faults.append((number, "log_cut_off"))
             elif hash_now != kept_hash:
                 faults.append((number, "head_differs"))
+        given = [one for one in find_approvals(store, job.now) if one.answer == "given"]
+        if wrong := {str(one.approval_id) for one in wrong_signatures(store, given)}:
+            logged = acts.entries(store, event="approval_given", limit=len(given))
+            numbers = {entry.subject: entry.entry_no for entry in logged}
+            faults += [(numbers.get(subject, 0), "signature_wrong") for subject in sorted(wrong)]
         present = acts.head(store)
     return ChainCheck(
         ok=not faults,

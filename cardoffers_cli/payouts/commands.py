@@ -66,6 +66,12 @@ def export(
         context.note(
             "Without cardoffers-cli[bank] only Saturdays and Sundays are known: look at due_on."
         )
+    if payout.account_changed:
+        context.note(
+            f"The account was changed on {payout.account_changed}: paid for the first time."
+        )
+    if payout.approvals != "on":
+        context.note(f"Approvals are off for {payout.institution}: one person alone pays this.")
     if payout.approval and dry_run:
         context.note(f"A second person has to approve this: {payout.approval}.")
     if not dry_run:

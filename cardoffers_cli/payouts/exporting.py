@@ -9,18 +9,26 @@ What is withdrawn, before the bank said anything of it, the next export pays und
 
 from __future__ import annotations
 
-from datetime import date
+from dataclasses import replace
+from datetime import date, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.institutions.accounts import find_account
 from cardoffers_cli.kernel.sheets.exports import OWNER_ONLY, replacing
 from cardoffers_cli.kernel.store import acts
-from cardoffers_cli.kernel.store.approval_requests import approvable, asked_before, require_approval
+from cardoffers_cli.kernel.store.approval_requests import (
+    ON,
+    approvable,
+    asked_before,
+    find_approvals,
+    require_approval,
+)
 from cardoffers_cli.kernel.store.institutions import institution_of
-from cardoffers_cli.kernel.store.runs import run_record
+from cardoffers_cli.kernel.store.runs import machine_at, run_record
 from cardoffers_cli.kernel.words.bank_accounts import parse_account, payment_id
 from cardoffers_cli.kernel.words.errors import ConfigurationError, Refused, UsageError
+from cardoffers_cli.kernel.words.moments import format_minute
 from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.payouts.files.nacha import trace_of, write_nacha
 from cardoffers_cli.payouts.files.pain001 import Party, Payment, write_listed, write_pain001
@@ -29,9 +37,9 @@ from cardoffers_cli.payouts.rails import due_day, rail_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
     from pathlib import Path
 
+    from cardoffers_cli.institutions.accounts import BankAccount
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.runs import Run
@@ -51,7 +59,8 @@ class ExportedPayout(Record):
     """The payment of a statement, and the file that it was written to.
 
     `exported_before` says that the bytes are those of an earlier export. `sha256` is of the file:
-    whoever uploads it compares.
+    whoever uploads it compares. `account_changed` says when and by whom, where this is the first
+    payment to another account than before; `approvals` whether a second person has to agree.
     """
 
     number: str
@@ -68,6 +77,8 @@ class ExportedPayout(Record):
     sha256: str
     exported_at: datetime
     exported_before: bool
+    account_changed: str | None = if_any()
+    approvals: str
     approval: str | None = if_any()
     dry_run: bool
 
@@ -90,14 +101,14 @@ def export_payout(
     `again`, where it was exported in another form, where the form cannot say it or the day has
     passed, `ConfigurationError` without a payer, and `ApprovalNeeded`.
     """
-    approval = None
+    approval = changed = None
     with approvable(job, dry_run=dry_run) as store:
         statement = payable_statement(store, number)
         owner = institution_of(store, statement.institution_id)
         earlier = _known(store, job, statement, again=again)
         if earlier is None:
             with run_record(store, kind="payout_export", now=job.now, actor=job.actor) as run:
-                approval = _make(
+                approval, changed = _make(
                     *(store, job, run, owner, statement),
                     form=form,
                     due_on=due_on,
@@ -119,6 +130,8 @@ def export_payout(
         file=str(to),
         bytes=len(content),
         exported_before=earlier is not None,
+        account_changed=changed,
+        approvals=owner.approvals,
         approval=approval,
         dry_run=dry_run,
     )
@@ -279,16 +292,30 @@ def _make(
     due_on: date | None,
     again: str | None,
     dry_run: bool,
-) -> str | None:
-    """Keep a payment of a statement, with what was written; return the state of its approval."""
+) -> tuple[str | None, str | None]:
+    """Keep a payment of a statement, with what was written.
+
+    Return the state of its approval, and how the account was changed since the payment before.
+    """
     newest = find_payout(store, owner.id, statement.number)
     attempt = newest.attempt + 1 if newest else 1
     made_again = {"attempt": attempt, "reason": again} if newest else {}
-    of = {"action": "payout_export", "subject": statement.number}
-    prior = asked_before(store, run, owner, **of)
-    if due_on is None and prior and date.fromisoformat(prior.details["due_on"]) >= job.now.date():
-        due_on = date.fromisoformat(prior.details["due_on"])  # what is approved is that day
-    payment = _payment(store, job, owner, statement, due_on=due_on, attempt=attempt)
+    action, subject = "payout_export", statement.number
+    # What was asked for and has its signatures is the file with these bytes: made when it was asked
+    # for, under the numbers that it got then.
+    prior = asked_before(store, run, owner, action=action, subject=subject)
+    asked = prior.details if prior else {}
+    if due_on is None and asked and date.fromisoformat(asked["due_on"]) >= job.now.date():
+        due_on = date.fromisoformat(asked["due_on"])
+    account = _payable_account(store, job, owner)
+    payment = _payment(store, job, owner, statement, account, due_on=due_on, attempt=attempt)
+    if asked:
+        payment = replace(
+            payment,
+            made_at=datetime.fromisoformat(asked["made_at"]),
+            trace_no=asked["payout_no"],
+            file_no=asked["file_no"],
+        )
     payout_no = payment.trace_no
     payer, payee = payment.payer.account, payment.payee.account
     content = FORMS[form](payment)
@@ -297,7 +324,8 @@ def _make(
         store,
         run,
         owner,
-        **of,
+        action=action,
+        subject=subject,
         details={
             "form": form,
             "payer": payment.payer.name,
@@ -305,14 +333,19 @@ def _make(
             "holder": payment.payee.name,
             "account": payee.text,
             **({"address": payment.payee.address} if payment.payee.address else {}),
+            "account_set": account.set_text,
             "due_on": payment.due_on.isoformat(),
-            "decided_sha256": sha256(FORMS[form](payment.decided())).hexdigest(),
+            "made_at": payment.made_at.isoformat(),
+            "payout_no": payout_no,
+            "file_no": payment.file_no,
+            "sha256": digest,
             **made_again,
         },
         amount=statement.amount,
         currency=statement.currency,
         dry_run=dry_run,
     )
+    before = store.value("payouts/questions:last_exported", institution_id=owner.id)
     store.execute(
         "payouts/questions:keep",
         payout_no=payout_no,
@@ -329,6 +362,7 @@ def _make(
         content=content.decode(),
         sha256=digest,
         due_on=payment.due_on,
+        made_at=payment.made_at,
         exported_at=job.now,
         run_no=run.run_no,
         actor=job.actor,
@@ -340,7 +374,34 @@ def _make(
         institution_id=owner.id,
         details=details,
     )
-    return approval
+    return approval, account.set_text if before and before < account.set_at else None
+
+
+def _payable_account(store: Store, job: Job, owner: Institution) -> BankAccount:
+    """Return the account that an institution is paid to; raise `Refused` where none is, for now."""
+    account, moment = find_account(store, owner.id), machine_at(store, job.now)
+    if account is None:
+        raise Refused(
+            f"{owner.name} has no account to be paid to.",
+            code="account_missing",
+            hint=f"Type `cardoffers institution set {owner.slug} --account IBAN/BIC`.",
+        )
+    if account.usable_at > moment:
+        raise Refused(
+            f"The account of {owner.name} was changed on {account.set_text}: it is paid from"
+            f" {format_minute(account.usable_at)} on.",
+            code="account_waits",
+            hint="Ask the institution, by a way that was known before, whether the account is its.",
+        )
+    of = {"institution_id": owner.id, "action": "account_set"}
+    asked = find_approvals(store, moment, **of) if owner.approvals == ON else []
+    if open_ := [each for each in asked if each.state in {"pending", "given"}]:
+        raise Refused(
+            f"A change of the account of {owner.name} waits: nothing is paid until then.",
+            code="account_change_waits",
+            hint=f"`cardoffers approve show {open_[0].approval_id}` shows both accounts.",
+        )
+    return account
 
 
 def _payment(
@@ -348,6 +409,7 @@ def _payment(
     job: Job,
     owner: Institution,
     statement: PayableStatement,
+    account: BankAccount,
     *,
     due_on: date | None,
     attempt: int,
@@ -357,13 +419,6 @@ def _payment(
             f"The statement {statement.number} pays nothing.",
             code="nothing_payable",
             hint="What is owed less than nothing is carried into the next statement.",
-        )
-    account = find_account(store, owner.id)
-    if account is None:
-        raise Refused(
-            f"{owner.name} has no account to be paid to.",
-            code="account_missing",
-            hint=f"Type `cardoffers institution set {owner.slug} --account IBAN/BIC`.",
         )
     today, payer = job.now.date(), _payer(job)
     payee = Party(

@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
+from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval, who_decides
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.findings import BANK_CODES
 from cardoffers_cli.kernel.words.money import money_text
@@ -66,15 +67,18 @@ class BankImportResult(Record):
     statuses: Mapping[str, int]
     statements: Mapping[str, int] | None = if_any()
     findings: Sequence[BankFindings]
+    approval: str | None = if_any()
     dry_run: bool
 
 
 def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImportResult:
-    """Take a file in, in one transaction; raise `FileUnusable`, and take nothing of it then."""
+    """Take a file in, in one transaction; raise `FileUnusable`, and take nothing of it then.
+
+    Anybody can type a CSV, so that one needs an approval; raises `ApprovalNeeded`.
+    """
     with (
         open_bank_file(path) as file,
-        job.store() as store,
-        store.transaction(keep=not dry_run),
+        approvable(job, dry_run=dry_run) as store,
         run_record(store, kind="bank_import", now=job.now, actor=job.actor) as run,
     ):
         (known,) = store.rows("payouts/bank:next_file", sha256=file.sha256)
@@ -90,6 +94,15 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImpo
         )
         taking = _Taking(store, number)
         taking.take(file)
+        approval = None
+        if file.form == "csv" and taking.new:
+            approval = require_approval(
+                *(store, run, who_decides(store)),
+                action="bank_file",
+                subject=file.name,
+                details={"sha256": file.sha256, "new": taking.new, "statuses": taking.statuses},
+                dry_run=dry_run,
+            )
         publish(store, "returned_payouts", run_no=run.run_no)
         result = BankImportResult(
             run_id=run.run_id,
@@ -103,6 +116,7 @@ def import_bank_file(job: Job, path: Path, *, dry_run: bool = False) -> BankImpo
             statuses=dict(sorted(taking.statuses.items())),
             statements=dict(sorted(taking.statements.items())) or None,
             findings=taking.findings(),
+            approval=approval,
             dry_run=dry_run,
         )
         run.counts.update({"file": file.name, "entries": result.entries, "new": result.new})

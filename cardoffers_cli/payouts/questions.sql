@@ -23,14 +23,32 @@ order by payouts.attempt desc
 limit 1;
 
 -- name: next
--- The number of the next payout, from 1 on, and how many NACHA files of a bank of the payer were written
--- on a day. Grain: one row.
+-- The number of the next payout, from 1 on, and how many NACHA files of a bank of the payer were made
+-- on a day; those that an approval is asked for have both already. Grain: one row.
+with made as (
+    select payout_no, form, coalesce(trace, '') as trace, cast(made_at as date) as made_on
+    from payouts
+    union all
+    select
+        cast(details ->> 'payout_no' as bigint), details ->> 'form',
+        split_part(details ->> 'payer_account', '/', 1), cast(details ->> 'made_at' as date)
+    from approvals
+    where action = 'payout_export'
+        and used_at is null
+        and answer is distinct from 'refused'
+)
 select
     coalesce(max(payout_no), 0) + 1 as payout_no,
-    count(*) filter (
-        form = 'nacha' and starts_with(trace, $bank[:8]) and cast(exported_at as date) = $day
+    count(distinct payout_no) filter (
+        form = 'nacha' and starts_with(trace, $bank[:8]) and made_on = $day
     ) as file_no
-from payouts;
+from made;
+
+-- name: last_exported
+-- When a payment of an institution was exported last; null before the first. Grain: one row.
+select max(exported_at) as exported_at
+from payouts
+where institution_id = $institution_id;
 
 -- name: withdraw
 -- Writes that a payment of an institution was withdrawn; the first time counts.
@@ -44,11 +62,11 @@ where payment_id = $payment_id
 -- Writes a payment of a statement that has none of this attempt.
 insert into payouts (
     payout_no, institution_id, number, attempt, payment_id, trace, amount, currency, form, account,
-    content, sha256, due_on, exported_at, run_no, actor, reason
+    content, sha256, due_on, made_at, exported_at, run_no, actor, reason
 )
 values (
     $payout_no, $institution_id, $number, $attempt, $payment_id, $trace, $amount, $currency, $form,
-    $account, $content, $sha256, $due_on, $exported_at, $run_no, $actor, $reason
+    $account, $content, $sha256, $due_on, $made_at, $exported_at, $run_no, $actor, $reason
 );
 
 -- name: states

@@ -8,6 +8,8 @@ itself, and those that cannot be linked say why.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
@@ -53,7 +55,7 @@ class RefundLink(Record):
 
 class LinkedRefund(
     Record,
-    sheet="* code amount net_after currency message redemption_id reason -dry_run",
+    sheet="* code amount net_after currency message redemption_id reason -approval -dry_run",
 ):
     """What became of a refund that a person linked; `code` says why it was not."""
 
@@ -68,6 +70,7 @@ class LinkedRefund(
     currency: str | None = shown(gives_way=5)
     redemption_id: UUID | None = shown(gives_way=12)
     reason: str = shown(gives_way=7)
+    approval: str | None = if_any()
     dry_run: bool
 
 
@@ -98,10 +101,13 @@ def link_refund(
 def link_refunds(
     job: Job, institution: str, requests: Sequence[RefundLink], *, dry_run: bool = False
 ) -> list[LinkedRefund]:
-    """Link refunds in one transaction, those that can be; return what became of each."""
+    """Link refunds in one transaction, those that can be; return what became of each.
+
+    Raises `ApprovalNeeded` where they come to more than one person may link.
+    """
     if any(not request.reason.strip() for request in requests):
         raise UsageError("A link needs a reason.", hint='Say why: --reason "same till receipt".')
-    with job.store() as store, store.transaction(keep=not dry_run):
+    with approvable(job, dry_run=dry_run) as store:
         owner = find_institution(store, institution)
         with run_record(store, kind="refund_link", now=job.now, actor=job.actor) as run:
             rows = [{"line": line, **request} for line, request in enumerate(requests)]
@@ -112,10 +118,20 @@ def link_refunds(
             against = _against(named)
             _link(store, named, against, run)
             results = _told(store, owner, named, against, dry_run=dry_run)
-            run.counts["linked"] = sum(result.is_linked for result in results)
+            linked = [result for result in results if result.is_linked]
+            approval = linked and require_approval(
+                *(store, run, owner),
+                action="refund_link",
+                subject=", ".join(sorted(each.refund_ref for each in linked)),
+                details={each.refund_ref: [each.transaction_ref, each.reason] for each in linked},
+                amount=sum((each.amount or Decimal(0) for each in linked), Decimal(0)),
+                currency=owner.currency,
+                dry_run=dry_run,
+            )
+            run.counts["linked"] = len(linked)
         if not dry_run:
             keep_counts(store)
-    return results
+    return [replace(each, approval=approval or None) for each in results]
 
 
 def dismiss_refund(

@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from approving import approved, keys, signed, with_approvers
 from banks import BERLIN, LONDON
-from cardoffers_cli.approvals.work import give, list_approvals, refuse, show_approval
+from cardoffers_cli.approvals.work import (
+    Answering,
+    add_approver,
+    document,
+    give,
+    list_approvals,
+    list_approvers,
+    refuse,
+    remove_approver,
+    show_approval,
+)
 from cardoffers_cli.credits.findings import accept_finding
 from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.institutions.accounts import AccountOptions
@@ -23,6 +34,7 @@ from cardoffers_cli.kernel.store.approval_requests import (
     approvable,
     require_approval,
 )
+from cardoffers_cli.kernel.store.approvers import sign
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
@@ -31,7 +43,7 @@ from cardoffers_cli.storage.doctor import audits, offending
 from crediting import begin, redeem, row_of, send
 from sizes import one_in, slow
 from tables import NOON
-from work import found, kept, new_store, once, tell
+from work import found, kept, new_store, once, settings, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +71,7 @@ def with_approvals(folder: Path) -> Job:
     """Make a store of alder, which wants approvals above GBP 1.00, and brook, which wants none."""
     made = new_store(folder)
     tell(made, institutions="institution\nalder\nbrook")
+    with_approvers(made)
     with made.store() as store:
         store.connection.execute(
             "update institutions set approvals = 'on', approval_limit = 1 where slug = 'alder'"
@@ -98,20 +111,20 @@ def tried(job: Job, **asked: Any) -> str:
     return str(caught.value.details["approval_id"])
 
 
-def answer(made: Job, given: str = "given", by: str = "bob") -> None:
-    """Write an answer to all requests that have none."""
-    with made.store() as store:
-        store.connection.execute(
-            "update approvals set answer = ?, answered_by = ?, answered_at = ?, reason = 'why'"
-            " where answer is null",
-            [given, by, NOON],
-        )
+def answer(made: Job, given: str = "given") -> None:
+    """Answer all requests that wait: two sign them, or one refuses."""
+    if given == "given":
+        approved(made)
+    else:
+        for each in list_approvals(made, state="pending"):
+            refuse(by(made, "bob"), str(each.approval_id), "why")
 
 
 def events(made: Job) -> list[tuple[str, str]]:
-    """Return the security log, the oldest first."""
+    """Return the security log, the oldest first, from behind the approvers on."""
     assert verify_security(made).ok
-    return [(each.event, each.actor) for each in reversed(list_security(made))]
+    listed = [(each.event, each.actor) for each in reversed(list_security(made))]
+    return [each for each in listed if not each[0].startswith("approver_")]
 
 
 # expected, institution, what is asked for
@@ -149,11 +162,11 @@ def test_without_an_approval_the_request_is_kept_and_nothing_else(made: Job) -> 
         " It is asked for now, and nothing else was changed."
     ) == str(caught.value)
     assert (
-        f"Until 2026-06-08 12:00 UTC somebody else than tester types"
-        f" `cardoffers approve give {request}`; then type the same command again."
+        f"Until 2026-06-08 12:00 UTC two approvers type `cardoffers approve give {request}"
+        " --key FILE`; then type the same command again."
     ) == caught.value.hint
     assert before == kept(made, "approvals", "runs", "acts")
-    assert [("approval_request",)] == found(made, "select kind from runs")
+    assert [("approval_request",)] == found(made, "select kind from runs where run_no > 2")
     assert [("approval_requested", "tester")] == events(made)
 
 
@@ -171,10 +184,12 @@ def test_an_approval_lets_the_same_work_through_once(made: Job) -> None:
     assert "given" == work(made, dry_run=True)
     assert "used" == work(by(made, "tester", days=1))
     assert [("done",), ("done",)] == found(made, "select name from institutions")
-    assert [("tester", NOON + DAY, 2)] == found(
+    assert [("tester", NOON + DAY, 6)] == found(
         made, "select used_by, used_at, used_run_no from approvals"
     )
-    assert [("approval_requested", "tester"), ("approval_used", "tester")] == events(made)
+    assert ["requested", "signed", "given", "used"] == [
+        event.removeprefix("approval_") for event, _ in events(made)
+    ]
     with pytest.raises(ApprovalNeeded, match="asked for again: the last one was used"):
         work(by(made, "tester", days=1))
     assert 2 == len({request, tried(made)})
@@ -271,7 +286,7 @@ def test_an_account_needs_a_second_person_who_sees_it_whole(made: Job) -> None:
         show_approval(made, request).details
     )
     assert [] == found(made, "from institution_accounts")
-    give(by(made, "bob"), request)
+    approved(made, request)
     other = AccountOptions(account=LONDON, holder="Alder plc")
     with pytest.raises(ApprovalNeeded):
         set_institution(by(made, "alice"), "alder", {}, account=other)
@@ -317,8 +332,8 @@ def test_nobody_turns_it_off_or_loosens_it_alone(made: Job, values: dict[str, An
     assert before == kept(made, "approvals", "runs", "acts")
     answer(made)
     assert len(values) == len(set_(made, "alder", **values))
-    assert ["approval_requested", "approval_used", "approval_policy_changed"] == [
-        event for event, _ in events(made)
+    assert ["requested", "signed", "given", "used", "policy_changed"] == [
+        event.removeprefix("approval_") for event, _ in events(made)
     ]
 
 
@@ -337,28 +352,43 @@ def test_a_limit_is_an_amount_of_the_currency(made: Job, amount: str) -> None:
 # Answering
 
 
-def test_a_second_person_gives_it_and_the_same_work_goes_through(made: Job) -> None:
+def test_two_sign_it_and_the_same_work_goes_through(made: Job) -> None:
     request = tried(by(made, "alice"))
-    dry = give(by(made, "bob"), request, dry_run=True)
-    assert ("given", True, "pending") == (
-        dry.state,
-        dry.dry_run,
-        show_approval(made, request).state,
+    asked = Answering([request], key=keys() / "ada", reason="checked")
+    (dry,) = give(by(made, "bob"), asked, dry_run=True)
+    assert ("pending", "ada", True, None) == (
+        *(dry.state, dry.signed_by, dry.dry_run),
+        show_approval(made, request).signed_by,
     )
-    done = give(by(made, "bob", days=1), request[:8], reason="checked")
-    assert ("given", "bob", NOON + DAY, "checked", False) == (
-        done.state,
-        done.answered_by,
-        done.answered_at,
-        done.reason,
-        done.dry_run,
+    (first,) = signed(made, "ada", request[:8])
+    assert ("pending", "ada", None) == (first.state, first.signed_by, first.answered_by)
+    (done,) = give(by(made, "bob", days=1), replace(asked, key=keys() / "ben"))
+    assert ("given", "ada", "ben", NOON + DAY, "checked", False) == (
+        *(done.state, done.signed_by, done.answered_by, done.answered_at),
+        *(done.reason, done.dry_run),
     )
     assert "used" == work(by(made, "alice", days=2))
     assert [
         ("approval_requested", "alice"),
+        ("approval_signed", "tester"),
         ("approval_given", "bob"),
         ("approval_used", "alice"),
     ] == events(made)
+
+
+def test_who_asks_with_a_key_has_signed_the_request(made: Job) -> None:
+    asking = replace(made, settings=settings(approver_key=keys() / "ben"))
+    with pytest.raises(ApprovalNeeded) as caught:
+        work(asking)
+    assert "an approver other than ben types" in str(caught.value.hint)
+    assert ["ben"] == [each.signed_by for each in list_approvals(made)]
+    signed(made, "ada")
+    assert "used" == work(asking)
+
+
+def test_a_key_that_is_no_approvers_signs_no_request(made: Job) -> None:
+    tried(replace(made, settings=settings(approver_key=keys() / "cleo")))
+    assert [None] == [each.signed_by for each in list_approvals(made)]
 
 
 def test_what_is_to_be_approved_is_shown(made: Job) -> None:
@@ -381,32 +411,168 @@ def test_what_is_to_be_approved_is_shown(made: Job) -> None:
     }
 
 
-# maker, who tries to approve
-ONE_PERSON = [
-    ("alice", "alice"),
-    ("alice as ops", "alice as ops"),
-    ("alice as ops", "ops"),
-    ("ops", "alice as ops"),
-    ("alice", "alice as ops"),
+def code_of(does: Callable[[], Any]) -> str:
+    with pytest.raises(Refused) as caught:
+        does()
+    return caught.value.code
+
+
+def test_who_asked_cannot_approve_and_the_attempt_is_kept(made: Job) -> None:
+    request = tried(made)
+    signed(made, "ada", request)
+    for _ in range(2):
+        assert "approval_own" == code_of(lambda: signed(made, "ada", request))
+    assert ["requested", "signed", "denied_to_maker", "denied_to_maker"] == [
+        event.removeprefix("approval_") for event, _ in events(made)
+    ]
+    assert "pending" == show_approval(made, request).state
+
+
+# code, who signs what in place of the document: another approver's limit, key, bytes or list
+WRONG = [
+    ("approval_signature_wrong", "cleo", lambda content: content),
+    ("approval_signature_wrong", "ben", lambda content: content.replace(b"2.2", b"9.2")),
+    ("approval_signature_wrong", "ben", lambda content: content + b" "),
+    ("approval_signature_wrong", "ben", lambda _: b""),
 ]
 
 
-@pytest.mark.parametrize(("maker", "actor"), ONE_PERSON)
-@one_in(2)
-def test_who_asked_cannot_approve_and_the_attempt_is_kept(
-    made: Job, maker: str, actor: str
+@pytest.mark.parametrize(("code", "name", "changed"), WRONG)
+def test_only_a_signature_of_these_requests_by_an_approver_counts(
+    made: Job, code: str, name: str, changed: Callable[[bytes], bytes]
 ) -> None:
-    request = tried(by(made, maker))
-    for _ in range(2):
-        with pytest.raises(Refused, match="cannot approve it") as caught:
-            give(by(made, actor), request)
-        assert "approval_own" == caught.value.code
-    assert [
-        ("approval_requested", maker),
-        ("approval_denied_to_maker", actor),
-        ("approval_denied_to_maker", actor),
-    ] == events(made)
-    assert "pending" == show_approval(made, request).state
+    request = tried(made)
+    signed(made, "ada", request)
+    content = document(made, Answering([request]))
+    made_elsewhere = sign(changed(content), keys() / name)
+    before = kept(made)
+    assert code == code_of(lambda: give(made, Answering([request], signature=made_elsewhere)))
+    assert before == kept(made)
+
+
+def test_a_signature_for_another_purpose_is_none(made: Job) -> None:
+    request = tried(made)
+    signed(made, "ada", request)
+    made_elsewhere = sign(document(made, Answering([request])), keys() / "ben", "git")
+    asked = Answering([request], signature=made_elsewhere)
+    assert "approval_signature_wrong" == code_of(lambda: give(made, asked))
+
+
+def test_an_old_signature_is_none_of_a_new_list(made: Job) -> None:
+    tried(made)
+    signed(made, "ada")
+    old = sign(document(made, Answering(every=True)), keys() / "ben")
+    tried(made, subject="r-2")
+    asked = Answering(every=True, signature=old)
+    assert "approval_signature_wrong" == code_of(lambda: give(made, asked))
+
+
+def test_a_list_is_signed_at_once_and_each_of_it_is_verified(made: Job) -> None:
+    own = tried(made, subject="r-0")
+    signed(made, "ben", own)
+    ids = {tried(made, subject=f"r-{place}") for place in (1, 2, 3)}
+    signed(made, "ada", *ids)
+    tried(made, subject="r-4", action="file_undo")
+    done = give(made, Answering(every=True, kind="redemption_reverse", key=keys() / "ben"))
+    assert ids == {str(each.approval_id) for each in done}, "not what ben asks for himself"
+    assert 1 == len({each.answer_signature for each in done})
+    assert "used" == work(made, subject="r-2")
+    with made.store() as store:
+        store.connection.execute("update approvals set subject = 'r-9' where subject = 'r-3'")
+    assert "approval_not_signed" == code_of(lambda: work(made, subject="r-1"))
+    assert ["signature_wrong"] * 3 == [each.fault for each in verify_security(made).faults]
+
+
+def test_an_answer_without_two_signatures_is_none(made: Job) -> None:
+    tried(made)
+    with made.store() as store:
+        store.connection.execute(
+            "update approvals set answer = 'given', answered_by = 'ben', answered_at = requested_at"
+        )
+    assert "approval_not_signed" == code_of(lambda: work(made))
+    assert "approvals_are_of_two_persons" in unsound(made)
+
+
+# Approvers
+
+
+def test_the_first_two_are_added_and_others_with_an_approval(made: Job) -> None:
+    public = keys() / "cleo.pub"
+    with pytest.raises(ApprovalNeeded, match="Adding an approver needs"):
+        add_approver(made, "cleo", public)
+    approved(made)
+    assert "used" == add_approver(made, "cleo", public).approval
+    with pytest.raises(ApprovalNeeded, match="Removing an approver needs"):
+        remove_approver(made, "ada")
+    signed(made, "ben")
+    signed(made, "cleo")
+    assert "used" == remove_approver(made, "ada").approval
+    assert ["ben", "cleo"] == [each.name for each in list_approvers(made)]
+    assert [True, False, False] == [
+        bool(each.removed_at) for each in list_approvers(made, removed=True)
+    ]
+    assert verify_security(made).ok, "what ada signed stands"
+    tried(made)
+    assert "approval_signature_wrong" == code_of(lambda: signed(made, "ada"))
+
+
+def test_a_name_and_a_key_are_of_one_approver(made: Job) -> None:
+    for name, key in [("ada", "cleo"), ("eve", "ada")]:
+        assert "approver_known" == code_of(lambda: add_approver(made, name, keys() / f"{key}.pub"))  # noqa: B023
+    with pytest.raises(NotFound):
+        remove_approver(made, "eve")
+    with pytest.raises(UsageError, match=r"1\.001 is no amount of one currency"):
+        add_approver(made, "eve", keys() / "cleo.pub", limit=Decimal("1.001"))
+
+
+@pytest.mark.parametrize("content", ["", "ssh-ed25519 AAAA", "ssh-rsa", "-----BEGIN OPENSSH"])
+def test_only_a_public_key_is_added(made: Job, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "key"
+    path.write_text(content)
+    with pytest.raises(UsageError) as caught:
+        add_approver(made, "eve", path)
+    assert "key_unusable" == caught.value.code
+    with pytest.raises(UsageError, match="is not a public key"):
+        add_approver(made, "eve", keys() / "cleo")
+
+
+def test_approvals_are_turned_on_and_kept_with_two_approvers(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution\nalder")
+    assert "approvers_missing" == code_of(lambda: set_(made, "alder", approvals="on"))
+    with_approvers(made)
+    set_(made, "alder", approvals="on")
+    with pytest.raises(ApprovalNeeded):
+        remove_approver(made, "ada")
+    approved(made)
+    assert "approvers_missing" == code_of(lambda: remove_approver(made, "ada"))
+
+
+# what cleo may sign: institution, limit; the request; expected
+MAY_SIGN = [
+    (True, "alder", None, {}),
+    (True, "alder", Decimal("2.20"), {}),
+    (False, "alder", Decimal("2.19"), {}),
+    (False, "brook", None, {}),
+    (False, None, Decimal(100), {"amount": None, "currency": None}),
+]
+
+
+@pytest.mark.parametrize(("expected", "institution", "limit", "asked"), MAY_SIGN)
+def test_an_approver_signs_within_their_institution_and_limit(
+    made: Job, expected: bool, institution: str | None, limit: Decimal | None, asked: Any
+) -> None:
+    of = {"institution": institution, "limit": limit}
+    with pytest.raises(ApprovalNeeded):
+        add_approver(made, "cleo", keys() / "cleo.pub", **of)
+    approved(made)
+    add_approver(made, "cleo", keys() / "cleo.pub", **of)
+    request = tried(made, **asked)
+    signed(made, "ada", request)
+    if expected:
+        assert ["given"] == [each.state for each in signed(made, "cleo", request)]
+    else:
+        assert "approver_not_allowed" == code_of(lambda: signed(made, "cleo", request))
 
 
 def test_who_asked_may_take_it_back(made: Job) -> None:
@@ -425,22 +591,25 @@ ENDED = [
 
 
 @pytest.mark.parametrize(("answered", "days", "code"), ENDED)
-@pytest.mark.parametrize("again", [give, refuse])
+@pytest.mark.parametrize("again", ["give", "refuse"])
 def test_an_answer_is_final_and_comes_in_time(
-    made: Job, answered: str | None, days: int, code: str, again: Callable[..., Any]
+    made: Job, answered: str | None, days: int, code: str, again: str
 ) -> None:
     request = tried(made)
     if answered:
         answer(made, answered)
     before = kept(made)
-    with pytest.raises(Refused) as caught:
-        again(by(made, "bob", days), request, reason="so")
-    assert (code, before) == (caught.value.code, kept(made))
+    later = by(made, "bob", days)
+    does = {
+        "give": lambda: signed(later, "ben", request),
+        "refuse": lambda: refuse(later, request, "so"),
+    }
+    assert (code, before) == (code_of(does[again]), kept(made))
 
 
 def test_an_unknown_request_is_not_found_and_a_refusal_says_why(made: Job) -> None:
     with pytest.raises(NotFound, match="no request for an approval"):
-        give(made, "00000000-0000-4000-8000-000000000000")
+        signed(made, "ada", "00000000-0000-4000-8000-000000000000")
     with pytest.raises(UsageError, match="needs a reason"):
         refuse(made, tried(made), " ")
 
@@ -459,7 +628,7 @@ LISTED = [
 def test_requests_are_listed_by_state_and_institution(made: Job) -> None:
     with made.store() as store:
         store.connection.execute("update institutions set approvals = 'on'")
-    give(by(made, "bob"), tried(made))
+    approved(made, tried(made))
     tried(by(made, "tester", days=0.1), institution="brook", subject="r-2")
     for expected, institution, state, days in LISTED:
         listed = list_approvals(by(made, "bob", days + 0.2), institution, state=state)
@@ -469,24 +638,33 @@ def test_requests_are_listed_by_state_and_institution(made: Job) -> None:
 def test_of_two_who_answer_at_once_one_does(made: Job) -> None:
     """Each waits for the store; the second finds the answer of the first."""
     request = tried(made)
+    signed(made, "ada", request)
 
-    def answered(actor: str) -> str:
+    def answered(does: Callable[[], Any]) -> str:
         try:
-            return str(give(by(made, actor), request).answered_by)
+            does()
         except Refused as refused:
             return refused.code
+        return "done"
 
+    gives, refuses = lambda: signed(made, "ben", request), lambda: refuse(made, request, "why")
     with ThreadPoolExecutor(2) as people:
-        ends = list(people.map(answered, ["bob", "carol"]))
-    assert ["approval_answered"] == [end for end in ends if end not in {"bob", "carol"}]
-    assert 2 == len(events(made))
+        ends = list(people.map(answered, [gives, refuses]))
+    assert ["approval_answered", "done"] == sorted(ends)
+    assert 3 == len(events(made))
 
 
 # The audits find what must not be
 
 OF_ROWS = "acts_are_of_their_rows"
 BREAKS = {
-    "update approvals set answered_by = maker": "approvals_are_of_two_persons",
+    "update approvals set answered_by = signed_by": "approvals_are_of_two_persons",
+    "update approvals set answered_by = 'eve'": "approvals_are_of_two_persons",
+    "update approvals set answer_signature = null": "approvals_are_of_two_persons",
+    "update approvals set signed_by = 'ben', answered_by = 'ada'": OF_ROWS,
+    "update approvers set public_key = name": OF_ROWS,
+    "delete from acts where kind = 'approval_signed'": OF_ROWS,
+    "delete from acts where kind = 'approver_added'": OF_ROWS,
     "update approvals set answer = null": "approvals_are_of_two_persons",
     "update approvals set answered_at = '2026-07-01'": "approvals_are_of_two_persons",
     "update approvals set used_at = '2026-06-08 12:00:01'": "approvals_are_of_two_persons",
@@ -506,7 +684,7 @@ def unsound(made: Job, change: str = "select 1") -> list[str]:
 
 @slow
 def test_an_audit_finds_what_must_not_be(made: Job) -> None:
-    give(by(made, "bob"), tried(made))
+    approved(made, tried(made))
     work(made)
     assert [] == unsound(made)
     for change, name in BREAKS.items():
@@ -544,6 +722,7 @@ def test_a_finding_above_the_limit_is_accepted_by_two(
     tmp_path: Path, expected: str | None, limit: Decimal | None
 ) -> None:
     made = by(with_a_finding(tmp_path), "tester", days=9)
+    with_approvers(made)
     set_(made, approvals="on", approval_limit=limit)
     dry = accept_finding(made, "latest", "paid by cheque", dry_run=True)
     assert (expected, "accepted") == (dry.approval, dry.state)
@@ -553,7 +732,7 @@ def test_a_finding_above_the_limit_is_accepted_by_two(
     with pytest.raises(ApprovalNeeded, match="Accepting a finding of the reconciliation") as caught:
         accept_finding(made, "latest", "paid by cheque")
     assert [("open",)] == found(made, "select state from reconciliation_findings")
-    give(by(made, "bob", days=9), str(caught.value.details["approval_id"]))
+    approved(made, str(caught.value.details["approval_id"]))
     with pytest.raises(ApprovalNeeded):
         accept_finding(made, "latest", "another reason")
     done = accept_finding(made, "latest", "paid by cheque")

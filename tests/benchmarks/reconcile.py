@@ -100,7 +100,7 @@ where (redemption_no % 100 = 0) = $is_late
 PAID = (
     """
     insert into institution_accounts
-    select institution_id, 'DE89370400440532013000', 'Alder', $noon, null
+    select institution_id, 'DE89370400440532013000', 'Alder', $noon, null, 'ann', $noon
     from institutions where slug = 'alder'
     """,
     """
@@ -119,7 +119,8 @@ PAID = (
     select
         statement_no as payout_no, institution_id, number, 1 as attempt, number as payment_id,
         payable as amount, currency, 'csv' as form, '' as account, '' as content, '' as sha256,
-        cast($noon as date) as due_on, $noon as exported_at, 0 as run_no, '' as actor
+        cast($noon as date) as due_on, $noon as made_at, $noon as exported_at, 0 as run_no,
+        '' as actor
     from statements
     """,
     "insert into bank_files values (1, 'bank.xml', 'xml', '', $noon, 0)",

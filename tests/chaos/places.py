@@ -33,6 +33,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+from approving import NAMES, keys
 from cardoffers_cli.events.receiver import Receiver
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.store.approval_requests import ApprovalNeeded
@@ -336,10 +337,16 @@ class Places:
 
     def _ask(self) -> None:
         """Let somebody ask for an approval, which nothing else needs."""
+        for name in NAMES:
+            shutil.copy(keys() / name, self.place)
+            shutil.copy(keys() / f"{name}.pub", self.place)
+        for name in NAMES[:2]:
+            self._do(f"approver add {name} --key {name}.pub")
         self._do("institution set tarnhollow --approvals on --approval-limit 1000000")
         made = replace(job_of(self.place), now=parse_moment(LATELY), actor="alice")
         with suppress(ApprovalNeeded):
             set_institution(made, "tarnhollow", {}, settings={"approvals": "off"})
+        self._do("approve give latest --key ada --yes", as_of=LATELY)
 
     def _add_files(self) -> None:
         made = self.place / "made" / "transactions"

@@ -67,7 +67,9 @@ ready     0  0  webhook retry --failed
 ready     0  0  webhook resend {sent}
 ready     0  -  webhook rotate-secret -i larkmere --activate-at 2026-11-01
 ready     0  4  redemption reverse {redemption} --reason 'goods returned'
-ready     0  4  approve give {approval} --yes
+ready     0  4  approve give {approval} --key ben --yes
+ready     4  4  approver add cleo --key cleo.pub
+ready     4  4  approver remove ada
 ready     0  4  approve refuse {approval} --reason 'not now'
 ready     4  4  institution set tarnhollow --approval-limit none
 ready     0  0  report redemptions --all -o redemptions.csv

@@ -118,7 +118,8 @@ class Months:
         self.entries: list[Row] = []
         for slug in slugs:
             store.connection.execute(
-                "insert into institution_accounts values ($1, 'X', 'X', '2026-01-01', null)",
+                "insert into institution_accounts values"
+                " ($1, 'X', 'X', '2026-01-01', null, 'x', '2026-01-01')",
                 [uid(slug)],
             )
 
@@ -163,8 +164,8 @@ class Months:
         run_no = write_run(self.store, kind="payout_export", now=now, actor="t", counts={})
         self.store.connection.execute(
             "insert into payouts select coalesce(max(payout_no), 0) + 1, $owner, $number, $attempt,"
-            " $key, null, $amount, 'GBP', 'csv', 'X', $key, sha256($key), $due, $now, $run_no, 't',"
-            " 'why', null, null, null, null from payouts",
+            " $key, null, $amount, 'GBP', 'csv', 'X', $key, sha256($key), $due, $now, $now,"
+            " $run_no, 't', 'why', null, null, null, null from payouts",
             {
                 "owner": uid(statement["institution"]),
                 "number": named(number),

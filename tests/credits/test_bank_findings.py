@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from approving import approved
 from banks import NUMBER, camt, entry, head, listed, pain002, returned
 from cardoffers_cli.credits.findings import accept_finding, finding_rows, show_finding
 from cardoffers_cli.credits.questions import open_findings
@@ -462,12 +463,7 @@ def test_paying_again_needs_an_approval_of_its_own(made: Job) -> None:
         again(made)
     assert "approval_required" == error.value.code
     assert (1, 1) == (len(kept(made)["approvals"]), len(kept(made)["payouts"]))
-    with made.store() as store:
-        select(
-            store,
-            "update approvals set answer = 'given', answered_by = 'second',"
-            " answered_at = requested_at",
-        )
+    approved(made)
     assert "used" == again(made).approval
     assert again(made).exported_before
 

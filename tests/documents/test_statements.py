@@ -18,6 +18,7 @@ import fastexcel
 import polars as pl
 import pytest
 
+from approving import approved
 from browser import browser, shown
 from cardoffers_cli.documents import closing, exporting
 from cardoffers_cli.documents.kinds import STATEMENT, StatementLine
@@ -318,10 +319,8 @@ def test_open_findings_above_the_limit_keep_a_month_open(
     told = closing.close_all(replace(made, now=day("12-31")), month)
     assert [expected, None] == [each.code for each in told]
     if expected == "approval_required":
-        approved = "update approvals set answer = 'given', answered_by = 'ada', answered_at = '{}'"
-        with made.store() as store:
-            assert [(1,)] == select(store, "select count(*) from approvals")  # asked for once
-            select(store, approved.format(day("12-31")))
+        assert [(1,)] == found(made, "select count(*) from approvals")  # asked for once
+        approved(replace(made, now=day("12-31")))
         assert "ALDER-2026-000001" == close(made, month).number
 
 

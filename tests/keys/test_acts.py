@@ -24,7 +24,7 @@ AUDIT = "acts_are_of_their_rows"
 
 DONE = """
 alice   0  payout export --statement {statement} -o again.csv --config payer.toml {again}
-tester  0  approve give {approval} --yes
+tester  0  approve give {approval} --key ben --yes
 alice   0  institution set tarnhollow --approvals off
 tester  0  payout withdraw {statement} --reason old
 tester  0  institution set larkmere --refund-window-days 90 --hold-short off --plan enterprise
@@ -42,6 +42,14 @@ tester  0  bank allocate {receipt} --to suspense=40.00 --reason letter
 tester  0  file undo latest --reason wrong --yes
 tester  3  privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
 tester  0  institution set larkmere --legal-hold on
+tester  4  approver add cleo --key cleo.pub
+tester  0  approve give --all --kind approver_add --key ada --yes
+tester  0  approve give --all --kind approver_add --key ben --yes
+tester  0  approver add cleo --key cleo.pub
+tester  4  approver remove cleo
+tester  0  approve give --all --kind approver_remove --key ada --yes
+tester  0  approve give --all --kind approver_remove --key cleo --yes
+tester  0  approver remove cleo
 """
 """Who does what in the place where everything has happened, and how it ends."""
 
@@ -77,7 +85,10 @@ approval_given          approvals            answered_by='eve'     approval_id=u
 approval_policy_changed audit_log            actor='eve'           audit_no=999,field='approvals'
 approval_policy_changed institutions         approval_limit=1      -
 approval_requested      approvals            maker='eve'           approval_id=uuid()
+approval_signed         approvals            signed_by='eve'       approval_id=uuid()
 approval_used           approvals            used_run_no=1         approval_id=uuid()
+approver_added          approvers            institution_id=uuid()  name='eve',public_key='x'
+approver_removed        approvers            removed_run_no=1      -
 bank_file_taken         bank_files           sha256='x'            bank_file_no=99
 bank_file_taken         bank_entries         amount=1              entry_id=uuid()
 bank_file_taken         bank_statements      closing=1             to_on='2020-1-1'

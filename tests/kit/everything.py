@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+from approving import NAMES, keys
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.signing_secrets import read_secrets
 from cardoffers_cli.watch.observations import Observation
@@ -131,9 +132,13 @@ LINES = """
 3   webhook verify cardholder.txt --secret-file signing-secret.txt
 0   redemption show {redemption}
 0   redemption reverse {redemption} --reason 'goods returned'
+4   approver add cleo --key cleo.pub -i larkmere
+0   approver list --all
+4   approver remove ada
 0   approve list
 0   approve show {approval}
-0   approve give {approval} --yes
+0   approve document {approval}
+0   approve give {approval} --key ben --yes
 0   approve refuse {approval} --reason 'not now'
 0   browse -i larkmere {ref} --text
 0   why {ref} -i larkmere
@@ -301,6 +306,11 @@ def _made() -> Place:
         _run(f"payout export --statement {PAYABLE} --form csv -o pay --config payer.toml")
         _run("bank import bank.csv")
         _run("bank import bank.mt940")
+        for name in NAMES:
+            for each in (name, f"{name}.pub"):
+                shutil.copy(keys() / each, each)
+        for name in NAMES[:2]:
+            _run(f"approver add {name} --key {name}.pub")
         _run("institution set tarnhollow --approvals on --approval-limit 100")
         _approve_paying_again()
         _ask("institution set tarnhollow --approvals off")
@@ -376,12 +386,13 @@ def _ask(line: str) -> None:
     with patch("cardoffers_cli.kernel.cli.people.person", return_value="alice"):
         asked = in_a_pipe([*shlex.split(line), "--as-of", AS_OF])
     assert 4 == asked.exit_code, asked
+    _run("approve give latest --key ada --yes")
 
 
 def _approve_paying_again() -> None:
     _ask(f"payout export --statement {PAYABLE} -o again.csv --config payer.toml {AGAIN}")
     (approval,) = _run("approve list")
-    _run(f"approve give {approval['approval_id']} --yes")
+    _run(f"approve give {approval['approval_id']} --key ben --yes")
 
 
 def _ids() -> dict[str, str]:

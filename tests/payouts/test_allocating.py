@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from approving import approved
 from banks import bai2, camt, entry, mt940
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
@@ -188,11 +189,6 @@ def test_a_second_person_approves_what_the_strictest_institution_wants(made: Job
     with pytest.raises(Refused) as error:
         allocate_receipt(made, str(large.entry_id), ["INV-2026-000001=40.00"], "why")
     assert "approval_required" == error.value.code
-    with made.store() as store:
-        select(
-            store,
-            "update approvals set answer = 'given', answered_by = 'second',"
-            " answered_at = requested_at",
-        )
+    approved(made)
     done = allocate_receipt(made, str(large.entry_id), ["INV-2026-000001=40.00"], "why")
     assert "used" == done.approval

@@ -7,10 +7,12 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from approving import approved, with_approvers
 from banks import (
     BERLIN,
     BOSTON,
@@ -24,6 +26,7 @@ from banks import (
     pain002,
     returned,
 )
+from cardoffers_cli.approvals.work import list_approvals
 from cardoffers_cli.credits.work import reconcile
 from cardoffers_cli.documents.kinds import STATEMENT
 from cardoffers_cli.documents.questions import show_document
@@ -37,7 +40,7 @@ from cardoffers_cli.storage.doctor import offending
 from paying import AGAIN, AUDITS, BACK, DUE, ON, PAID, RUN_BY, close, exported, payable, taken
 from sizes import slow, tries
 from tables import NOON, read, select
-from work import kept, settings, with_catalogue
+from work import found, kept, settings, with_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,12 +168,6 @@ def test_a_dry_run_writes_nothing(made: Job) -> None:
     assert before == kept(made)
 
 
-GIVEN = """
-update approvals
-set answer = 'given', answered_by = 'second', answered_at = requested_at
-"""
-
-
 def test_a_payout_needs_a_second_person_where_approvals_are_on(made: Job) -> None:
     """rules.md#four-eyes"""
     with made.store() as store:
@@ -179,10 +176,83 @@ def test_a_payout_needs_a_second_person_where_approvals_are_on(made: Job) -> Non
         exported(made)
     assert "approval_required" == error.value.code
     assert (1, 0) == (len(kept(made)["approvals"]), len(kept(made)["payouts"]))
-    with made.store() as store:
-        select(store, GIVEN)
+    approved(made)
     assert NUMBER.encode() in exported(replace(made, now=NOON + timedelta(hours=1)))
     assert exported(made) == exported(made)
+
+
+@slow
+def test_the_file_that_was_signed_is_the_one_that_is_written(tmp_path: Path) -> None:
+    """rules.md#four-eyes: it is made at the request, with its time and its numbers."""
+    made = in_dollars(tmp_path, 2)
+    with made.store() as store:
+        select(store, "update institutions set approvals = 'on'")
+    digests = {}
+    for number in ("ALDER-2026-000001", "ALDER-2026-000002"):
+        with pytest.raises(Refused, match="Exporting a payout needs"):
+            exported(made, "nacha", number)
+    for each in list_approvals(made):
+        digests[each.subject] = (each.details["sha256"], each.details["payout_no"])
+    approved(made)
+    next_day = replace(made, now=NOON + timedelta(hours=20))
+    for number in reversed(digests):
+        content = exported(next_day, "nacha", number)
+        assert digests[number][0] == sha256(content).hexdigest()
+    assert {1, 2} == {place for _, place in digests.values()}
+    assert {("A",), ("B",)} == set(found(made, "select content[34] from payouts"))
+
+
+# days since the account was changed: what the export ends with
+WAITS = [(0, "account_waits"), (1.99, "account_waits"), (2, "approval_required")]
+
+
+def test_a_changed_account_waits_where_approvals_are_on(made: Job) -> None:
+    """rules.md#accounts: and while its change waits for an approval, nothing is paid."""
+    with_approvers(made)
+    set_institution(made, "alder", {}, settings={"approvals": "on"})
+    change = AccountOptions(account=LONDON, holder="Alder plc")
+    with pytest.raises(Refused, match="Changing the account of an institution needs"):
+        set_institution(made, "alder", {}, account=change)
+    for _ in ("asked for", "approved"):
+        with pytest.raises(Refused) as error:
+            exported(made)
+        assert "account_change_waits" == error.value.code
+        if list_approvals(made, state="pending"):
+            approved(made)
+    set_institution(made, "alder", {}, account=change)
+    for days, code in WAITS:
+        with pytest.raises(Refused) as error:
+            exported(replace(made, now=NOON + days * timedelta(days=1)))
+        assert code == error.value.code
+
+
+def test_the_first_payment_to_another_account_says_so(made: Job) -> None:
+    to = made.path.with_name("pay")
+    assert None is export_payout(made, NUMBER, "csv", to).account_changed
+    close(made, "ALDER-2026-000002")
+    later = replace(made, now=NOON + timedelta(days=1))
+    set_institution(later, "alder", {}, account=AccountOptions(account=LONDON, holder="Alder"))
+    first = export_payout(later, "ALDER-2026-000002", "csv", to)
+    assert ("2026-06-02 by tester", "off") == (first.account_changed, first.approvals)
+    close(made, "ALDER-2026-000003")
+    assert None is export_payout(later, "ALDER-2026-000003", "csv", to).account_changed
+
+
+@slow
+def test_a_bank_file_that_anybody_can_type_needs_a_second_person(made: Job) -> None:
+    """rules.md#four-eyes"""
+    exported(made, "csv")
+    with made.store() as store:
+        select(store, "update institutions set approvals = 'on'")
+    typed = listed(f"{NUMBER},rejected,1234.50,GBP,2026-06-03,AC04,B-1")
+    assert "needed" == taken(made, typed, dry_run=True).approval
+    with pytest.raises(Refused, match="Importing a bank file that was typed by hand needs"):
+        taken(made, typed)
+    assert [] == kept(made)["bank_files"]
+    approved(made)
+    assert ("used", 1) == ((done := taken(made, typed)).approval, done.new)
+    assert None is taken(made, typed).approval, "nothing of it is new"
+    assert None is taken(made, camt(entry(on=ON, ref="B-2"))).approval
 
 
 # What is changed after the approval, and what is said of it
@@ -205,8 +275,8 @@ def test_an_approval_is_of_all_that_is_written(
         select(store, "update institutions set approvals = 'on'")
     with pytest.raises(Refused):
         exported(made)
+    approved(made)
     with made.store() as store:
-        select(store, GIVEN)
         for name, value in account.items():
             select(store, f"update institution_accounts set {name} = '{value}'")  # noqa: S608 - of ours
     other = replace(made, settings=settings(**{**RUN_BY, **payer}))
@@ -332,8 +402,7 @@ def test_withdrawing_needs_a_second_person_where_approvals_are_on(made: Job) -> 
         withdraw_payout(made, NUMBER, WHY)
     assert "approval_required" == error.value.code
     assert [("unpaid", NUMBER)] == states(made)
-    with made.store() as store:
-        select(store, GIVEN)
+    approved(made)
     assert "used" == withdraw_payout(made, NUMBER, WHY).approval
     assert ["payout_withdrawn", "approval_used"] == [each.event for each in list_security(made)][:2]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from approving import approved
 from cardoffers_cli.answers.find import find
 from cardoffers_cli.answers.search import PurchaseFilter
 from cardoffers_cli.answers.timelines import tell_timeline
@@ -232,6 +233,25 @@ def test_a_dismissal_needs_a_second_person_where_approvals_are_on(made: Job) -> 
     assert "approval_required" == caught.value.code
     assert "waiting" == show_refund(made, "alder", "named").state
     assert None is dismiss_refund(made, "alder", "part", "below the limit").approval
+
+
+@slow
+def test_links_above_the_limit_need_a_second_person(made: Job) -> None:
+    """rules.md#four-eyes: of what they come to together."""
+    apply_refunds(made)
+    with made.store() as store:
+        select(store, "update institutions set approvals = 'on', approval_limit = 24.99")
+    part = RefundLink(refund_ref="part", transaction_ref="p3", reason="receipt")
+    assert [None] == [each.approval for each in link_refunds(made, "alder", [part])]
+    before = kept(made, "approvals", "runs", "acts")
+    asked = RefundLink(refund_ref="one", transaction_ref="p2", reason="receipt")
+    assert "needed" == link_refunds(made, "alder", [asked], dry_run=True)[0].approval
+    with pytest.raises(CardoffersError) as caught:
+        link_refunds(made, "alder", [asked])
+    assert "approval_required" == caught.value.code
+    assert before == kept(made, "approvals", "runs", "acts")
+    approved(made)
+    assert "used" == link_refunds(made, "alder", [asked])[0].approval
 
 
 def test_a_reason_is_needed(made: Job) -> None:

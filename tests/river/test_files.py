@@ -16,6 +16,7 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from approving import with_approvers
 from cardoffers_cli.answers.why import plain_answers, why
 from cardoffers_cli.archive.export import export
 from cardoffers_cli.events.receiver import Receiver
@@ -358,6 +359,7 @@ def test_only_files_of_purchases_are_taken_back(made: Job, tmp_path: Path) -> No
 
 @slow
 def test_a_second_person_approves_where_reversals_need_it(made: Job, tmp_path: Path) -> None:
+    with_approvers(made)
     set_institution(made, "alder", {}, settings={"approvals": "on"})
     nothing = take(made, tmp_path, "ref identifier\nQ-1 M9")
     import_id = take(made, tmp_path)

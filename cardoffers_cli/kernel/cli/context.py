@@ -93,7 +93,7 @@ class CommandContext:
 
     @cached_property
     def actor(self) -> str:
-        """Who runs this, as logs and approvals name it (rules.md#second-persons)."""
+        """Who runs this, as logs name it."""
         from cardoffers_cli.kernel.cli.people import person
 
         return person(self.settings.actor)

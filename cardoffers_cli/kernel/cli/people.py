@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cardoffers_cli.kernel.words.approvals import actor_named
 from cardoffers_cli.kernel.words.errors import UsageError
 
 LOGIN = Path("/proc/self/loginuid")
@@ -27,8 +26,8 @@ def person(named: str | None) -> str:
     user, login = os.getuid(), _NOBODY
     with suppress(OSError, ValueError):
         login = int(LOGIN.read_text("ascii"))
-    login_name = None if login in {user, _NOBODY} else name_of(login)
-    return actor_named(login_name or named, name_of(user))
+    name = named if login in {user, _NOBODY} else name_of(login)
+    return name_of(user) if name in {None, name_of(user)} else f"{name} as {name_of(user)}"
 
 
 def name_of(user: int) -> str:

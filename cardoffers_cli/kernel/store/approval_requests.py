@@ -1,8 +1,9 @@
 """Four eyes (rules.md#four-eyes): a job asks for the approval of a second person with one call.
 
 A job whose work may need one opens its store with `approvable`, and calls `require_approval` in it
-before it changes anything. Where the approval is there, it is used up in the same transaction.
-Where it is not, the work is given up, and the request for it is kept in a transaction of its own.
+before it changes anything. Where the approval is there, and its two signatures are right, it is
+used up in the same transaction. Where it is not, the work is given up, and the request for it is
+kept in a transaction of its own, signed where the setting `approver_key` names a key.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid5
 
 from cardoffers_cli.kernel.store import acts
+from cardoffers_cli.kernel.store.approvers import document_of, find_approvers, sign, signer_of
 from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions
 from cardoffers_cli.kernel.store.runs import machine_at, run_record
 from cardoffers_cli.kernel.words.approvals import (
@@ -31,7 +33,7 @@ from cardoffers_cli.kernel.words.money import money_text, quantize
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -74,18 +76,22 @@ class ApprovalRequest(Record):
 
 class Approval(
     ApprovalRequest,
-    sheet="* -institution_id -number -details -digest -answer -answered_at -used_by -used_at"
-    " -dry_run",
+    sheet="* -institution_id -number -details -digest -request_signature -answer -answered_at"
+    " -answer_signature -used_by -used_at -dry_run",
 ):
-    """A request that is in the store: how far it is, its answer, and its use.
+    """A request that is in the store: how far it is, its signatures, its answer, and its use.
 
-    `dry_run` is there where it has just been answered.
+    `signed_by` is the approver who asks, `answered_by` the one who agreed, or whoever refused.
+    `dry_run` is there where it has just been signed or answered.
     """
 
     state: str
+    signed_by: str | None = shown("signed by", gives_way=5)
+    request_signature: str | None
     answer: str | None
     answered_by: str | None = shown("answered by", gives_way=5)
     answered_at: datetime | None
+    answer_signature: str | None
     reason: str | None = shown(gives_way=6)
     used_by: str | None
     used_at: datetime | None
@@ -100,16 +106,20 @@ class ApprovalNeeded(Refused):
     """
 
     def __init__(
-        self, request: ApprovalRequest, known: Approval | None, other: Approval | None = None
+        self,
+        request: ApprovalRequest,
+        known: Approval | None,
+        other: Approval | None = None,
+        signed_by: str | None = None,
     ) -> None:
-        self.request, self.is_new = request, request is not known
+        self.request, self.known, self.other = request, known, other
+        who = f"an approver other than {signed_by} types" if signed_by else "two approvers type"
         super().__init__(
             f"{ACTIONS[request.action].title} needs the approval of a second person:"
             f" {_about(request)}. {_how_far(request, known)}{_difference(request, other)}",
             code="approval_required",
-            hint=f"Until {format_minute(request.expires_at)} somebody else than {request.maker}"
-            f" types `cardoffers approve give {request.approval_id}`; then type the same command"
-            " again.",
+            hint=f"Until {format_minute(request.expires_at)} {who} `cardoffers approve give"
+            f" {request.approval_id} --key FILE`; then type the same command again.",
             approval_id=request.approval_id,
             expires_at=request.expires_at,
         )
@@ -119,39 +129,53 @@ class ApprovalNeeded(Refused):
 def approvable(job: Job, *, dry_run: bool = False) -> Iterator[Store]:
     """Open the store and a transaction for work that may need an approval.
 
-    A request that the work ends with is kept, although nothing else of the transaction is.
+    A request that the work ends with is kept, although nothing else of the transaction is, and is
+    signed with the key of who works here, if they have one.
     """
     with job.store() as store:
         try:
             with store.transaction(keep=not dry_run):
                 yield store
         except ApprovalNeeded as needed:
-            if needed.is_new:
+            if needed.request is not needed.known:
                 _keep(store, job, needed.request)
-            raise
+            moment = machine_at(store, job.now)
+            (kept,) = find_approvals(store, moment, approval_id=str(needed.request.approval_id))
+            name = kept.signed_by
+            if name is None and (key := job.settings.approver_key):
+                signature = sign(document_of([kept]), key)
+                with store.transaction():
+                    name = keep_signature(store, job, [kept], signature)
+            raise ApprovalNeeded(needed.request, needed.known, needed.other, name) from None
 
 
 def require_approval(
     store: Store,
     run: Run,
-    institution: Institution,
+    institution: Institution | None,
     *,
     action: str,
     subject: str,
     details: Mapping[str, Any],
     amount: Decimal | None = None,
     currency: str | None = None,
+    always: bool = False,
     dry_run: bool = False,
 ) -> str | None:
     """Use up the approval of an action, if it needs one; raise `ApprovalNeeded` without it.
 
     `action` is one of `kernel/words/approvals`; `details` are what the second person is to know and
-    may not change until it is used. Returns the state that the approval has then, None where none
-    is needed. A dry run changes nothing, and returns NEEDED or the state of the approval as it is.
+    may not change until it is used; `always` needs one where approvals are off too. Returns the
+    state that the approval has then, None where none is needed. A dry run changes nothing, and
+    returns NEEDED or the state of the approval as it is. Raises `Refused` where a signature is not
+    that of its approver.
     """
+    if institution is None:
+        return None
     amount = None if amount is None or currency is None else quantize(amount, currency)
     limit = Limit(institution.approval_limit, institution.currency)
-    if institution.approvals != ON or not is_needed(action, amount, currency, limit):
+    is_on = institution.approvals == ON and is_needed(action, amount, currency, limit)
+    if not is_on and not always:
         return None
     moment = machine_at(store, run.as_of)
     digest = digest_of(action, subject, amount, currency, details)
@@ -177,6 +201,12 @@ def require_approval(
         )
         other = asked_before(store, run, institution, action=action, subject=subject)
         raise ApprovalNeeded(request, newest, other)
+    if wrong_signatures(store, [newest]):
+        raise Refused(
+            f"The approval {newest.approval_id} is not signed by the approvers that it names.",
+            code="approval_not_signed",
+            hint="Somebody changed the store by other means: `cardoffers audit verify`.",
+        )
     store.execute(
         "kernel/store/approval_requests:use",
         approval_id=newest.approval_id,
@@ -189,17 +219,29 @@ def require_approval(
     return "used"
 
 
-def who_decides(store: Store, institution: str | None = None) -> Institution:
+def who_decides(store: Store, institution: str | None = None) -> Institution | None:
     """Return whose approvals something needs: its institution's.
 
-    What is of none needs those of the strictest institution that wants any (rules.md#four-eyes).
+    What is of none needs those of the strictest institution that wants any (rules.md#four-eyes);
+    None where the store has no institution.
     """
     if institution is not None:
         return find_institution(store, institution)
     return min(
         list_institutions(store),
         key=lambda owner: (owner.approvals != ON, owner.approval_limit or 0, owner.slug),
+        default=None,
     )
+
+
+def check_approvers(store: Store, institution: str) -> None:
+    """Raise `Refused` where fewer than two approvers may sign for an institution."""
+    if sum(one.institution in {None, institution} for one in find_approvers(store)) < 2:  # noqa: PLR2004  who asks, and who approves
+        raise Refused(
+            f"Approvals of {institution} need two approvers.",
+            code="approvers_missing",
+            hint="`cardoffers approver add NAME --key FILE.pub` adds one.",
+        )
 
 
 def asked_before(
@@ -235,8 +277,8 @@ def next_request(
 
 def find_approvals(store: Store, moment: datetime, **filters: Any) -> list[Approval]:
     """Return requests as of a moment, the newest first; the filters are those of the statement."""
-    names = ("institution_id", "state", "digest", "approval_id", "action", "subject", "limit")
-    bounds = dict.fromkeys(names)
+    names = ("institution_id", "state", "digest", "approval_id", "action", "subject", "signature")
+    bounds = dict.fromkeys((*names, "limit"))
     rows = store.rows(
         "kernel/store/approval_requests:known", moment=moment, **{**bounds, **filters}
     )
@@ -244,6 +286,51 @@ def find_approvals(store: Store, moment: datetime, **filters: Any) -> list[Appro
         Approval.of({**row, "details": json.loads(row["details"], parse_float=Decimal)})
         for row in rows
     ]
+
+
+def wrong_signatures(store: Store, approvals: Iterable[Approval]) -> list[Approval]:
+    """Return those that were given, and are not signed by the two approvers that they name.
+
+    What was signed together is found by its signature, which is equal then.
+    """
+    approvers, signers = find_approvers(store, removed=True), dict[str, str | None]()
+    wrong = []
+    for one in approvals:
+        names = one.signed_by, one.answered_by
+        for signature in filter(None, (one.request_signature, one.answer_signature)):
+            if signature not in signers:
+                together = find_approvals(store, one.requested_at, signature=signature)
+                signer = signer_of(document_of(together), signature, approvers)
+                signers[signature] = signer.name if signer else None
+        signed = (one.request_signature or "", one.answer_signature or "")
+        if tuple(map(signers.get, signed)) != names or names[0] == names[1]:
+            wrong.append(one)
+    return wrong
+
+
+def keep_signature(
+    store: Store, job: Job, requests: Sequence[Approval], signature: str
+) -> str | None:
+    """Keep who asks for requests by a signature of them; return the name of the approver.
+
+    None where it is nobody's who may sign them: then nothing is kept.
+    """
+    signer = signer_of(document_of(requests), signature, find_approvers(store))
+    if signer is None or not all(map(signer.may_sign, requests)):
+        return None
+    moment = machine_at(store, job.now)
+    for request in requests:
+        store.execute(
+            "kernel/store/approval_requests:sign",
+            approval_id=request.approval_id,
+            institution_id=request.institution_id,
+            signed_by=signer.name,
+            signature=signature,
+        )
+        log_approval(
+            *(store, "approval_signed", request), now=moment, actor=job.actor, approver=signer.name
+        )
+    return signer.name
 
 
 def log_approval(
@@ -317,7 +404,7 @@ def _difference(request: ApprovalRequest, other: Approval | None) -> str:
         for approval in (other, request)
     )
     names = [name for name in {**was, **now} if was.get(name) != now.get(name)]
-    chosen = [name for name in names if not name.endswith("_sha256")] or names
+    chosen = [name for name in names if not name.endswith("sha256")] or names
     parts = [f"{name} was {was.get(name)} and is {now.get(name)}" for name in chosen]
     verb = "approved" if other.state == "given" else "asked for"
     return f" What was {verb} before is another: {'; '.join(parts)}."

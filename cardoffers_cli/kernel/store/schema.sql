@@ -114,7 +114,9 @@ create table institution_accounts (
     account varchar not null,  -- IBAN, IBAN/BIC or ROUTING/NUMBER
     holder varchar not null,
     set_at timestamp not null,
-    address varchar  -- of the holder: town and country, as `London, GB`
+    address varchar,  -- of the holder: town and country, as `London, GB`
+    set_by varchar not null,
+    usable_at timestamp not null  -- from when on it is paid
 );
 
 -- name: institution_profiles
@@ -857,6 +859,7 @@ create table payouts (
     content varchar not null,  -- the file
     sha256 varchar not null,
     due_on date not null,
+    made_at timestamp not null,  -- when the file was made: at the request for its approval
     exported_at timestamp not null,
     run_no bigint not null,
     actor varchar not null,
@@ -1204,13 +1207,29 @@ create table approvals (
     maker varchar not null,  -- who asked
     requested_at timestamp not null,
     expires_at timestamp not null,  -- the request, and the approval too
+    signed_by varchar,  -- the first approver, who asks
+    request_signature varchar,  -- equal for all requests that were signed together
     answer varchar,  -- given or refused; null while there is none
-    answered_by varchar,
+    answered_by varchar,  -- the second approver, or whoever refused
     answered_at timestamp,
+    answer_signature varchar,
     reason varchar,
     used_by varchar,
     used_at timestamp,
     used_run_no bigint
+);
+
+-- name: approvers
+-- Who may sign requests for approvals. Grain: one row per approver, also when removed: neither name
+-- nor key is used again.
+create table approvers (
+    name varchar not null primary key,
+    public_key varchar not null unique,  -- as OpenSSH writes it, without the comment
+    institution_id uuid,  -- whose requests alone; null: of all
+    limit_amount decimal(18, 4),  -- up to which amount; null: any, and requests without one
+    currency varchar,  -- of the limit
+    added_run_no bigint not null,
+    removed_run_no bigint
 );
 
 -- Privacy

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.words.pickups import PickupPlace
 
 _PREFIX = "CARDOFFERS_"
-_PATHS = ("store", "temp_directory", "webhook_ca_file", "processed_dir", "pyodide", "metrics_file")
+_PATHS = (
+    *("store", "temp_directory", "webhook_ca_file", "processed_dir", "pyodide", "metrics_file"),
+    "approver_key",
+)
 _TABLES = {
     "engine": {"url": "engine", "root": "engine_root"},
     "hooks": {
@@ -58,6 +61,14 @@ class Settings:
         pattern=r"^[\w.@-]{1,64}$",
         description="the name of who works here, letters, digits and .@-_, where several people"
         " share a user of the system",
+    )
+    approver_key: Path | None = _setting(
+        None, description="the SSH key of who works here, with which requests are signed"
+    )
+    account_wait_days: int = _setting(
+        2,
+        ge=0,
+        description="days that a changed account is not paid where approvals are on, from 0",
     )
     clock_tolerance_hours: int = _setting(
         24, ge=0, description="hours that --as-of may be ahead, a whole number from 0"

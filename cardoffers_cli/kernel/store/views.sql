@@ -164,7 +164,7 @@ changes as (
     from legal_holds
     union all
     select null, 'account_changed', institution_id, null, null,
-        values_sha256(row(account, set_at)), null
+        values_sha256(row(account, set_at, set_by, usable_at)), null
     from institution_accounts
 ),
 
@@ -296,10 +296,17 @@ select 'approval_' || act.kind, null, institution_id, cast(approval_id as varcha
 from approvals, (values
     ('requested', values_sha256(row(number, action, amount, currency, digest, maker, requested_at,
         expires_at)), requested_at),
-    (answer, values_sha256(row(answered_by, answered_at)), answered_at),
+    ('signed', values_sha256(row(signed_by, request_signature)),
+        if(signed_by is null, null, requested_at)),
+    (answer, values_sha256(row(answered_by, answered_at, answer_signature)), answered_at),
     ('used', values_sha256(row(used_by, used_at, used_run_no)), used_at)
 ) as act (kind, digest, done_at)
 where act.done_at is not null
+union all
+select 'approver_' || act.kind, act.run_no, institution_id, name,
+    values_sha256(row(public_key, institution_id, limit_amount, currency, act.run_no))
+from approvers, (values ('added', added_run_no), ('removed', removed_run_no)) as act (kind, run_no)
+where act.run_no is not null
 union all
 select 'cardholder_erased', null, institution_id, cast(erasure_id as varchar),
     values_sha256(row(token_hash, erased_at))

@@ -1,4 +1,4 @@
-"""Approvals of a second person (rules.md#four-eyes): what needs one, for how long, who is another.
+"""Approvals of a second person (rules.md#four-eyes): what needs one, and for how long.
 
 To add an action that needs one, add its name here, and let its job call `require_approval`.
 """
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 LASTS = timedelta(days=7)
 """How long a request, and the approval that answers it, are valid."""
 
-_AS = " as "
-
 
 class Action(NamedTuple):
     """An action that needs an approval: what people call it, and whether small amounts are free."""
@@ -39,6 +37,10 @@ ACTIONS = {
     "payout_withdraw": Action("Withdrawing a payout", has_limit=False),
     "receipt_allocate": Action("Allocating a receipt", has_limit=True),
     "account_set": Action("Changing the account of an institution", has_limit=False),
+    "approver_add": Action("Adding an approver", has_limit=False),
+    "approver_remove": Action("Removing an approver", has_limit=False),
+    "bank_file": Action("Importing a bank file that was typed by hand", has_limit=False),
+    "refund_link": Action("Linking a refund", has_limit=True),
     "refund_dismiss": Action("Dismissing a refund", has_limit=True),
     "cardholder_erase": Action("Erasing a cardholder", has_limit=False),
     "merchant_accept": Action("Accepting an identifier of a merchant", has_limit=True),
@@ -78,25 +80,3 @@ def digest_of(
 def approval_id(institution_id: UUID, digest: str, number: int) -> UUID:
     """Return the id of a request: `number` counts those of one institution that are alike."""
     return uuid5(institution_id, f"approval {digest} {number}")
-
-
-def actor_named(name: str | None, user: str) -> str:
-    """Return how the person is written who works as a user of the system: `alice as ops`."""
-    return user if name is None or name == user else f"{name}{_AS}{user}"
-
-
-def may_be_one(maker: str, approver: str) -> bool:
-    """Return whether two actors may be one person (rules.md#four-eyes).
-
-    They are where the person has one name, and may be where one of them only says that it is the
-    user of the system that both work as.
-    """
-    (one, one_user), (other, other_user) = _parts(maker), _parts(approver)
-    is_unnamed = not one or not other
-    return (one or one_user) == (other or other_user) or (is_unnamed and one_user == other_user)
-
-
-def _parts(actor: str) -> tuple[str, str]:
-    """Return the name of the person, empty if there is none but the user's, and the user."""
-    name, _, user = actor.rpartition(_AS)
-    return name, user

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass, replace
-from datetime import datetime, time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -15,7 +14,7 @@ from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.payouts.rails import rail_of
 
 if TYPE_CHECKING:
-    from datetime import date
+    from datetime import date, datetime
     from decimal import Decimal
 
     from cardoffers_cli.kernel.words.bank_accounts import Account
@@ -154,10 +153,6 @@ class Payment:
     made_at: datetime
     due_on: date
     file_no: int = 0
-
-    def decided(self) -> Payment:
-        """Return it without what only writing it decides: when, and its place among others."""
-        return replace(self, trace_no=0, file_no=0, made_at=datetime.combine(self.due_on, time()))
 
 
 COLUMNS = (

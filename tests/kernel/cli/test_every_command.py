@@ -38,7 +38,10 @@ LEFT_OUT = re.compile(r"Left out on this screen: .*?\.\n", re.DOTALL)
 EMPTY = "(none)"
 LONG = 36
 """Letters of an id: a column has room for one, so that no shorter word needs to be broken."""
-PROSE = {"api GET /openapi.json", "help formats", "browse -i larkmere {ref} --text"}
+PROSE = {
+    *("api GET /openapi.json", "help formats", "browse -i larkmere {ref} --text"),
+    "approve document {approval}",
+}
 """Lines that print a text as it is, and no data."""
 SAMPLE = ("status", "offer feed", "why", "timeline", "report redemptions --by", "report funnel")
 LOOKS = {"NO_COLOR": {"NO_COLOR": "1"}, "dumb": {"TERM": "dumb"}, "--no-color": {}}

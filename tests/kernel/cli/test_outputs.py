@@ -156,6 +156,9 @@ def test_other_files_are_written(run: Any, place: Path) -> None:
 
 # Options that name a file which is read
 READERS = {
+    ("approve give", "--key"),
+    ("approve give", "--signature"),
+    ("approver add", "--key"),
     ("institution set", "--holidays"),
     ("api", "--key-file"),
     ("api", "--body"),

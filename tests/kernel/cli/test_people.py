@@ -39,7 +39,7 @@ def test_who_logged_in_comes_before_the_setting(
     login: str | None,
     named: str | None,
 ) -> None:
-    """rules.md#second-persons: nobody who is known goes by another name."""
+    """Nobody who is known goes by another name."""
     file = tmp_path / "loginuid"
     if login is not None:
         file.write_text(login)

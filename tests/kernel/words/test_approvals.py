@@ -9,11 +9,9 @@ import pytest
 from cardoffers_cli.kernel.words.approvals import (
     ACTIONS,
     Limit,
-    actor_named,
     approval_id,
     digest_of,
     is_needed,
-    may_be_one,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +34,10 @@ NEEDED = [
     (True, "payout_export", "1.00", "GBP", LIMIT),
     (True, "payout_withdraw", "1.00", "GBP", LIMIT),
     (True, "account_set", None, None, LIMIT),
+    (True, "approver_add", None, None, LIMIT),
+    (True, "approver_remove", None, None, LIMIT),
+    (True, "bank_file", None, None, LIMIT),
+    (False, "refund_link", "100.00", "GBP", LIMIT),
     (False, "refund_dismiss", "100.00", "GBP", LIMIT),
     (True, "cardholder_erase", None, None, LIMIT),
     (False, "merchant_accept", "100.00", "GBP", LIMIT),
@@ -55,35 +57,6 @@ def test_what_has_a_limit_needs_an_approval_above_it(
 
 def test_the_table_has_every_action() -> None:
     assert set(ACTIONS) == {action for _, action, *_ in NEEDED}
-
-
-# expected, maker, approver
-PEOPLE = [
-    (False, "alice", "bob"),
-    (True, "alice", "alice"),
-    (False, "alice as ops", "bob as ops"),
-    (True, "alice as ops", "alice as ops"),
-    (True, "alice as ops", "alice"),
-    (True, "alice", "alice as ops"),
-    (True, "alice as ops", "ops"),
-    (True, "ops", "alice as ops"),
-    (False, "alice as ops", "bob"),
-    (False, "alice as ops", "bob as root"),
-    (True, "alice as ops", "alice as root"),
-    (True, "alice", "bob as alice"),
-]
-
-
-@pytest.mark.parametrize(("expected", "maker", "approver"), PEOPLE)
-def test_who_may_be_one_person_is_none_too_many(expected: bool, maker: str, approver: str) -> None:
-    """rules.md#second-persons."""
-    assert expected == may_be_one(maker, approver) == may_be_one(approver, maker)
-
-
-def test_a_person_is_named_beside_the_user() -> None:
-    assert ["ops", "ops", "alice as ops"] == [
-        actor_named(name, "ops") for name in (None, "ops", "alice")
-    ]
 
 
 def test_a_digest_is_of_everything_but_the_order_of_details() -> None:
