@@ -104,6 +104,12 @@ def test_the_nearest_place_wins(
     assert lock_wait_s == read_settings(flags, environment, config(text)).lock_wait_s
 
 
+def test_every_setting_says_what_to_write_and_nothing_else_does() -> None:
+    described = files("cardoffers_cli.kernel.store").joinpath("settings.toml").read_text()
+    assert {each.name for each in fields(Settings)} == set(tomllib.loads(described))
+    assert all(table["says"] for table in tomllib.loads(described).values())
+
+
 def test_the_environment_names_the_file(config: Any) -> None:
     named = {"CARDOFFERS_CONFIG": str(config("threads = 2"))}
     assert 2 == read_settings({}, named).threads

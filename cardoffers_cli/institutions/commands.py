@@ -1,15 +1,18 @@
 """`cardoffers institution`: who takes part, and the settings of their programs."""
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from importlib.resources import files
+from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cardoffers_cli.kernel.cli import completing, show
-from cardoffers_cli.kernel.cli.commands import group
+from cardoffers_cli.kernel.cli.commands import declared, group
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import DryRun, argument, option
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -107,176 +110,43 @@ def add(
     context.note("Next: `cardoffers merchant add`, then `cardoffers offer create`.")
 
 
-@app.command("set")
-def set_(
-    ctx: typer.Context,
-    slug: Slug,
-    *,
-    name: Annotated[str | None, option("Its name.")] = None,
-    plan: Annotated[str | None, option("starter, growth or enterprise.")] = None,
-    languages: Annotated[
-        str | None, option("The first is the default; such as en,es or 'en|es'.")
-    ] = None,
-    max_active_offers: Annotated[int | None, option("Links a cardholder may have at once.")] = None,
-    widget_limit: Annotated[int | None, option("Offers shown at most.")] = None,
-    settlement_hold_days: Annotated[
-        int | None, option("Days from redemption to settlement.")
-    ] = None,
-    currency: Annotated[
-        str | None, option("ISO 4217; only before it has offers or purchases.")
-    ] = None,
-    require_marker: Annotated[
-        bool | None,
-        option(
-            "Take its files only with NAME.done or a manifest beside them.",
-            "--require-marker/--no-require-marker",
-            show_default=False,
-        ),
-    ] = None,
-    credit_days: Annotated[
-        int | None,
-        option("Days from a redemption until it is expected to be credited.", min=0, max=9999),
-    ] = None,
-    tax_id: Annotated[
-        str | None, option("Its tax number, as its statements are to say it; none.")
-    ] = None,
-    tax_note: Annotated[
-        str | None, option("What its statements are to say of tax, unchanged; none.")
-    ] = None,
-    profile: Annotated[
-        Path | None,
-        option("The layout of its own files, by which nightly reads them.", metavar="P.toml"),
-    ] = None,
-    no_profile: Annotated[bool, option("Its files are in our own layout.", "--no-profile")] = False,
-    refund_window_days: Annotated[
-        int | None, option("Days from a purchase to a refund without a reference.", min=0)
-    ] = None,
-    refund_auto_link: Annotated[
-        Literal["never", "unique_exact"] | None,
-        option("Link a refund without a reference by itself, where one purchase alone fits."),
-    ] = None,
-    clawback_days: Annotated[
-        str | None,
-        option("Days from settlement until refunds take nothing back; none.", callback=days),
-    ] = None,
-    approvals: Annotated[
-        Literal["on", "off"] | None,
-        option("Let a second person approve reversals, payouts and more."),
-    ] = None,
-    approval_limit: Annotated[
-        str | None,
-        option(
-            "The amount up to which reversals need no approval; none.",
-            callback=limit,
-            metavar="AMOUNT",
-        ),
-    ] = None,
-    account: Annotated[
-        str | None,
-        option("Where it is paid: IBAN/BIC, an IBAN alone, or ROUTING/NUMBER; none."),
-    ] = None,
-    account_address: Annotated[
-        str | None, option("Town and country of the holder, as 'London, GB'; for abroad.")
-    ] = None,
-    account_holder: Annotated[
-        str | None, option("Whose account that is [the institution's name].")
-    ] = None,
-    watch: Annotated[
-        Literal["on", "off"] | None,
-        option("Look out for files that are unlike those before, and for abuse."),
-    ] = None,
-    expects: Annotated[
-        list[str] | None,
-        option(
-            "A file that comes again and again: '*.csv by 01:00 Europe/London on weekdays'; none.",
-            metavar="WHEN",
-        ),
-    ] = None,
-    holidays: Annotated[
-        str | None,
-        option(
-            "Days on which `except holidays` expects nothing, in place of before; none.",
-            metavar="FILE",
-        ),
-    ] = None,
-    numbers: Annotated[
-        list[str] | None,
-        option(
-            "How long its own numbers of a field are, which are no card numbers; FIELD=none.",
-            metavar="FIELD=DIGITS",
-        ),
-    ] = None,
-    shares_tokens_with: Annotated[
-        list[str] | None,
-        option(
-            "Another institution whose cardholders have the same tokens, in place of before; none.",
-            metavar="INST",
-            autocompletion=completing.institutions,
-        ),
-    ] = None,
-    hold_short: Annotated[
-        Literal["both", "on", "off"] | None,
-        option("Hold files with too few rows: if they are cut off too (both), always, or never."),
-    ] = None,
-    legal_hold: Annotated[
-        Literal["on", "off"] | None,
-        option("Keep all of it: nothing ages away, and nobody is erased."),
-    ] = None,
-    dry_run: DryRun = False,
-) -> None:
+def set_(ctx: typer.Context, slug: str, *, dry_run: bool, **given: Any) -> None:
     """Change settings of an institution; the audit log keeps the old values."""
     from cardoffers_cli.institutions.accounts import AccountOptions
     from cardoffers_cli.institutions.work import set_institution
 
-    settings = {
-        "name": name,
-        "plan": plan,
-        "languages": languages and languages.replace(",", "|"),
-        "max_active_offers": max_active_offers,
-        "widget_limit": widget_limit,
-        "settlement_hold_days": settlement_hold_days,
-        "currency": currency,
-        "require_marker": None if require_marker is None else str(require_marker).lower(),
-        "credit_days": credit_days,
-        "tax_id": tax_id,
-        "tax_note": tax_note,
-    }
-    values = {field: str(value) for field, value in settings.items() if value is not None}
-    layout = _layout(profile, none=no_profile)
-    given = {
-        "refund_window_days": refund_window_days,
-        "refund_auto_link": refund_auto_link,
-        "clawback_days": clawback_days,
-        "hold_short": hold_short,
-        "approvals": approvals,
-        "approval_limit": approval_limit,
-    }
-    policy = {
-        field: None if value == NONE else value
-        for field, value in given.items()
-        if value is not None
-    }
-    paid_to = None
-    if account or account_holder or account_address:
-        paid_to = AccountOptions(account=account, holder=account_holder, address=account_address)
-    calendar = _calendar(expects, holidays)
-    others = (layout, paid_to, watch, calendar, legal_hold, numbers, shares_tokens_with)
-    if not values and not policy and not any(others):
+    if given["languages"]:
+        given["languages"] = given["languages"].replace(",", "|")
+    if given["require_marker"] is not None:
+        given["require_marker"] = str(given["require_marker"]).lower()
+    kept: dict[str, dict[str, Any]] = {"column": {}, "policy": {}}
+    for name, setting in SETTINGS.items():
+        if (value := given[name]) is not None and "kept" in setting:
+            kept[setting["kept"]][name] = value
+    layout = _layout(given["profile"], none=given["no_profile"])
+    paid_to = AccountOptions(
+        account=given["account"], holder=given["account_holder"], address=given["account_address"]
+    )
+    calendar = _calendar(given["expects"], given["holidays"])
+    sharers, watch, legal_hold = (
+        given[name] for name in ("shares_tokens_with", "watch", "legal_hold")
+    )
+    others = (layout, *vars(paid_to).values(), watch, calendar, legal_hold, given["numbers"])
+    if not any((*kept.values(), *others, sharers)):
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     context = CommandContext.of(ctx)
     result = set_institution(
         context.job,
         slug,
-        values,
-        settings=policy,
+        {name: str(value) for name, value in kept["column"].items()},
+        settings={name: None if new == NONE else new for name, new in kept["policy"].items()},
         layout=layout,
-        account=paid_to,
+        account=paid_to if any(vars(paid_to).values()) else None,
         watch=None if watch is None else watch == "on",
         calendar=calendar,
         legal_hold=legal_hold,
-        numbers=numbers or (),
-        token_sharers=shares_tokens_with
-        and [other for other in shares_tokens_with if other != NONE],
+        numbers=given["numbers"] or (),
+        token_sharers=sharers and [other for other in sharers if other != NONE],
         dry_run=dry_run,
     )
     if not result.changes:
@@ -284,6 +154,45 @@ def set_(
     if result.approval and dry_run:
         context.note(f"A second person has to approve this: {result.approval}.")
     context.show(result, show.Sheet("changes", CHANGES, result.changes or ()))
+
+
+SETTINGS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    files(__package__).joinpath("settings.toml").read_text("utf-8")
+)
+"""The settings of an institution, by name; the table says what each part of one is."""
+_TYPES: Mapping[str, Any] = {
+    "text": str | None, "whole": int | None, "flag": bool | None, "list": list[str] | None,
+    "path": Path | None, "switch": bool,
+}
+_READ = {"days": days, "amount": limit}
+
+
+def _declared(name: str, setting: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return how the option of a setting is typed, and its default."""
+    kind = setting.get("type", "text")
+    of = _TYPES[kind] if isinstance(kind, str) else Literal[tuple(kind)] | None
+    more = {part: setting[part] for part in ("metavar", "min", "max") if part in setting}
+    if name == "shares_tokens_with":
+        more["autocompletion"] = completing.institutions
+    if kind == "flag":
+        more["show_default"] = False
+    typed = option(
+        setting["says"],
+        setting.get("option", f"--{name.replace('_', '-')}"),
+        callback=_READ.get(setting.get("read", "")),
+        **more,
+    )
+    return Annotated[of, typed], False if kind == "switch" else None
+
+
+declared(
+    set_,
+    ctx=(typer.Context, Parameter.empty),
+    slug=(Slug, Parameter.empty),
+    **{name: _declared(name, setting) for name, setting in SETTINGS.items()},
+    dry_run=(DryRun, False),
+)
+app.command("set")(set_)
 
 
 def _layout(profile: Path | None, *, none: bool) -> "InstitutionLayout | None":

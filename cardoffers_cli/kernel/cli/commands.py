@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -65,6 +66,18 @@ def needed_output(ctx: typer.Context, name: str, hint: str = "Name the file to w
     if (output := own_output(ctx)) is None:
         raise UsageError(f"-o {name} is missing.", hint=hint)
     return output
+
+
+def declared(command: Callable[..., None], **typed: tuple[Any, Any]) -> Callable[..., None]:
+    """Give a command its parameters, where a table has them: each as it is typed, and default."""
+    command.__annotations__ = {word: kind for word, (kind, _) in typed.items()}
+    command.__signature__ = Signature(  # type: ignore[attr-defined]
+        [
+            Parameter(word, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+            for word, (kind, default) in typed.items()
+        ]
+    )
+    return command
 
 
 def moment(value: str | None) -> datetime | None:

@@ -7,13 +7,13 @@ snapshot; no row shows a card number.
 """
 
 from collections.abc import Mapping
-from inspect import Parameter, Signature, getdoc
+from inspect import Parameter, getdoc
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from cardoffers_cli.kernel.cli import options
-from cardoffers_cli.kernel.cli.commands import Format
+from cardoffers_cli.kernel.cli.commands import Format, declared
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.show import Sheet
 from cardoffers_cli.kernel.words.sentences import counted
@@ -78,11 +78,4 @@ def question(
             context.note(f"There are {counted(total, counts)}: --all for every one.")
 
     typed = {word: own.get(word) or ASKED[word] for word in ["ctx", *asks.split()]}
-    answer.__annotations__ = {word: kind for word, (kind, _) in typed.items()}
-    answer.__signature__ = Signature(  # type: ignore[attr-defined]
-        [
-            Parameter(word, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-            for word, (kind, default) in typed.items()
-        ]
-    )
-    app.command(name, help=says or getdoc(shape))(answer)
+    app.command(name, help=says or getdoc(shape))(declared(answer, **typed))

@@ -3,8 +3,8 @@
 One name per setting: `memory_limit` in the TOML file is `CARDOFFERS_MEMORY_LIMIT` in the
 environment, which is passed in and never read here. A relative path in the file is meant from the
 file's own folder; `url` and `root` of a table `[engine]` are `engine` and `engine_root`, and
-`processed` of `[retention]` is `retention_processed_days`. To add a setting, add a field;
-`docs/environment.md` lists them for users.
+`processed` of `[retention]` is `retention_processed_days`. To add a setting, add a field, and its
+table in `settings.toml`; `docs/environment.md` lists them for users.
 """
 
 from __future__ import annotations
@@ -40,210 +40,66 @@ _TABLES = {
     },
 }
 """Table of the file -> what a setting is called in it, and its own name."""
-_HOOK = "a command, as text or as a list of its words, or an https URL"
+
 Hook = str | tuple[str, ...] | None
-_SIZE = r"^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$"
-
-
-def _setting(*default: Any, description: str, repr: bool = True, **rules: Any) -> Any:  # noqa: A002
-    """Declare a setting: its default, what to write, and what pydantic holds a value against."""
-    default_value = {"default": default[0]} if default else {"default_factory": dict}
-    return field(**default_value, repr=repr, metadata={"description": description, "rules": rules})
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set, with its default; each description says what to write."""
+    """What can be set, with its default; `settings.toml` says what to write."""
 
-    store: Path = _setting(Path("cardoffers.duckdb"), description="the path of the store")
-    actor: str | None = _setting(
-        None,
-        pattern=r"^[\w.@-]{1,64}$",
-        description="the name of who works here, letters, digits and .@-_, where several people"
-        " share a user of the system",
-    )
-    approver_key: Path | None = _setting(
-        None, description="the SSH key of who works here, with which requests are signed"
-    )
-    account_wait_days: int = _setting(
-        2,
-        ge=0,
-        description="days that a changed account is not paid where approvals are on, from 0",
-    )
-    clock_tolerance_hours: int = _setting(
-        24, ge=0, description="hours that --as-of may be ahead, a whole number from 0"
-    )
-    audit_head_file: Path | None = _setting(
-        None, description="a file to which each nightly run appends the head of the security log"
-    )
-    lock_wait_s: int = _setting(
-        60, ge=0, description="seconds to wait for a busy store, a whole number from 0"
-    )
-    request_wait_s: int = _setting(
-        10, ge=1, description="seconds that a request waits for a busy store, a whole number from 1"
-    )
-    reporting_calls_per_minute: int = _setting(
-        60, ge=1, description="reporting calls that a key has in a minute, a whole number from 1"
-    )
-    serve_connections: int = _setting(
-        1000, ge=1, le=100_000, description="connections at once, a whole number from 1"
-    )
-    serve_connections_per_address: int = _setting(
-        100, ge=1, le=100_000, description="of them, those of one address, a whole number from 1"
-    )
-    serve_trusted_proxies: str = _setting(
-        "",
-        description="addresses or networks of proxies between commas, such as 10.0.0.5,10.1.0.0/16",
-    )
-    serve_wrong_keys_per_minute: int = _setting(
-        10,
-        ge=1,
-        description="wrong keys of an address that are answered at once, a whole number from 1",
-    )
-    memory_limit: str = _setting("1GiB", pattern=_SIZE, description="a size such as 512MiB or 2GiB")
-    threads: int = _setting(0, ge=0, description="a whole number; 0 means all cores")
-    file_mode: str = _setting(
-        "0600",
-        pattern=r"^0?[0-7]{3}$",
-        description="the mode of reports and of files of rows, in octal, such as 0640",
-    )
-    temp_directory: Path | None = _setting(
-        None, description="a folder for what does not fit into memory; unset: beside the store"
-    )
-    temp_limit: str | None = _setting(
-        None,
-        pattern=_SIZE,
-        description="the most it may hold, a size such as 20GiB; unset: most of what is free",
-    )
-    allow_insecure_webhooks: bool = _setting(
-        False, description="true or false; true is for development only"
-    )
-    webhook_deadline_s: int = _setting(
-        15, ge=1, le=15, description="seconds that one attempt may take, from 1 to 15"
-    )
-    webhook_at_once: int = _setting(
-        64, ge=1, le=1000, description="attempts at once, from 1 to 1000"
-    )
-    webhook_at_once_per_institution: int = _setting(
-        8, ge=1, le=1000, description="attempts at once for one institution, from 1 to 1000"
-    )
-    webhook_ca_file: Path | None = _setting(
-        None, description="a PEM file of authorities to trust beside the public ones"
-    )
-    history_keep_days: int = _setting(
-        30,
-        ge=1,
-        description="days that parts of the history stay after they were merged, a whole number "
-        "from 1",
-    )
-    retention_processed_days: int | None = _setting(
-        None, ge=1, description="days that imported files are kept, from 1; unset: for ever"
-    )
-    retention_failed_days: int | None = _setting(
-        None,
-        ge=1,
-        description="days that files that could not be imported are kept, from 1; unset: for ever",
-    )
-    retention_runs_days: int | None = _setting(
-        None,
-        ge=1,
-        description="days that folders of nightly runs are kept, from 1; unset: for ever",
-    )
-    retention_aside_days: int | None = _setting(
-        None,
-        ge=1,
-        description="days that files that were put aside are kept, from 1; unset: for ever",
-    )
-    processed_dir: Path | None = _setting(
-        None, description="a folder for the files that nightly runs took; unset: beside the store"
-    )
-    quiet_s: float = _setting(
-        120,
-        ge=0,
-        allow_inf_nan=False,
-        description="seconds that a file without a marker must not have been written to, from 0",
-    )
-    file_most_bytes: int = _setting(
-        16 << 30, ge=1, description="the most that a file may have, a size such as 16GiB"
-    )
-    file_most_unpacked_bytes: int = _setting(
-        64 << 30, ge=1, description="the most it may unpack to, a size such as 64GiB"
-    )
-    file_most_ratio: int = _setting(
-        200, ge=1, description="how many times its size it may unpack to, a whole number from 1"
-    )
-    file_most_rejects: int = _setting(
-        5_000_000, ge=1, description="invalid rows that it may have, a whole number from 1"
-    )
-    file_most_seconds: float = _setting(
-        3600, gt=0, allow_inf_nan=False, description="seconds that it may take, more than 0"
-    )
-    file_most_per_institution: int = _setting(
-        1000, ge=1, description="files of one institution in a nightly run, a whole number from 1"
-    )
-    engine: str | None = _setting(
-        None,
-        pattern=r"^(sc://|session$)",
-        repr=False,  # it may carry a token
-        description="the address of Spark Connect, such as sc://host:15002, or `session`, which is"
-        " that of spark-submit; unset: none is used",
-    )
-    engine_root: str | None = _setting(
-        None,
-        min_length=1,
-        description="how the engine names the place of the history, a path or a URL, if otherwise",
-    )
-
-    issuer: str | None = _setting(
-        None,
-        min_length=1,
-        description="who issues invoices: name, address and tax id, as a text of one line or more",
-    )
-    payer_name: str | None = _setting(
-        None, min_length=1, description="who pays institutions, as the bank knows the account"
-    )
-    payer_account: str | None = _setting(
-        None,
-        min_length=1,
-        repr=False,  # it is shown masked
-        description="the account that pays institutions: IBAN/BIC or ROUTING/NUMBER",
-    )
-    payer_id: str | None = _setting(
-        None,
-        pattern=r"^[A-Z0-9]{1,10}$",
-        description="the company identification that the bank gave for NACHA",
-    )
-    hooks_on_start: Hook = _setting(None, repr=False, description=_HOOK)
-    hooks_on_success: Hook = _setting(None, repr=False, description=_HOOK)
-    hooks_on_failure: Hook = _setting(None, repr=False, description=_HOOK)
-    hooks_on_findings: Hook = _setting(None, repr=False, description=_HOOK)
-    hooks_ping: str | None = _setting(
-        None, repr=False, description="the https URL of a check of a ping service"
-    )
-    hooks_deadline_s: float = _setting(
-        60,
-        gt=0,
-        le=3600,
-        allow_inf_nan=False,
-        description="seconds that a command may take, more than 0, at most 3600",
-    )
-    metrics_file: Path | None = _setting(
-        None, description="a file for the metrics of nightly runs, whose name ends in .prom"
-    )
-    metrics_mode: str = _setting(
-        "0644",
-        pattern=r"^0?[0-7]{3}$",
-        description="the mode of the file of metrics, in octal, such as 0640",
-    )
-    pyodide: Path | None = _setting(
-        None,
-        description="the npm package of the runtime that `pack build` puts into a page; unset: "
-        "beside the store",
-    )
-    pickup: dict[str, PickupPlace] = _setting(
-        description="a table [pickup.INST] for each institution whose files are fetched;"
-        " `cardoffers help pickup` has an example",
-    )
+    store: Path = Path("cardoffers.duckdb")
+    actor: str | None = None
+    approver_key: Path | None = None
+    account_wait_days: int = 2
+    clock_tolerance_hours: int = 24
+    audit_head_file: Path | None = None
+    lock_wait_s: int = 60
+    request_wait_s: int = 10
+    reporting_calls_per_minute: int = 60
+    serve_connections: int = 1000
+    serve_connections_per_address: int = 100
+    serve_trusted_proxies: str = ""
+    serve_wrong_keys_per_minute: int = 10
+    memory_limit: str = "1GiB"
+    threads: int = 0
+    file_mode: str = "0600"
+    temp_directory: Path | None = None
+    temp_limit: str | None = None
+    allow_insecure_webhooks: bool = False
+    webhook_deadline_s: int = 15
+    webhook_at_once: int = 64
+    webhook_at_once_per_institution: int = 8
+    webhook_ca_file: Path | None = None
+    history_keep_days: int = 30
+    retention_processed_days: int | None = None
+    retention_failed_days: int | None = None
+    retention_runs_days: int | None = None
+    retention_aside_days: int | None = None
+    processed_dir: Path | None = None
+    quiet_s: float = 120
+    file_most_bytes: int = 16 << 30
+    file_most_unpacked_bytes: int = 64 << 30
+    file_most_ratio: int = 200
+    file_most_rejects: int = 5_000_000
+    file_most_seconds: float = 3600
+    file_most_per_institution: int = 1000
+    engine: str | None = field(default=None, repr=False)  # it may carry a token
+    engine_root: str | None = None
+    issuer: str | None = None
+    payer_name: str | None = None
+    payer_account: str | None = field(default=None, repr=False)  # it is shown masked
+    payer_id: str | None = None
+    hooks_on_start: Hook = field(default=None, repr=False)
+    hooks_on_success: Hook = field(default=None, repr=False)
+    hooks_on_failure: Hook = field(default=None, repr=False)
+    hooks_on_findings: Hook = field(default=None, repr=False)
+    hooks_ping: str | None = field(default=None, repr=False)
+    hooks_deadline_s: float = 60
+    metrics_file: Path | None = None
+    metrics_mode: str = "0644"
+    pyodide: Path | None = None
+    pickup: dict[str, PickupPlace] = field(default_factory=dict)
 
     @property
     def mode(self) -> int:
@@ -251,7 +107,13 @@ class Settings:
         return int(self.file_mode, 8)
 
 
-_SETTINGS = {setting.name: setting for setting in fields(Settings)}
+_SETTINGS = [setting.name for setting in fields(Settings)]
+
+
+@cache
+def _described() -> Mapping[str, Any]:
+    """Return what `settings.toml` says of each setting."""
+    return tomllib.loads(Path(__file__).with_name("settings.toml").read_text("utf-8"))
 
 
 def read_settings(
@@ -300,8 +162,9 @@ def _model() -> Any:
     kinds |= dict.fromkeys(("file_most_bytes", "file_most_unpacked_bytes"), ByteSize)
     kinds["serve_trusted_proxies"] = Annotated[str, AfterValidator(_check_networks)]
     rules: Any = {
-        name: (kinds[name], Field(None, **setting.metadata["rules"]))
-        for name, setting in _SETTINGS.items()
+        name: (kinds[name], Field(None, **{key: of[key] for key in of if key != "says"}))
+        for name in _SETTINGS
+        for of in [_described()[name]]
     }
     return create_model("Given", __config__=ConfigDict(extra="forbid"), **rules)
 
@@ -389,7 +252,7 @@ def _wrong(name: str, place: str) -> ConfigurationError:
     return ConfigurationError(
         f"The setting {name} {place} is not valid.",
         code="setting_invalid",
-        hint=f"Write {_SETTINGS[name].metadata['description']}.",
+        hint=f"Write {_described()[name]['says']}.",
         setting=name,
     )
 
