@@ -1,8 +1,8 @@
 """`cardoffers help`: what is not about one command: lists of the program, and the pages of `docs/`.
 
-To add a page, write `docs/<name>.md` and give it a line in `PAGES`. What a finding's code means,
-why it matters, and a bad and a mended line to look at stand in `kernel/words/findings.toml`. The
-reference is written from the commands themselves; `.github/COMMANDS.md` is a copy, to be read
+To add a page, write `docs/<name>.md` and give it a line in `docs/pages.txt`. What a finding's code
+means, why it matters, and a bad and a mended line to look at stand in `kernel/words/findings.toml`.
+The reference is written from the commands themselves; `.github/COMMANDS.md` is a copy, to be read
 beside the code.
 """
 
@@ -30,31 +30,10 @@ from cardoffers_cli.kernel.words.findings import (
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.payouts.bank_codes import REASONS
 
-PAGES = {
-    "tour": "Everything once, typed and shown, in ten minutes.",
-    "rules": "What the service promises, whichever way it is used.",
-    "glossary": "Each word, what it means, and what carries it.",
-    "formats": "How data is shown, and what each format does to a cell.",
-    "environment": "Settings, the environment, shell completion.",
-    "files": "Transaction and catalogue files: what they hold and how they are read.",
-    "merchants": "Whose unknown identifiers are: suggestions, and a person's answers.",
-    "credits": "Credited files: what institutions say that cardholders were given.",
-    "profiles": "Files in a layout of their own, and what a profile of one says.",
-    "payments": "Payment files, and what the bank says of them.",
-    "validator": "The check of files as one page, for who can install nothing.",
-    "statements": "What is owed for a month: statements and invoices, closed and verified.",
-    "pickup": "Fetching files: from SFTP servers, folders and buckets, encrypted and signed.",
-    "operations": "The nightly run, support, keys, backups, exit codes.",
-    "approvals": "Actions that two people sign, and who may.",
-    "reconciliation": "What was credited, held against what was redeemed.",
-    "watch": "What came in strangely, found by the nightly run.",
-    "http": "Endpoints, the server, webhooks.",
-    "store": "The store: what is in its folder, its names, and what to do when it is damaged.",
-    "privacy": "What is kept and how long; a cardholder shown, held, erased.",
-    "threats": "What could be done to the service, what holds it, and what does not.",
-    "scale": "How quick it is, and what to do when one machine is not enough.",
-    "why-duckdb": "Why the store is what it is.",
-}
+_DOCS = files("cardoffers_cli").joinpath("docs")
+PAGES = dict(
+    line.split(maxsplit=1) for line in _DOCS.joinpath("pages.txt").read_text("utf-8").splitlines()
+)
 """The pages of `docs/`, which are read beside the code too, and what each is about."""
 
 LISTS = {
@@ -136,7 +115,7 @@ def _no_topic(name: str, *, is_command: bool) -> NotFound:
 
 def page_text(name: str) -> str:
     """Return a page's Markdown; to that of files, the columns of catalogue files are added."""
-    text = files("cardoffers_cli").joinpath("docs", f"{name}.md").read_text("utf-8")
+    text = _DOCS.joinpath(f"{name}.md").read_text("utf-8")
     return "\n".join([text.rstrip(), "", *_catalogue_files()]) if name == "files" else text
 
 

@@ -161,8 +161,12 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
 )
 """The settings of an institution, by name; the table says what each part of one is."""
 _TYPES: Mapping[str, Any] = {
-    "text": str | None, "whole": int | None, "flag": bool | None, "list": list[str] | None,
-    "path": Path | None, "switch": bool,
+    "text": str | None,
+    "whole": int | None,
+    "flag": bool | None,
+    "list": list[str] | None,
+    "path": Path | None,
+    "switch": bool,
 }
 _READ = {"days": days, "amount": limit}
 

@@ -19,6 +19,7 @@ import tempfile
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -35,31 +36,9 @@ if TYPE_CHECKING:
 
 
 _PORT = 22
-_ALIAS = "pinned"
+_ALIAS = "pinned"  # as ssh_options.txt calls it
 _OTHERS = 0o077
-_OPTIONS = {
-    "BatchMode": "yes",
-    "StrictHostKeyChecking": "yes",
-    "GlobalKnownHostsFile": "/dev/null",
-    "HostKeyAlias": _ALIAS,
-    "CheckHostIP": "no",
-    "UpdateHostKeys": "no",
-    "IdentitiesOnly": "yes",
-    "IdentityAgent": "none",
-    "PreferredAuthentications": "publickey",
-    "PasswordAuthentication": "no",
-    "KbdInteractiveAuthentication": "no",
-    "NumberOfPasswordPrompts": "0",
-    "ClearAllForwardings": "yes",
-    "ForwardAgent": "no",
-    "PermitLocalCommand": "no",
-    "ControlMaster": "no",
-    "ControlPath": "none",
-    "ConnectTimeout": "30",
-    "ServerAliveInterval": "15",
-    "ServerAliveCountMax": "3",
-    "LogLevel": "ERROR",
-}
+_OPTIONS = files(__package__).joinpath("ssh_options.txt").read_text("ascii").splitlines()
 _FAILURES = (
     (
         re.compile(
@@ -122,8 +101,8 @@ def sftp_folder(place: PickupPlace, deadline: Deadline) -> Iterator[SftpFolder]:
 def words_of(place: PickupPlace, known_hosts: Path) -> list[str]:
     """Return the command line of `ssh`; there is no secret in it."""
     url = urlsplit(place.url)
-    options = {**_OPTIONS, "UserKnownHostsFile": f'"{_literal(known_hosts)}"'}
-    settings = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+    options = [*_OPTIONS, f'UserKnownHostsFile="{_literal(known_hosts)}"']
+    settings = [word for option in options for word in ("-o", option)]
     identity = ["-i", _literal(Path(place.key_file or ""))]
     to = ["-p", str(url.port or _PORT), "-l", url.username or "", "-s", "--", url.hostname or ""]
     return ["ssh", "-F", "none", "-T", "-a", "-x", *settings, *identity, *to, "sftp"]

@@ -1,16 +1,17 @@
 """Where a webhook may go (rules.md#receivers): the form of its URL, and addresses it may not reach.
 
 A URL is given by an institution and followed from inside our network, so it must not be able to
-reach what only the inside can reach. `REFUSED` is the explicit list, after IANA's special-purpose
-registries: `ipaddress.is_global` takes NAT64, 6to4 and others for public. The text of a URL is held
-to a form that every parser reads alike; what its name resolves to is looked at when a connection is
-made (`kernel/net/transport.py`), because it can change.
+reach what only the inside can reach. `refused_networks.txt` is the explicit list, after IANA's
+special-purpose registries: `ipaddress.is_global` takes NAT64, 6to4 and others for public. The text
+of a URL is held to a form that every parser reads alike; what its name resolves to is looked at
+when a connection is made (`kernel/net/transport.py`), because it can change.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from importlib.resources import files
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -24,45 +25,8 @@ from cardoffers_cli.kernel.words.errors import UsageError
 
 REFUSED: tuple[tuple[IPv4Network | IPv6Network, str], ...] = tuple(
     (ip_network(network), what)
-    for network, what in (
-        ("0.0.0.0/8", "this host"),
-        ("10.0.0.0/8", "private"),
-        ("100.64.0.0/10", "behind a carrier's NAT"),
-        ("127.0.0.0/8", "loopback"),
-        ("168.63.129.16/32", "a cloud's metadata"),
-        ("169.254.0.0/16", "link-local, a cloud's metadata"),
-        ("172.16.0.0/12", "private"),
-        ("192.0.0.0/24", "for protocols"),
-        ("192.0.2.0/24", "documentation"),
-        ("192.31.196.0/24", "AS112"),
-        ("192.52.193.0/24", "AMT"),
-        ("192.88.99.0/24", "6to4 relay"),
-        ("192.168.0.0/16", "private"),
-        ("192.175.48.0/24", "AS112"),
-        ("198.18.0.0/15", "benchmarking"),
-        ("198.51.100.0/24", "documentation"),
-        ("203.0.113.0/24", "documentation"),
-        ("224.0.0.0/4", "multicast"),
-        ("240.0.0.0/4", "reserved, broadcast"),
-        ("::1/128", "loopback"),
-        ("::ffff:0:0/96", "IPv4-mapped"),
-        ("64:ff9b::/96", "NAT64"),
-        ("64:ff9b:1::/48", "local NAT64"),
-        ("::/3", "unassigned"),
-        ("2001::/32", "Teredo"),
-        ("2001::/23", "for protocols"),
-        ("2001:db8::/32", "documentation"),
-        ("2002::/16", "6to4"),
-        ("2620:4f:8000::/48", "AS112"),
-        ("3ffe::/16", "the former 6bone"),
-        ("3fff::/20", "documentation"),
-        ("fc00::/7", "unique local"),
-        ("fe80::/10", "link-local"),
-        ("fec0::/10", "site-local"),
-        ("ff00::/8", "multicast"),
-        ("4000::/2", "unassigned"),
-        ("8000::/1", "unassigned"),
-    )
+    for line in files(__package__).joinpath("refused_networks.txt").read_text("ascii").splitlines()
+    for network, what in [line.split(maxsplit=1)]
 )
 """Network -> what it is; the first that holds an address names it. IPv6 is left 2000::/3."""
 

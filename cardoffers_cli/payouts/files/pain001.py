@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -22,39 +23,6 @@ if TYPE_CHECKING:
 
 _NAME = 70
 """Characters that every bank takes of a name, of the 140 that the form has room for."""
-
-_DOCUMENT = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09">
-  <CstmrCdtTrfInitn>
-    <GrpHdr>
-      <MsgId>{message_id}</MsgId>
-      <CreDtTm>{made_at}</CreDtTm>
-      <NbOfTxs>1</NbOfTxs>
-      <CtrlSum>{amount}</CtrlSum>
-      <InitgPty><Nm>{payer}</Nm></InitgPty>
-    </GrpHdr>
-    <PmtInf>
-      <PmtInfId>{message_id}</PmtInfId>
-      <PmtMtd>TRF</PmtMtd>
-      <NbOfTxs>1</NbOfTxs>
-      <CtrlSum>{amount}</CtrlSum>{service}
-      <ReqdExctnDt><Dt>{due_on}</Dt></ReqdExctnDt>
-      <Dbtr><Nm>{payer}</Nm></Dbtr>
-      <DbtrAcct><Id>{payer_account}</Id><Ccy>{currency}</Ccy></DbtrAcct>
-      <DbtrAgt><FinInstnId>{payer_bank}</FinInstnId></DbtrAgt>
-      <ChrgBr>{charge_bearer}</ChrgBr>
-      <CdtTrfTxInf>
-        <PmtId><InstrId>{payment_id}</InstrId><EndToEndId>{payment_id}</EndToEndId></PmtId>
-        <Amt><InstdAmt Ccy="{currency}">{amount}</InstdAmt></Amt>{payee_agent}
-        <Cdtr><Nm>{payee}</Nm>{address}</Cdtr>
-        <CdtrAcct><Id>{payee_account}</Id></CdtrAcct>
-        <RmtInf><Ustrd>{statement}</Ustrd></RmtInf>
-      </CdtTrfTxInf>
-    </PmtInf>
-  </CstmrCdtTrfInitn>
-</Document>
-"""
 
 _SERVICE = "\n      <PmtTpInf><SvcLvl><Cd>{level}</Cd></SvcLvl></PmtTpInf>"
 _AGENT = "\n        <CdtrAgt><FinInstnId>{bank}</FinInstnId></CdtrAgt>"
@@ -80,7 +48,8 @@ def write_pain001(payment: Payment) -> bytes:
     }
     town, country = payment.payee.town_and_country
     address = _ADDRESS.format(town=escape(plain_name(town)[:_TOWN]), country=country)
-    return _DOCUMENT.format(
+    document = files(__package__).joinpath("pain001.xml").read_text("utf-8")
+    return document.format(
         **{name: escape(value) for name, value in values.items()},
         service=_SERVICE.format(level=rail.service_level) if rail.service_level else "",
         charge_bearer=rail.charge_bearer,
