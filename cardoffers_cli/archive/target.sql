@@ -11,19 +11,9 @@ from identifiers;
 -- name: terms_in_force
 -- What plans read of the terms of offers. Grain: one row per offer and version.
 select
-    offer_no,
-    cast(offer_id as varchar) as offer_id,
-    merchant_no,
-    version_no,
-    known_from,
-    known_until,
-    min_spend,
-    cashback_amount,
-    merchant_funded_amount,
-    max_redemptions_per_cardholder,
-    budget_amount,
-    starts_at,
-    expires_at
+    offer_no, cast(offer_id as varchar) as offer_id, merchant_no, version_no, known_from,
+    known_until, min_spend, cashback_amount, merchant_funded_amount, max_redemptions_per_cardholder,
+    budget_amount, starts_at, expires_at
 from terms_in_force;
 
 -- name: link_starts

@@ -16,8 +16,7 @@ order by merchant_id;
 
 -- name: merchant_identifiers
 -- Every merchant identifier whose owner is known, in the columns of its file.
-select
-    cast(merchant_id as varchar) as merchant_id, merchant_identifier_type, merchant_identifier
+select cast(merchant_id as varchar) as merchant_id, merchant_identifier_type, merchant_identifier
 from identifiers
 where merchant_id is not null
 order by merchant_identifier_type, merchant_identifier;

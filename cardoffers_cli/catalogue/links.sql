@@ -47,8 +47,7 @@ with carried as (
 ),
 
 known as (
-    select
-        cardholders.institution_id, cardholders.cardholder_token, instruments.instrument_token
+    select cardholders.institution_id, cardholders.cardholder_token, instruments.instrument_token
     from cardholders
     inner join instruments using (institution_id, cardholder_no)
 )

@@ -89,19 +89,9 @@ where due.event_no = outbox.event_no;
 -- reads: due(event_no, institution_id)
 -- What is to be sent: the events of due. Grain: one row per event, in no order.
 select
-    outbox.event_no,
-    outbox.kind,
-    outbox.subject_id,
-    outbox.subject,
-    outbox.institution_id,
-    outbox.body,
-    outbox.attempts,
-    outbox.failures,
-    outbox.state,
-    outbox.next_attempt_at,
-    institutions.webhook_url as url,
-    signing.secret_no,
-    signing.secret_sha256
+    outbox.event_no, outbox.kind, outbox.subject_id, outbox.subject, outbox.institution_id,
+    outbox.body, outbox.attempts, outbox.failures, outbox.state, outbox.next_attempt_at,
+    institutions.webhook_url as url, signing.secret_no, signing.secret_sha256
 from due
 inner join outbox using (event_no, institution_id)
 inner join institutions on institutions.institution_id = due.institution_id

@@ -119,10 +119,14 @@ def set_(ctx: typer.Context, slug: str, *, dry_run: bool, **given: Any) -> None:
         given["languages"] = given["languages"].replace(",", "|")
     if given["require_marker"] is not None:
         given["require_marker"] = str(given["require_marker"]).lower()
-    kept: dict[str, dict[str, Any]] = {"column": {}, "policy": {}}
-    for name, setting in SETTINGS.items():
-        if (value := given[name]) is not None and "kept" in setting:
-            kept[setting["kept"]][name] = value
+    columns, policy = (
+        {
+            name: given[name]
+            for name, setting in SETTINGS.items()
+            if setting.get("kept") == kept and given[name] is not None
+        }
+        for kept in ("column", "policy")
+    )
     layout = _layout(given["profile"], none=given["no_profile"])
     paid_to = AccountOptions(
         account=given["account"], holder=given["account_holder"], address=given["account_address"]
@@ -132,14 +136,14 @@ def set_(ctx: typer.Context, slug: str, *, dry_run: bool, **given: Any) -> None:
         given[name] for name in ("shares_tokens_with", "watch", "legal_hold")
     )
     others = (layout, *vars(paid_to).values(), watch, calendar, legal_hold, given["numbers"])
-    if not any((*kept.values(), *others, sharers)):
+    if not any((columns, policy, *others, sharers)):
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     context = CommandContext.of(ctx)
     result = set_institution(
         context.job,
         slug,
-        {name: str(value) for name, value in kept["column"].items()},
-        settings={name: None if new == NONE else new for name, new in kept["policy"].items()},
+        {name: str(value) for name, value in columns.items()},
+        settings={name: None if new == NONE else new for name, new in policy.items()},
         layout=layout,
         account=paid_to if any(vars(paid_to).values()) else None,
         watch=None if watch is None else watch == "on",

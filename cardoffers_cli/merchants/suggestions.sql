@@ -50,8 +50,7 @@ from given;
 select
     identifiers.merchant_identifier_type, identifiers.merchant_identifier,
     sought.text as descriptor, merchants.merchant_id, merchants.name as merchant_name,
-    suggested.known_name as known_as,
-    cast(suggested.probability as decimal(4, 3)) as probability,
+    suggested.known_name as known_as, cast(suggested.probability as decimal(4, 3)) as probability,
     cast(suggested.spelling as decimal(4, 3)) as spelling,
     cast(suggested.covered as decimal(4, 3)) as words_in_common,
     cast(suggested.rarest as decimal(4, 3)) as rarest_word
@@ -519,8 +518,7 @@ left join numbers
 -- reads: features(identifier_no, merchant_no, known_name, spelling, covered, rarest, first,
 --     numbers, others)
 -- The features as they are, for the script that fits the weights. Grain: as in features.
-select
-    identifier_no, merchant_no, known_name, spelling, covered, rarest, first, numbers, others
+select identifier_no, merchant_no, known_name, spelling, covered, rarest, first, numbers, others
 from features
 order by identifier_no, merchant_no, known_name;
 
@@ -675,8 +673,7 @@ payers as (
 
 -- While a match is tried a suggested identifier is the merchant's; who paid there before is counted.
 known_payers as (
-    select distinct
-        merchants.merchant_no, purchases.institution_id, purchases.cardholder_no
+    select distinct merchants.merchant_no, purchases.institution_id, purchases.cardholder_no
     from purchases
     inner join identifiers on identifiers.identifier_no = purchases.identifier_no
     inner join merchants on merchants.merchant_id = identifiers.merchant_id

@@ -27,8 +27,7 @@ with open_redemptions as (
         and reconciliation_findings.subject = 'redemption'
 ),
 open_purchases as (
-    select
-        open_redemptions.institution_id, open_redemptions.why, purchases.received_at as since_at
+    select open_redemptions.institution_id, open_redemptions.why, purchases.received_at as since_at
     from open_redemptions
     inner join redemptions using (redemption_no, institution_id)
     inner join purchases using (purchase_no, institution_id)

@@ -2,9 +2,7 @@
 -- What came back of purchases by all refunds that are linked to them (rules.md#net-amounts).
 -- Grain: one row per purchase with any.
 create or replace view refunded_purchases as
-select
-    refund_links.purchase_no,
-    cast(sum(refund_links.amount) as decimal(18, 4)) as amount
+select refund_links.purchase_no, cast(sum(refund_links.amount) as decimal(18, 4)) as amount
 from refund_links
 group by refund_links.purchase_no;
 

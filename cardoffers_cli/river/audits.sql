@@ -64,9 +64,8 @@ order by both_sides.run_no, both_sides.offer_no, both_sides.status;
 with both_sides as (
     select
         purchase_day_totals.institution_id, purchase_day_totals.created_at,
-        purchase_day_totals.currency, purchase_day_totals.status,
-        purchase_day_totals.purchased_on, purchase_day_totals.redemptions,
-        purchase_day_totals.institution_payout_amount
+        purchase_day_totals.currency, purchase_day_totals.status, purchase_day_totals.purchased_on,
+        purchase_day_totals.redemptions, purchase_day_totals.institution_payout_amount
     from purchase_day_totals
     union all
     select
@@ -139,8 +138,7 @@ where counted_purchase_no() > newest.purchase_no
 -- name: imports_add_up
 -- Imports whose counts do not add up: received = accepted + duplicates + invalid, none negative.
 -- Grain: one row per import.
-select
-    imports.import_id, imports.received, imports.accepted, imports.duplicates, imports.invalid
+select imports.import_id, imports.received, imports.accepted, imports.duplicates, imports.invalid
 from imports
 where imports.received <> imports.accepted + imports.duplicates + imports.invalid
     or least(imports.accepted, imports.duplicates, imports.invalid, imports.conflicts) < 0

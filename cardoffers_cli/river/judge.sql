@@ -55,9 +55,7 @@ where doubts.field = 'credit_ref'
 -- makes: known_numbers(field, text)
 -- Makes the empty table of known numbers, for a check without a store. Grain as known_numbers.
 create temp table known_numbers as
-select
-    cast(null as varchar) as field,
-    cast(null as varchar) as text
+select cast(null as varchar) as field, cast(null as varchar) as text
 where 1 = 0;
 
 -- name: refused_numbers
@@ -285,12 +283,9 @@ where credits.institution_id = $institution_id;
 -- Makes an empty known_refs, for a check without a store.
 create temp table known_refs as
 select
-    cast(null as ubigint) as line,
-    cast(null as varchar) as transaction_ref,
-    cast(null as boolean) as is_conflict,
-    cast(null as timestamp) as received_at,
-    cast(null as bigint) as first_import_no,
-    cast(null as bigint) as first_line
+    cast(null as ubigint) as line, cast(null as varchar) as transaction_ref,
+    cast(null as boolean) as is_conflict, cast(null as timestamp) as received_at,
+    cast(null as bigint) as first_import_no, cast(null as bigint) as first_line
 where 1 = 0;
 
 -- name: fetched_refs
@@ -354,12 +349,9 @@ from final;
 -- Makes an empty staged_duplicates, where no ref is known and no two rows have one.
 create temp table staged_duplicates as
 select
-    cast(null as ubigint) as line,
-    cast(null as varchar) as transaction_ref,
-    cast(null as boolean) as is_conflict,
-    cast(null as bigint) as first_import_no,
-    cast(null as ubigint) as first_line,
-    cast(null as timestamp) as received_at
+    cast(null as ubigint) as line, cast(null as varchar) as transaction_ref,
+    cast(null as boolean) as is_conflict, cast(null as bigint) as first_import_no,
+    cast(null as ubigint) as first_line, cast(null as timestamp) as received_at
 where 1 = 0;
 
 -- name: no_look_alikes
@@ -367,12 +359,9 @@ where 1 = 0;
 -- Makes the empty table of look-alikes, for rows of which none is sought. Grain as look_alikes.
 create temp table look_alikes as
 select
-    cast(null as ubigint) as line,
-    cast(null as varchar) as transaction_ref,
-    cast(null as bigint) as first_import_no,
-    cast(null as bigint) as first_line,
-    cast(null as timestamp) as received_at,
-    cast(null as boolean) as is_by_date
+    cast(null as ubigint) as line, cast(null as varchar) as transaction_ref,
+    cast(null as bigint) as first_import_no, cast(null as bigint) as first_line,
+    cast(null as timestamp) as received_at, cast(null as boolean) as is_by_date
 where 1 = 0;
 
 -- name: alike
@@ -504,8 +493,7 @@ from look_alikes;
 -- Appends a finding for every row that merely came again, about its field $reference.
 insert into staged_findings
 select
-    staged_duplicates.line, staged_duplicates.transaction_ref, $reference,
-    $code, $level, $message
+    staged_duplicates.line, staged_duplicates.transaction_ref, $reference, $code, $level, $message
 from staged_duplicates
 where not staged_duplicates.is_conflict;
 

@@ -4,8 +4,7 @@
 -- Makes staged_payers, which `kernel/store/interning.py` reads. Grain: one row per pair of tokens, or more.
 create temp table staged_payers as
 select
-    cast($institution_id as uuid) as institution_id,
-    staged_tokens.cardholder_token,
+    cast($institution_id as uuid) as institution_id, staged_tokens.cardholder_token,
     staged_tokens.instrument_token
 from staged_tokens;
 
@@ -63,15 +62,9 @@ inner join identifiers using (merchant_identifier_type, merchant_identifier);
 -- one row per staged row.
 create temp view staged_refs as
 select
-    staged.line,
-    payer_numbers.institution_id,
-    staged.transaction_ref,
-    payer_numbers.cardholder_no,
-    payer_numbers.instrument_no,
-    identifier_numbers.identifier_no,
-    staged.merchant_id,
-    staged.amount,
-    staged.transacted_at
+    staged.line, payer_numbers.institution_id, staged.transaction_ref, payer_numbers.cardholder_no,
+    payer_numbers.instrument_no, identifier_numbers.identifier_no, staged.merchant_id,
+    staged.amount, staged.transacted_at
 from staged
 inner join payer_numbers on payer_numbers.payer = staged.payer
 left join identifier_numbers on identifier_numbers.identifier = staged.identifier;
@@ -87,16 +80,9 @@ left join identifier_numbers on identifier_numbers.identifier = staged.identifie
 -- one row per staged row.
 create temp view staged_refunds as
 select
-    staged.line,
-    staged.transaction_ref as refund_ref,
-    staged.hash_of_text as ref_hash,
-    staged.kind,
-    staged.original_transaction_ref,
-    payer_numbers.cardholder_no,
-    payer_numbers.instrument_no,
-    identifier_numbers.identifier_no,
-    staged.merchant_id,
-    staged.amount,
+    staged.line, staged.transaction_ref as refund_ref, staged.hash_of_text as ref_hash, staged.kind,
+    staged.original_transaction_ref, payer_numbers.cardholder_no, payer_numbers.instrument_no,
+    identifier_numbers.identifier_no, staged.merchant_id, staged.amount,
     staged.transacted_at as refunded_at
 from staged
 left join payer_numbers on payer_numbers.payer = staged.payer
@@ -111,15 +97,9 @@ left join identifier_numbers on identifier_numbers.identifier = staged.identifie
 -- Grain: one row per staged row.
 create temp view staged_credits as
 select
-    staged.line,
-    staged.transaction_ref as credit_ref,
-    staged.hash_of_text as ref_hash,
-    staged.redemption_id,
-    staged.redeemed_ref as transaction_ref,
-    staged.status,
-    staged.failure_code,
-    staged.amount,
-    staged.transacted_at as credited_at
+    staged.line, staged.transaction_ref as credit_ref, staged.hash_of_text as ref_hash,
+    staged.redemption_id, staged.redeemed_ref as transaction_ref, staged.status,
+    staged.failure_code, staged.amount, staged.transacted_at as credited_at
 from staged;
 
 -- name: few_refs
@@ -131,8 +111,7 @@ create temp table staged_refs as
 select
     frame.line, cast($institution_id as uuid) as institution_id, frame.transaction_ref,
     frame.cardholder_no, frame.instrument_no, frame.identifier_no,
-    cast(frame.merchant_id as uuid) as merchant_id,
-    cast(frame.amount as decimal(18, 4)) as amount,
+    cast(frame.merchant_id as uuid) as merchant_id, cast(frame.amount as decimal(18, 4)) as amount,
     cast(frame.transacted_at as timestamp) as transacted_at
 from frame;
 

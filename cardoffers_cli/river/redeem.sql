@@ -167,14 +167,8 @@ order by ledger_entries.currency;
 -- row per purchase.
 create temp table redeemed_purchases as
 select
-    frame.purchase_no,
-    cast(frame.institution_id as uuid) as institution_id,
-    frame.transaction_ref,
-    frame.cardholder_no,
-    frame.offer_no,
-    frame.version_no,
-    frame.purchase_amount,
-    frame.purchased_at
+    frame.purchase_no, cast(frame.institution_id as uuid) as institution_id, frame.transaction_ref,
+    frame.cardholder_no, frame.offer_no, frame.version_no, frame.purchase_amount, frame.purchased_at
 from frame;
 
 -- name: fetched_decisions

@@ -68,9 +68,8 @@ where 1 = 0;
 -- Makes undecided of all that waits, be its merchant known or not. Grain: one row per purchase.
 create temp view undecided as
 select
-    waiting_purchases.purchase_no, waiting_purchases.cardholder_no,
-    waiting_purchases.identifier_no, waiting_purchases.merchant_id,
-    waiting_purchases.amount, waiting_purchases.transacted_at
+    waiting_purchases.purchase_no, waiting_purchases.cardholder_no, waiting_purchases.identifier_no,
+    waiting_purchases.merchant_id, waiting_purchases.amount, waiting_purchases.transacted_at
 from waiting_purchases;
 
 -- name: leave

@@ -5,24 +5,16 @@
 -- (rules.md#settlement). Grain: one row per entry or adjustment.
 create temp table due as
 select
-    ledger_entries.redemption_no,
-    ledger_entries.institution_id,
-    ledger_entries.currency,
-    false as is_adjustment,
-    ledger_entries.merchant_funded_amount,
-    ledger_entries.commission_amount,
+    ledger_entries.redemption_no, ledger_entries.institution_id, ledger_entries.currency,
+    false as is_adjustment, ledger_entries.merchant_funded_amount, ledger_entries.commission_amount,
     ledger_entries.institution_payout_amount
 from ledger_entries
 where ledger_entries.status = 'pending'
     and ledger_entries.settles_at <= $now
 union all
 select
-    adjustments.redemption_no,
-    adjustments.institution_id,
-    adjustments.currency,
-    true,
-    adjustments.merchant_funded_amount,
-    adjustments.commission_amount,
+    adjustments.redemption_no, adjustments.institution_id, adjustments.currency, true,
+    adjustments.merchant_funded_amount, adjustments.commission_amount,
     adjustments.institution_payout_amount
 from adjustments
 where adjustments.settlement_no is null
@@ -116,16 +108,10 @@ where settlements.run_no = $run_no
 -- name: made
 -- The settlements of this run. Grain: one row per settlement.
 select
-    settlements.settlement_id,
-    settlements.institution_id,
-    institutions.slug as institution,
-    settlements.currency,
-    settlements.entries,
-    settlements.adjustments,
-    settlements.merchant_funded_amount,
-    settlements.commission_amount,
-    settlements.institution_payout_amount,
-    settlements.settled_at
+    settlements.settlement_id, settlements.institution_id, institutions.slug as institution,
+    settlements.currency, settlements.entries, settlements.adjustments,
+    settlements.merchant_funded_amount, settlements.commission_amount,
+    settlements.institution_payout_amount, settlements.settled_at
 from settlements
 inner join institutions on institutions.institution_id = settlements.institution_id
 where settlements.run_no = $run_no

@@ -9,18 +9,10 @@
 -- Grain: one row per accepted transaction event.
 create or replace view purchases as
 select
-    recent_purchases.purchase_no,
-    recent_purchases.institution_id,
-    recent_purchases.transaction_ref,
-    recent_purchases.cardholder_no,
-    recent_purchases.instrument_no,
-    recent_purchases.identifier_no,
-    recent_purchases.merchant_id,
-    recent_purchases.amount,
-    recent_purchases.currency,
-    recent_purchases.transacted_at,
-    recent_purchases.received_at,
-    recent_purchases.import_no,
+    recent_purchases.purchase_no, recent_purchases.institution_id, recent_purchases.transaction_ref,
+    recent_purchases.cardholder_no, recent_purchases.instrument_no, recent_purchases.identifier_no,
+    recent_purchases.merchant_id, recent_purchases.amount, recent_purchases.currency,
+    recent_purchases.transacted_at, recent_purchases.received_at, recent_purchases.import_no,
     recent_purchases.line
 from recent_purchases;
 
@@ -28,21 +20,16 @@ from recent_purchases;
 -- Grain: one row per purchase that carried any of the optional fields.
 create or replace view purchase_details as
 select
-    recent_purchase_details.purchase_no,
-    recent_purchase_details.institution_id,
-    recent_purchase_details.instrument_type,
-    recent_purchase_details.mcc,
-    recent_purchase_details.merchant_descriptor,
-    recent_purchase_details.network
+    recent_purchase_details.purchase_no, recent_purchase_details.institution_id,
+    recent_purchase_details.instrument_type, recent_purchase_details.mcc,
+    recent_purchase_details.merchant_descriptor, recent_purchase_details.network
 from recent_purchase_details;
 
 -- name: decisions
 -- Grain: one row per purchase and run that decided it; the newest counts.
 create or replace view decisions as
 select
-    recent_decisions.purchase_no,
-    recent_decisions.run_no,
-    recent_decisions.outcome,
+    recent_decisions.purchase_no, recent_decisions.run_no, recent_decisions.outcome,
     recent_decisions.merchant_no
 from recent_decisions;
 
@@ -50,9 +37,7 @@ from recent_decisions;
 -- Grain: one row per decided purchase and offer of its merchant that its cardholder had a link to.
 create or replace view outcomes as
 select
-    recent_outcomes.purchase_no,
-    recent_outcomes.offer_no,
-    recent_outcomes.run_no,
+    recent_outcomes.purchase_no, recent_outcomes.offer_no, recent_outcomes.run_no,
     recent_outcomes.outcome
 from recent_outcomes;
 
@@ -62,25 +47,12 @@ from recent_outcomes;
 -- Grain: one row per purchase.
 create or replace view identified_purchases as
 select
-    purchases.purchase_no,
-    purchases.institution_id,
-    purchases.transaction_ref,
-    purchases.cardholder_no,
-    purchases.instrument_no,
-    purchases.identifier_no,
-    purchases.merchant_id as sent_merchant_id,
-    purchases.amount,
-    purchases.currency,
-    purchases.transacted_at,
-    purchases.received_at,
-    purchases.import_no,
-    purchases.line,
-    identifiers.merchant_identifier_type,
-    identifiers.merchant_identifier,
-    merchants.merchant_id,
-    merchants.merchant_no,
-    merchants.name as merchant_name,
-    merchants.category
+    purchases.purchase_no, purchases.institution_id, purchases.transaction_ref,
+    purchases.cardholder_no, purchases.instrument_no, purchases.identifier_no,
+    purchases.merchant_id as sent_merchant_id, purchases.amount, purchases.currency,
+    purchases.transacted_at, purchases.received_at, purchases.import_no, purchases.line,
+    identifiers.merchant_identifier_type, identifiers.merchant_identifier, merchants.merchant_id,
+    merchants.merchant_no, merchants.name as merchant_name, merchants.category
 from purchases
 left join identifiers on identifiers.identifier_no = purchases.identifier_no
 left join merchants as named on named.merchant_id = purchases.merchant_id
@@ -103,25 +75,16 @@ select
 -- did not know (rules.md#standing-decisions). Grain: one row per purchase.
 create or replace view waiting_purchases as
 select
-    purchases.purchase_no,
-    purchases.institution_id,
-    purchases.cardholder_no,
-    purchases.identifier_no,
-    purchases.merchant_id,
-    purchases.amount,
-    purchases.currency,
+    purchases.purchase_no, purchases.institution_id, purchases.cardholder_no,
+    purchases.identifier_no, purchases.merchant_id, purchases.amount, purchases.currency,
     purchases.transacted_at
 from purchases
 where purchases.purchase_no > (select max(match_watermark.purchase_no) from match_watermark)
 union all
 select
-    unresolved_purchases.purchase_no,
-    unresolved_purchases.institution_id,
-    unresolved_purchases.cardholder_no,
-    unresolved_purchases.identifier_no,
-    unresolved_purchases.merchant_id,
-    unresolved_purchases.amount,
-    unresolved_purchases.currency,
+    unresolved_purchases.purchase_no, unresolved_purchases.institution_id,
+    unresolved_purchases.cardholder_no, unresolved_purchases.identifier_no,
+    unresolved_purchases.merchant_id, unresolved_purchases.amount, unresolved_purchases.currency,
     unresolved_purchases.transacted_at
 from unresolved_purchases;
 
@@ -368,8 +331,7 @@ with parts as (
     from links
     where links.run_no > counted_run_no()
     union all
-    select
-        entries.institution_id, entries.offer_no, 0, entries.sign, entries.merchant_funded_amount
+    select entries.institution_id, entries.offer_no, 0, entries.sign, entries.merchant_funded_amount
     from uncounted_entries as entries
     where entries.status <> 'reversed'
 )
@@ -385,18 +347,10 @@ group by parts.institution_id, parts.offer_no;
 -- as old, and of the same cardholder and offer, which an audit holds. Grain: one row per redemption.
 create or replace view redemption_entries as
 select
-    redemptions.*,
-    ledger_entries.entry_id,
-    ledger_entries.merchant_id,
-    ledger_entries.currency,
-    ledger_entries.merchant_funded_amount,
-    ledger_entries.commission_amount,
-    ledger_entries.institution_payout_amount,
-    ledger_entries.status,
-    ledger_entries.settles_at,
-    ledger_entries.settled_at,
-    ledger_entries.reversed_at,
-    ledger_entries.reversal_reason,
+    redemptions.*, ledger_entries.entry_id, ledger_entries.merchant_id, ledger_entries.currency,
+    ledger_entries.merchant_funded_amount, ledger_entries.commission_amount,
+    ledger_entries.institution_payout_amount, ledger_entries.status, ledger_entries.settles_at,
+    ledger_entries.settled_at, ledger_entries.reversed_at, ledger_entries.reversal_reason,
     ledger_entries.settlement_no
 from redemptions
 inner join ledger_entries using (redemption_no, institution_id);
@@ -408,12 +362,8 @@ inner join ledger_entries using (redemption_no, institution_id);
 -- Grain: one row per redemption.
 create or replace view redemption_facts as
 select
-    redemption_entries.*,
-    institutions.slug as institution,
-    institutions.languages,
-    offers.offer_id,
-    merchants.name as merchant_name,
-    settlements.settlement_id,
+    redemption_entries.*, institutions.slug as institution, institutions.languages, offers.offer_id,
+    merchants.name as merchant_name, settlements.settlement_id,
     settlements.run_no as settled_by_run_no
 from redemption_entries
 inner join institutions on institutions.institution_id = redemption_entries.institution_id

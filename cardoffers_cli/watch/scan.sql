@@ -300,8 +300,7 @@ order by compared.judged_no, compared.name;
 -- name: wholly_known
 -- The imports of some in which every row that could be read was known already. Grain: one row per
 -- import.
-select
-    import_no, file_name, cast(imported_at as date) as about_on, received, duplicates, conflicts
+select import_no, file_name, cast(imported_at as date) as about_on, received, duplicates, conflicts
 from imports
 where institution_id = $institution_id
     and import_no in (select unnest(cast($import_nos as bigint[])))

@@ -35,9 +35,7 @@ from final;
 insert into instruments (instrument_no, cardholder_no, institution_id, instrument_token)
 with carried as (
     select distinct
-        cardholders.cardholder_no,
-        staged_payers.institution_id,
-        staged_payers.instrument_token
+        cardholders.cardholder_no, staged_payers.institution_id, staged_payers.instrument_token
     from staged_payers
     inner join cardholders using (institution_id, cardholder_token)
     where staged_payers.instrument_token is not null
@@ -76,8 +74,7 @@ from final;
 insert into identifiers (identifier_no, merchant_identifier_type, merchant_identifier)
 with unknown as (
     select distinct
-        staged_identifiers.merchant_identifier_type,
-        staged_identifiers.merchant_identifier
+        staged_identifiers.merchant_identifier_type, staged_identifiers.merchant_identifier
     from staged_identifiers
     anti join identifiers using (merchant_identifier_type, merchant_identifier)
 ),
@@ -122,8 +119,7 @@ where instruments.institution_id = $institution_id
 -- The numbers of merchant identifiers, among them those of these types. Grain: one row per
 -- identifier.
 select
-    identifiers.merchant_identifier_type, identifiers.merchant_identifier,
-    identifiers.identifier_no
+    identifiers.merchant_identifier_type, identifiers.merchant_identifier, identifiers.identifier_no
 from identifiers
 where identifiers.merchant_identifier in (select unnest(cast($merchant_identifiers as varchar[])))
     and identifiers.merchant_identifier_type in (

@@ -69,7 +69,6 @@ order by posted.entry_no;
 -- reads: posted(entry_no, account, party_id, item, currency, amount)
 -- Writes journal_lines.
 insert into journal_lines (entry_no, account, party_id, item, currency, amount)
-select
-    posted.entry_no, posted.account, posted.party_id, posted.item, posted.currency, posted.amount
+select posted.entry_no, posted.account, posted.party_id, posted.item, posted.currency, posted.amount
 from posted
 order by all;

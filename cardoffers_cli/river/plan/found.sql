@@ -50,14 +50,9 @@ cross join this_run;
 -- The purchases that redeem an offer, with what their redemptions are made from: of all purchases
 -- only these leave the engine. Grain: one row per purchase.
 select
-    redeemed.purchase_no,
-    purchases.institution_id,
-    purchases.transaction_ref,
-    redeemed.cardholder_no,
-    redeemed.offer_no,
-    ranked_terms.version_no,
-    purchases.amount as purchase_amount,
-    purchases.transacted_at as purchased_at
+    redeemed.purchase_no, purchases.institution_id, purchases.transaction_ref,
+    redeemed.cardholder_no, redeemed.offer_no, ranked_terms.version_no,
+    purchases.amount as purchase_amount, purchases.transacted_at as purchased_at
 from redeemed
 inner join purchases on purchases.purchase_no = redeemed.purchase_no
 inner join ranked_terms on ranked_terms.preference_no = redeemed.preference_no;
