@@ -124,7 +124,8 @@ READING = frozenset(
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
         *("schema", "pack build", "statement preview", "statement list"),
-        *("approve list", "approve show", "privacy holds", "retention show"),
+        *("approve list", "approve show", "approve document", "approver list"),
+        *("privacy holds", "retention show"),
         *("statement show", "statement export", "statement verify", "invoice list"),
         *("invoice show", "invoice export", "invoice verify"),
     }
