@@ -30,18 +30,6 @@ StateFilter = Annotated[
     Literal["waiting", "linked", "refused", "dismissed"] | None, option("Only in this state.")
 ]
 
-_MEANINGS = {
-    "reversed": "took the cashback of their purchase back",
-    "kept": "left enough for the offer: nothing moved",
-    "already_reversed": "of a redemption that was reversed before",
-    "outside_clawback_window": "came too long after the settlement",
-    "not_redeemed": "of a purchase that earned nothing",
-    "not_matched_yet": "of a purchase that will be matched by what is left",
-    "refused": "not linked, for ever: `cardoffers refund list --state refused`",
-    "waiting": "wait for their purchase, or for a person",
-    "considered": "in all",
-}
-
 
 @app.command()
 def apply(ctx: typer.Context, *, dry_run: options.DryRun = False) -> None:
@@ -195,7 +183,9 @@ def dismiss(
 
 def applied(result: Mapping[str, Any]) -> Iterator[Block]:
     """Say what an application of refunds came to, and what it took back."""
-    yield from outcomes(result, "found", "refunds", _MEANINGS, "Taken back")
+    from cardoffers_cli.refunds.texts import TEXTS
+
+    yield from outcomes(result, "found", "refunds", TEXTS["counts"], "Taken back")
     if result["dry_run"]:
         yield Text(["Nothing was written (--dry-run)."])
 

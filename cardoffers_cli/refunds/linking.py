@@ -19,6 +19,7 @@ from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.refunds.apply import find_open, refusals, settle_claims
 from cardoffers_cli.refunds.questions import NamedRefund, dismiss, find_refund, list_refunds
+from cardoffers_cli.refunds.texts import TEXTS
 from cardoffers_cli.river.counts import keep_counts
 from cardoffers_cli.river.handles import Claims
 
@@ -32,16 +33,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
 
-MESSAGES = {
-    "refund_not_found": "There is no refund with this reference.",
-    "refund_not_waiting": "The refund does not wait: it was linked, refused or dismissed before.",
-    "refund_named_twice": "The refund is named more than once.",
-    "purchase_not_received": "There is no purchase with this reference.",
-    "refund_of_other_cardholder": "The purchase is of another cardholder.",
-    "refund_before_purchase": "The refund is earlier than the purchase.",
-    "refund_exceeds_purchase": "The refund is more than what is left of the purchase.",
-    "reversal_too_early": "The redemption was made or settled after the clock of this run.",
-}
+MESSAGES = TEXTS["messages"]
 """Why a refund cannot be linked, by code."""
 
 

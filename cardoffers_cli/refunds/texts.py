@@ -6,6 +6,8 @@ Both name the purchase and the refund with their amounts, the rule, and what mov
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.words.money import money_text
@@ -18,19 +20,7 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-_OUTCOMES = {
-    "reversed": "{rule}, so {payout} of cashback was taken back",
-    "kept": "the offer asks for no more than {least}, so nothing moved",
-    "already_reversed": "the cashback had been taken back before, so nothing moved",
-    "outside_clawback_window": "the cashback had been settled too long before, so nothing moved",
-    "not_redeemed": "the purchase earned nothing, so nothing moved",
-    "not_matched_yet": "the purchase is matched by what is left of it",
-    "refund_exceeds_purchase": "it is more than what is left, so it was refused",
-    "refund_of_other_cardholder": "it is of another cardholder, so it was refused",
-    "refund_before_purchase": "it is earlier than the purchase, so it was refused",
-    "purchase_not_received": "that purchase was not received, so it waits",
-}
-"""What became of a refund, by its outcome."""
+TEXTS = tomllib.loads(files(__package__).joinpath("texts.toml").read_text("utf-8"))
 
 
 def refund_sentence(refund: Row) -> str:
@@ -49,7 +39,7 @@ def refund_sentence(refund: Row) -> str:
         )
     least = _money(refund["min_spend"], currency)
     rule = f"that is less than the {least} of the offer"
-    outcome = _OUTCOMES[refund["outcome"]].format(
+    outcome = TEXTS["outcomes"][refund["outcome"]].format(
         rule="nothing is left of the purchase" if refund["net_after"] == 0 else rule,
         payout=_money(refund["institution_payout_amount"], currency),
         least=least,

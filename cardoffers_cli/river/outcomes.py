@@ -8,6 +8,8 @@ was never reached.
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,34 +29,11 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
-NEAREST = (
-    "redeemed",
-    "outranked",
-    "redemption_limit_reached",
-    "budget_exhausted",
-    "below_min_spend",
-    "refunded",
-    "offer_expired",
-    "offer_not_started",
-    "enrolled_after_purchase",
-    "not_enrolled",
-    "merchant_unresolved",
-)
+_TABLES = tomllib.loads(files(__package__).joinpath("outcomes.toml").read_text("utf-8"))
+NEAREST = tuple(_TABLES["nearest"])
 """The outcomes of a purchase with an offer, from won over just missed to far off."""
 
-IN_BRIEF = {
-    "redemption_limit_reached": "limit reached",
-    "budget_exhausted": "budget spent",
-    "below_min_spend": "below minimum",
-    "offer_expired": "offer ended",
-    "offer_not_started": "offer not begun",
-    "enrolled_after_purchase": "added later",
-    "not_enrolled": "not added",
-    "no_offer": "no offer",
-    "merchant_unresolved": "unknown merchant",
-    "not_matched_yet": "to be matched",
-    "refunded": "goods went back",
-}
+IN_BRIEF: Mapping[str, str] = _TABLES["brief"]
 """What people read in a list in the place of a reason; others are read as they are."""
 
 _FITTED = frozenset(NEAREST[:4])
@@ -216,17 +195,7 @@ _CHECKS: dict[str, Callable[[Row], tuple[bool | None, Any, Any, str]]] = {
 }
 """The checks by name, in their order (rules.md#eligibility)."""
 
-CHECK_OF = {
-    "enrolled_after_purchase": "enrolled",
-    "not_enrolled": "enrolled",
-    "offer_not_started": "started",
-    "offer_expired": "not_expired",
-    "below_min_spend": "min_spend",
-    "refunded": "min_spend",
-    "budget_exhausted": "budget",
-    "redemption_limit_reached": "uses",
-    "outranked": "best_offer",
-}
+CHECK_OF: Mapping[str, str] = _TABLES["check"]
 """Which check decided an outcome."""
 
 

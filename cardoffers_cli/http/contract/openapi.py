@@ -1,8 +1,8 @@
 """The contract described as OpenAPI 3.1, made of `ROUTES` and of what the handlers read.
 
 To describe a new endpoint, add its table to `openapi.toml`, and the shapes of its bodies to
-`schemas.py`. What every endpoint with a key, a body or a query may be refused for is added here by
-itself.
+`schemas.py` or `schemas.toml`. What every endpoint with a key, a body or a query may be refused for
+is added here by itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cardoffers_cli.http.contract.schemas import (
 )
 from cardoffers_cli.kernel.words.events import EVENTS
 from cardoffers_cli.kernel.words.json_text import dumps
-from cardoffers_cli.kernel.words.signing import TIMESTAMP, V1, V2
+from cardoffers_cli.kernel.words.signing import V2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,38 +63,12 @@ OPERATIONS = {
     for name, table in _TABLES["operations"].items()
 }
 
-_SIGNATURE = "^sha256=[0-9a-f]{64}$"
 _SENT = (
     "POSTed to the webhook URL of the institution, signed with its signing secret. Verify"
     f" {V2}, the HMAC-SHA256 of the timestamp, a dot and the raw body, and refuse a timestamp"
     " older than 5 minutes. The same bytes are sent on every attempt; an event may come more"
     " than once, and is told by its"
 )
-_WEBHOOK = {
-    "security": [],
-    "parameters": [
-        {
-            "name": name,
-            "in": "header",
-            "required": True,
-            "description": says,
-            "schema": {"type": "string", "pattern": pattern},
-        }
-        for name, says, pattern in (
-            (V1, "sha256= and the HMAC-SHA256 of the raw body.", _SIGNATURE),
-            (TIMESTAMP, "Unix time in seconds, of this attempt.", "^[0-9]+$"),
-            (V2, "sha256= and the HMAC-SHA256 of `<timestamp>.<raw body>`.", _SIGNATURE),
-        )
-    ],
-    "responses": {
-        "2XX": {"description": "Received; it is not sent again. The body is not looked at."},
-        "default": {
-            "description": "Anything else, a redirect, or no answer within 15 seconds: tried again"
-            " up to 8 times, within about two hours."
-        },
-    },
-}
-
 _ALWAYS = (
     "method_not_allowed",
     "body_too_large",
@@ -133,30 +107,14 @@ def document() -> Mapping[str, Any]:
         paths[route.template][route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.1",
-        "info": {
-            "title": "Card-linked offers",
-            "version": __version__,
-            "description": "Amounts are exact decimals, times are ISO 8601 in UTC.",
-        },
+        "info": {**_TABLES["info"], "version": __version__},
         "servers": [{"url": "/"}],
         "paths": paths,
         "webhooks": {kind.name: {"post": _webhook(kind)} for kind in EVENTS.values()},
         "components": {
-            "schemas": {
-                **SCHEMAS,
-                "Description": {"type": "object"},
-                "Page": {"type": "string"},
-                "Health": {"type": "object", "properties": {"status": {"const": "ok"}}},
-                "Readiness": {"type": "object", "properties": {"status": {"const": "ready"}}},
-            },
+            "schemas": SCHEMAS,
             "headers": _TABLES["headers"],
-            "securitySchemes": {
-                "apiKey": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "An institution's API key: `co_live_` and what follows.",
-                }
-            },
+            "securitySchemes": _TABLES["securitySchemes"],
         },
     }
 
@@ -167,7 +125,7 @@ def _webhook(kind: EventKind) -> Mapping[str, Any]:
         "summary": kind.summary,
         "description": kind.description.replace("{sent}", _SENT),
         "operationId": kind.name.replace(".", "_"),
-        **_WEBHOOK,
+        **_TABLES["webhook"],
         "requestBody": {"required": True, "content": content},
     }
 

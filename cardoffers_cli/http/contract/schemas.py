@@ -1,15 +1,18 @@
 """Schemas: the shapes of bodies as JSON Schema, made of the constants that the rules use.
 
 What is answered from the store has the members of its record: their types, which of them may be
-null or left out, and what they mean. `openapi.py` refers to schemas by name. Objects stay open:
-fields may be added to answers, and fields of a request that nobody knows are ignored.
+null or left out, and what they mean; what no rule has a part in stands in `schemas.toml`.
+`openapi.py` refers to schemas by name. Objects stay open: fields may be added to answers, and
+fields of a request that nobody knows are ignored.
 """
 
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from importlib.resources import files
 from typing import Any
 
 from cardoffers_cli.http.contract.offers import ADD
@@ -210,15 +213,6 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
     "Absent": {"enum": ["", None], "description": "As if the field were not sent."},
     "TransactionEvent": _EVENT,
-    "TransactionReceipt": _object(
-        {
-            "transaction_id": _ID,
-            "transaction_ref": _TEXT,
-            "status": _words(("accepted", "duplicate")),
-            "conflict": _says("A duplicate whose content differs from the first one.", _FLAG),
-            "received_at": _says("When the first one was received.", _MOMENT),
-        }
-    ),
     "TransactionBatch": _object(
         {
             "transactions": _list(
@@ -231,27 +225,6 @@ SCHEMAS: Mapping[str, Schema] = {
                 maxItems=MOST_ITEMS,
             )
         }
-    ),
-    "BatchReceipt": _object(
-        {
-            "received": _COUNT,
-            "accepted": _COUNT,
-            "duplicates": _COUNT,
-            "invalid": _list(
-                _object(
-                    {
-                        "index": _COUNT,
-                        "transaction_ref": _or_null(_TEXT),
-                        "code": _TEXT,
-                        "errors": _list(ref("Error"), minItems=1),
-                    }
-                )
-            ),
-            "duplicate_items": _list(
-                _object({"index": _COUNT, "transaction_ref": _TEXT, "conflict": _FLAG})
-            ),
-        },
-        description="received = accepted + duplicates + the length of invalid.",
     ),
     "Simulation": _object({"simulated": {"const": True}, **_SIMULATED["properties"]}),
     "Offer": _of(FeedOffer, reason=_words([*WEIGHTS, PROGRAM_ORDER])),
@@ -276,25 +249,7 @@ SCHEMAS: Mapping[str, Schema] = {
         }
     ),
     **{kind.schema: _event(kind) for kind in EVENTS.values()},
-    "Error": _object(
-        {
-            "pointer": _says("A JSON pointer into the body, or /query/ and a parameter.", _TEXT),
-            "code": _TEXT,
-            "detail": _TEXT,
-        }
-    ),
-    "Problem": _object(
-        {
-            "type": {"type": "string", "format": "uri"},
-            "title": _TEXT,
-            "status": {"type": "integer"},
-            "detail": _TEXT,
-            "code": _says("Stable: programs may rely on it.", _TEXT),
-            "request_id": _ID,
-        },
-        {"errors": _list(ref("Error"))},
-        description="Problem details (RFC 9457). No value of the request is repeated in them.",
-    ),
+    **tomllib.loads(files(__package__).joinpath("schemas.toml").read_text("utf-8")),
 }
 
 CARDHOLDER: str = TOKEN_SCHEMA["examples"][0]
