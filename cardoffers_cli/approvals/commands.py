@@ -13,7 +13,9 @@ from cardoffers_cli.kernel.cli import options, show
 from cardoffers_cli.kernel.cli.commands import group, own_output
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import argument, option
+from cardoffers_cli.kernel.cli.questions import question
 from cardoffers_cli.kernel.cli.show import Sheet
+from cardoffers_cli.kernel.store.approvers import Approver
 from cardoffers_cli.kernel.words.approvals import ACTIONS
 from cardoffers_cli.kernel.words.errors import UsageError
 
@@ -198,19 +200,14 @@ def add_approver(
     CommandContext.of(ctx).show(added)
 
 
-@approvers.command("list")
-def list_approvers(
-    ctx: typer.Context,
-    *,
-    every: Annotated[bool, option("Those who were removed too.", "--all")] = False,
-) -> None:
-    """List who may sign, for which institution and up to which amount."""
-    from cardoffers_cli.approvals import work as approvals
-    from cardoffers_cli.kernel.store.approvers import Approver
-
-    context = CommandContext.of(ctx)
-    rows = approvals.list_approvers(context.job, removed=every)
-    context.show(rows, Sheet.of(Approver, "approvers", rows))
+question(
+    *(approvers, "list", "kernel/store/approval_requests:approvers", Approver),
+    asks="removed",
+    says="List who may sign, for which institution and up to which amount.",
+    sheet="approvers",
+    data=False,
+    removed=(Annotated[bool, option("Those who were removed too.", "--all")], False),
+)
 
 
 @approvers.command("remove")

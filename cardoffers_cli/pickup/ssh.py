@@ -16,6 +16,7 @@ import re
 import stat
 import struct
 import tempfile
+import tomllib
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,29 +40,7 @@ _PORT = 22
 _ALIAS = "pinned"  # as ssh_options.txt calls it
 _OTHERS = 0o077
 _OPTIONS = files(__package__).joinpath("ssh_options.txt").read_text("ascii").splitlines()
-_FAILURES = (
-    (
-        re.compile(
-            r"host key verification failed|no .*host key is known|no matching host key",
-            re.IGNORECASE,
-        ),
-        "host_key_changed",
-        "The server does not have the pinned key: it is another server, or has a new key",
-        "Ask its operator for the key, by another way than the network; then set host_key.",
-    ),
-    (
-        re.compile(r"permission denied|too many authentication", re.IGNORECASE),
-        "login_refused",
-        "The server does not let the key of key_file in",
-        "Ask its operator to add the public key, and see that key_file has no passphrase.",
-    ),
-    (
-        re.compile(r"subsystem request failed", re.IGNORECASE),
-        "sftp_missing",
-        "The server lets in, but offers no SFTP",
-        "Ask its operator for SFTP.",
-    ),
-)
+_FAILURES = tomllib.loads(files(__package__).joinpath("ssh_failures.toml").read_text("ascii"))
 
 
 @contextmanager
@@ -114,9 +93,9 @@ def _literal(path: Path) -> str:
 
 
 def _failure(output: str) -> NetworkFailure:
-    for form, code, message, hint in _FAILURES:
-        if form.search(output):
-            return NetworkFailure(f"{message}.", code=code, hint=hint)
+    for code, failure in _FAILURES.items():
+        if re.search(failure["says"], output, re.IGNORECASE):
+            return NetworkFailure(failure["message"], code=code, hint=failure["hint"])
     return NetworkFailure(
         "The server cannot be reached, or closed the connection.",
         code="pickup_unreachable",

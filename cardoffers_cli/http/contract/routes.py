@@ -49,29 +49,13 @@ ROUTES = (
     Route("POST", f"{API}/transactions/simulate", "transactions", "events:simulate"),
     FEED,
     Route("POST", f"{API}/offers/{{id}}/add", "offers", "offers:add"),
-    Route(
-        "GET",
-        f"{API}/reporting/redemptions",
-        "reporting",
-        "reports:redemptions",
-        is_read=True,
-        is_limited=True,
-    ),
-    Route(
-        "GET",
-        f"{API}/reporting/settlements",
-        "reporting",
-        "reports:settlements",
-        is_read=True,
-        is_limited=True,
-    ),
-    Route(
-        "GET",
-        f"{API}/reporting/funnel",
-        "reporting",
-        "reports:funnel",
-        is_read=True,
-        is_limited=True,
+    *(
+        Route(
+            *("GET", f"{API}/reporting/{name}", "reporting", f"reports:{name}"),
+            is_read=True,
+            is_limited=True,
+        )
+        for name in ("redemptions", "settlements", "funnel")
     ),
     Route("GET", "/openapi.json", None, "openapi:describe"),
     Route("GET", "/docs", None, "docs:show"),
