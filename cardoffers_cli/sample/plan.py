@@ -13,14 +13,13 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
 DEFAULT_END = date(2026, 10, 1)
-PURCHASES_PER_CARDHOLDER = 18
-PURCHASES_PER_REFUND = 50
-MAX_ACTIVE_OFFERS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,38 +45,27 @@ class Plan:
         return self.start or DEFAULT_END - timedelta(days=self.days)
 
     @property
-    def total_links(self) -> int:
-        """The links to make: one for every second purchase, if not said otherwise."""
-        return self.rows // 2 if self.links is None else self.links
-
-    @property
-    def total_refunds(self) -> int:
-        """The refunds to make: one for every fiftieth purchase, if not said otherwise."""
-        return self.rows // PURCHASES_PER_REFUND if self.refunds is None else self.refunds
+    def totals(self) -> tuple[int, int, int]:
+        """The rows, links and refunds: if not said otherwise, one of 2 and of 50 purchases."""
+        links = self.rows // 2 if self.links is None else self.links
+        return self.rows, links, self.rows // 50 if self.refunds is None else self.refunds
 
     def banks(self) -> list[Bank]:
         """List the institutions, the largest first; what they have adds up to the totals."""
-        sizes = range(self.institutions + 1, 1, -1)
-        bounds = [*accumulate(sizes, initial=0)]
-        totals = (self.rows, self.total_links, self.total_refunds)
-        edges = [[total * part // bounds[-1] for total in totals] for part in bounds]
+        bounds = [*accumulate(range(self.institutions + 1, 1, -1), initial=0)]
+        edges = [[total * part // bounds[-1] for total in self.totals] for part in bounds]
         made = []
         for number, (before, after) in enumerate(pairwise(edges)):
             lap, place = divmod(number, len(BANKS))
-            words = BANKS[place]
             rows, links, refunds = (end - start for start, end in zip(before, after, strict=True))
-            made.append(
-                Bank(
-                    number,
-                    rows,
-                    links,
-                    refunds,
-                    slug=words["slug"] + (f"-{lap + 1}" if lap else ""),
-                    name=words["name"] + (f" {lap + 1}" if lap else ""),
-                    plan=words["plan"],
-                    market=MARKETS[words["currency"]],
-                )
-            )
+            words = dict(BANKS[place])
+            market = MARKETS[words.pop("currency")]
+            if lap:
+                words |= {
+                    "slug": f"{words['slug']}-{lap + 1}",
+                    "name": f"{words['name']} {lap + 1}",
+                }
+            made.append(Bank(number, rows, links, refunds, market, **words))
         return made
 
 
@@ -89,28 +77,10 @@ class Bank:
     rows: int
     links: int
     refunds: int
+    market: Market
     slug: str
     name: str
     plan: str
-    market: Market
-
-    @property
-    def cardholders(self) -> int:
-        """How many customers have a card."""
-        return max(4, self.rows // PURCHASES_PER_CARDHOLDER)
-
-
-@dataclass(frozen=True)
-class Category:
-    """A kind of merchant: how often it occurs, what is spent there, what it is called.
-
-    `nouns` are the three words that name such a merchant, by language.
-    """
-
-    name: str
-    share: int
-    typical_cents: int
-    nouns: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,15 +100,9 @@ class Market:
     endings: str
     places: Sequence[str]
 
-    @property
-    def stems(self) -> list[str]:
-        """Every beginning with every ending."""
-        starts, ends = self.beginnings.split(), self.endings.split()
-        return [start + end for end in ends for start in starts]
-
 
 _WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
-CATEGORIES = [Category(**entry) for entry in _WORDS["categories"]]
+CATEGORIES = pl.DataFrame(_WORDS["categories"])
 MARKETS = {entry["currency"]: Market(**entry) for entry in _WORDS["markets"]}
 BANKS: Sequence[Mapping[str, str]] = _WORDS["banks"]
 TITLES: Mapping[str, str] = _WORDS["titles"]

@@ -57,17 +57,19 @@ def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[Sampl
         raise UsageError("--rows must be at least one for each institution.")
     if plan.days < 1 or plan.files < 1:
         raise UsageError("--days and --files must be at least 1.")
-    if not 0 <= plan.total_refunds <= plan.rows:
+    if not 0 <= plan.totals[2] <= plan.rows:
         raise UsageError("--refunds must be from 0 to --rows.")
     if not 0 <= plan.unknown_merchants <= MOST_STRANGERS:
         raise UsageError(f"--unknown-merchants must be from 0 to {MOST_STRANGERS}.")
-    if plan.total_links < 0 or not 0 <= plan.seed < 1 << 64:
+    if plan.totals[1] < 0 or not 0 <= plan.seed < 1 << 64:
         raise UsageError("--links and --seed must not be negative.")
     with TemporaryDirectory(prefix="cardoffers-sample-") as temporary:
         place = Path(temporary) if dry_run else folder
         for file in write_sample(place, plan):
             name = file.path.relative_to(place).as_posix()
-            yield SampleOutput(file=name, rows=file.rows, bytes=file.size_bytes, dry_run=dry_run)
+            yield SampleOutput(
+                file=name, rows=file.rows, bytes=file.path.stat().st_size, dry_run=dry_run
+            )
             if dry_run:
                 file.path.unlink()
 

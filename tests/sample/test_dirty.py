@@ -41,8 +41,8 @@ def dirty(folder: Path, kind: str) -> list[bytes]:
 
 def test_every_code_of_a_row_has_its_fault() -> None:
     field_codes = {code for code, _, _ in FIELD_FAULTS}
-    assert EITHER | CSV_ONLY == field_codes | {code for code, _ in CSV_FAULTS}
-    assert EITHER | JSON_ONLY == field_codes | {code for code, _ in JSON_FAULTS}
+    assert EITHER | CSV_ONLY == field_codes | {code for code, _, _ in CSV_FAULTS}
+    assert EITHER | JSON_ONLY == field_codes | {code for code, _, _ in JSON_FAULTS}
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
@@ -81,10 +81,10 @@ def found(path: Path) -> list[str]:
 
 @pytest.mark.parametrize(("kind", "line_faults"), [("csv", CSV_FAULTS), ("jsonl", JSON_FAULTS)])
 def test_the_reader_finds_each_fault_as_meant_and_nothing_else(
-    tmp_path: Path, kind: str, line_faults: tuple[tuple[str, object], ...]
+    tmp_path: Path, kind: str, line_faults: list[tuple[str, str, str]]
 ) -> None:
     dirty(tmp_path, kind)
-    meant = [code for code, _, _ in FIELD_FAULTS] + [code for code, _ in line_faults]
+    meant = [code for code, _, _ in FIELD_FAULTS] + [code for code, _, _ in line_faults]
     assert meant == found(tmp_path / "transactions" / f"larkmere-dirty.{kind}")
 
 
