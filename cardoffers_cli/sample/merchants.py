@@ -19,18 +19,11 @@ import polars as pl
 from cardoffers_cli.sample.chance import Chance, hexadecimal, looked_up, repeated, uuid
 from cardoffers_cli.sample.plan import CATEGORIES, Market
 
-FEWEST, MOST = 28, 18_000
-PURCHASES_PER_MERCHANT = 200
-MOST_OUTLETS = 6
-STEM_STRIDE = 211  # a prime, so that neighbours in rank are not neighbours in name
-SERIAL_STEP = 397  # keeps the serial of the last merchant within 7 digits
 ZIPF_SCALE, ZIPF_OFFSET = 1 << 24, 4
 
 TRUTH = "merchant_identifier_type merchant_identifier kind merchant_id".split()
 SHARES = {"terminal": 11, "renamed": 2, "aggregator": 2, "new": 5}
 KINDS = tuple(SHARES)
-AGGREGATOR_VISITS = 6  # for one at another unknown identifier
-STRIDE = 7  # shares no factor with the sum of shares, so that kinds are mixed
 STRANGERS_MOST = 9000
 """Identifiers of a sample: a merchant has so many numbers left for its terminals."""
 NAME_LENGTH = 25  # ISO 8583, field 43
@@ -85,12 +78,13 @@ def make_merchants(
     `share` is the market's part of the whole sample, which bounds its number of merchants; rows
     for so many `strangers` come last.
     """
-    count = int(min(max(FEWEST, purchases // PURCHASES_PER_MERCHANT), MOST * share + FEWEST))
+    count = int(min(max(28, purchases // 200), 18_000 * share + 28))
     draw, number = chance.by("merchant_no"), pl.col("merchant_no")
     by_share = CATEGORIES.select(pl.int_range(pl.len()).repeat_by("share")).to_series().explode()
-    outlets = 1 + draw.below("outlets", MOST_OUTLETS)
-    # An id is 4 digits of the acquirer, 7 of the merchant, 4 of the outlet.
-    serial = 1_000_003 + number * SERIAL_STEP + draw.below("serial", SERIAL_STEP)
+    outlets = draw.between("outlets", 1, 6)
+    # an id is 4 digits of the acquirer, 7 of the merchant (the step keeps the last one within
+    # these), 4 of the outlet
+    serial = 1_000_003 + number * 397 + draw.below("serial", 397)
     pix_key = hexadecimal(draw.draw("pix")) if market.currency == "BRL" else pl.lit(None, pl.String)
     table = (
         pl.select(merchant_no=pl.int_range(count + count // 4 + 3 + strangers))
@@ -124,7 +118,8 @@ def name_of(market: Market, turn: int = 0) -> pl.Expr:
     starts = market.beginnings.split()
     stems = [start + end for end in market.endings.split() for start in starts]
     lap, place_in_lap = pl.col("merchant_no") // len(stems), pl.col("merchant_no") % len(stems)
-    stem = looked_up(stems, (place_in_lap * STEM_STRIDE) % len(stems))
+    # by a prime, so that neighbours in rank are not neighbours in name
+    stem = looked_up(stems, (place_in_lap * 211) % len(stems))
     noun = looked_up(nouns, pl.col("category_no") * 3 + (place_in_lap + lap + turn) % 3)
     place = looked_up(market.places, (lap // 3) % len(market.places))
     words = [noun, stem, place] if market.noun_first else [stem, noun, place]
@@ -170,12 +165,12 @@ def _strangers(chance: Chance, market: Market, merchants: Merchants, count: int)
     return (
         pl.select(stranger_no=pl.int_range(count))
         .with_columns(
-            kind=looked_up(kinds, number * STRIDE % len(kinds)),
+            kind=looked_up(kinds, number * 7 % len(kinds)),
             known_no=draw.weighted("merchant", merchants.popularity),
         )
         .with_columns(
             merchant_no=pl.when(kind="new").then(new).when(~is_aggregator).then(known),
-            visits=pl.when(is_aggregator).then(AGGREGATOR_VISITS).otherwise(1),
+            visits=pl.when(is_aggregator).then(6).otherwise(1),
             merchant_identifier=pl.when(is_near).then(near).otherwise(far),
             prefix=pl.when(is_aggregator).then(draw.one_of("prefix", PREFIXES)),
         )

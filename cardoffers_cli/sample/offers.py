@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.sample.purchases import Cardholders
 
 
-COVERED_MERCHANTS = 400  # in a thousand
-MOST_OFFERS = 4
-SHARED_OFFERS = 600
 COMMISSION_RATES = ("0", "0.025", "0.05", "0.05", "0.1", "0.15")
 MISSING_TITLES = {"en": 0, "es": 120, "pt-BR": 350}  # in a thousand
 COLUMNS = (
@@ -37,72 +34,63 @@ COLUMNS = (
     "expires_at segments max_redemptions_per_cardholder paused"
 ).split()
 
-SEEN_BEFORE, FAVOURITES_ADDED, ADDED_AHEAD = 620, 800, 100  # in a thousand
-THINKS_SECONDS = 600
-MOST_SHOWN = 3
-MOST_IDLE_VISITS = 2
 DAY_SECONDS = 86_400
-STRIDES = (7919, 6007)
 
 
 def make_offers(
     chance: Chance, plan: Plan, market: Market, merchants: Merchants, first_no: int
 ) -> pl.DataFrame:
     """Make the offers of a market: the catalogue's columns, `offer_no` and `merchant_no`."""
-    draw = chance.by("offer_no")
-    count = chance.by("merchant_no").between("offers", 1, MOST_OFFERS)
-    covered = chance.by("merchant_no").chosen("covered", COVERED_MERCHANTS)
+    draw, by_merchant = chance.by("offer_no"), chance.by("merchant_no")
+    visits = pl.col("weight") * plan.rows // merchants.popularity[-1]
+    uses = pl.when(draw.chosen("capped", 350)).then(draw.between("uses", 1, 2))
     return (
-        merchants.catalogue.filter(covered)
-        .with_columns(copies=pl.int_ranges(0, count))
+        merchants.catalogue.filter(by_merchant.chosen("covered", 400))
+        .with_columns(copies=pl.int_ranges(0, by_merchant.between("offers", 1, 4)))
         .explode("copies")
         .with_columns(offer_no=first_no + pl.int_range(pl.len()))
-        .with_columns(**_terms(draw, market.price_level), **_window(draw, plan.days))
+        .with_columns(**_window(draw, plan.days), **_terms(draw, market.price_level, visits))
         .with_columns(
             offer_id="of-" + pl.col("offer_no").cast(pl.String).str.zfill(5),
             min_spend=money(pl.col("spend")),
             cashback_amount=money(pl.col("cashback")),
             currency=pl.lit(market.currency),
             commission_rate=draw.one_of("commission", COMMISSION_RATES),
-            budget_amount=money(_budget(draw, merchants.popularity[-1], plan.rows)),
+            budget_amount=money(pl.col("budget")),
             starts_at=moment_of(plan, pl.col("first_day") * DAY_SECONDS),
             expires_at=moment_of(plan, pl.col("last_day") * DAY_SECONDS),
             segments=pl.when(draw.chosen("segmented", 150)).then(draw.one_of("segment", SEGMENTS)),
-            max_redemptions_per_cardholder=pl.when(draw.chosen("capped", 350)).then(
-                draw.between("uses", 1, 2)
-            ),
+            max_redemptions_per_cardholder=uses,
             paused=pl.when(draw.chosen("paused", 30)).then(pl.lit("true")),
             **_titles(draw, market),
         )
     )
 
 
-def _terms(draw: Chance, level: int) -> dict[str, pl.Expr]:
-    """Set the least spend near what is usual, and a twentieth to a fifth of it as cashback."""
-    usual = looked_up(CATEGORIES["typical_cents"], "category_no")
-    steps = usual * draw.between("spend", 30, 110) // 100 // 50 + 1
-    back = steps * draw.between("cashback", 5, 20) // 100 + 1
-    return {"spend": steps * 50 * level // 100, "cashback": back * 50 * level // 100}
-
-
 def _window(draw: Chance, days: int) -> dict[str, pl.Expr]:
     """Start a third of the offers inside the period, and end a third inside it."""
     part = max(1, days * 45 // 100)
-    starts = pl.when(draw.chosen("starts", 330)).then(draw.between("soon", 0, part))
-    ends = pl.when(draw.chosen("ends", 330)).then(days - draw.between("over", 0, part))
+    soon, over = draw.between("soon", 0, part), days - draw.between("over", 0, part)
+    early, late = -draw.between("early", 1, 60), days + draw.between("late", 1, 60)
     return {
-        "first_day": starts.otherwise(-draw.between("early", 1, 60)),
-        "last_day": ends.otherwise(days + draw.between("late", 1, 60)) + 1,
+        "first_day": pl.when(draw.chosen("starts", 330)).then(soon).otherwise(early),
+        "last_day": pl.when(draw.chosen("ends", 330)).then(over).otherwise(late) + 1,
     }
 
 
-def _budget(draw: Chance, total: int, purchases: int) -> pl.Expr:
-    """Let a third run out, a third not, and leave a third without a budget (null)."""
-    visits = pl.col("weight") * purchases // total
+def _terms(draw: Chance, level: int, visits: pl.Expr) -> dict[str, pl.Expr]:
+    """Set the least spend near what is usual, and a twentieth to a fifth of it as cashback.
+
+    A third of the budgets runs out, a third does not, and a third of the offers has none (null).
+    """
+    usual = looked_up(CATEGORIES["typical_cents"], "category_no")
+    steps = usual * draw.between("spend", 30, 110) // 100 // 50 + 1
+    back = steps * draw.between("cashback", 5, 20) // 100 + 1
     few = 1 + visits * draw.between("few", 5, 30) // 1000
-    redemptions = pl.when(draw.chosen("enough", 500)).then(visits + 10).otherwise(few)
-    amount = pl.col("cashback") * redemptions * 115 // 100
-    return pl.when(~draw.chosen("unlimited", 340)).then(amount)
+    uses = pl.when(draw.chosen("enough", 500)).then(visits + 10).otherwise(few)
+    spend, cashback = (part * 50 * level // 100 for part in (steps, back))
+    budget = pl.when(~draw.chosen("unlimited", 340)).then(cashback * uses * 115 // 100)
+    return {"spend": spend, "cashback": cashback, "budget": budget}
 
 
 def _titles(draw: Chance, market: Market) -> dict[str, pl.Expr]:
@@ -131,7 +119,7 @@ def make_program(
 
     They gain `position`, their place in the program, from 1.
     """
-    shared = chance.by("offer_no").chosen("shared", SHARED_OFFERS)
+    shared = chance.by("offer_no").chosen("shared", 600)
     own = pl.col("offer_no") % institutions == place
     order = chance.within(f"program {place}").by("offer_no").draw("order")
     return offers.filter(shared | own).with_columns(position=order.rank("ordinal"))
@@ -159,15 +147,15 @@ class Program:
         """Make the engagement of an institution, in frames of some `size` rows."""
         chance, plan = self.people.chance.within("engagement"), self.people.plan
         link, visit = chance.by("cardholder_no", "place"), chance.by("cardholder_no", "visit")
-        visits = chance.by("cardholder_no").below("visits", MOST_IDLE_VISITS + 1)
-        count = 1 + chance.by("cardholder_no", "second").below("shown", MOST_SHOWN)
+        visits = chance.by("cardholder_no").below("visits", 3)
+        count = 1 + chance.by("cardholder_no", "second").below("shown", 3)
         second, day = pl.col("second"), pl.col("second") // DAY_SECONDS
         first, end = (looked_up(self.offers[name], "place") for name in ("first_day", "last_day"))
         event = pl.when(pl.col("place").is_null()).then(pl.lit("widget_view"))
         for cardholders in self._cardholders(size):
             # a visit just before adding an offer shows that one first
-            before = second - 1 - link.below("thinks", THINKS_SECONDS)
-            added = self._added(cardholders).filter(link.chosen("seen", SEEN_BEFORE))
+            before = second - 1 - link.below("thinks", 600)
+            added = self._added(cardholders).filter(link.chosen("seen", 620))
             # at others nothing is added
             others = (
                 cardholders.with_columns(visit=pl.int_ranges(0, visits))
@@ -229,13 +217,13 @@ class Program:
         favourites = (
             wanted.with_columns(slot=pl.int_ranges(0, pl.lit(FAVOURITES)))
             .explode("slot")
-            .filter(slot.chosen("taken", FAVOURITES_ADDED))
+            .filter(slot.chosen("taken", 800))
             .with_columns(merchant_no=self.people.favourite())
             .join(groups, on="merchant_no", maintain_order="left")
             .with_columns(place=pl.col("first") + slot.below("offer", pl.col("size")))
         )
         # a walk through the program from a random start; the stride visits no offer twice
-        stride = next(stride for stride in STRIDES if size % stride)
+        stride = 7919 if size % 7919 else 6007
         start = chance.by("cardholder_no").below("start", size)
         others = (
             wanted.with_columns(pace=pl.int_ranges(0, "wanted"))
@@ -259,6 +247,6 @@ class Program:
             looked_up(self.offers[name].clip(0, days), "place") * DAY_SECONDS
             for name in ("first_day", "last_day")
         )
-        first = pl.when(draw.chosen("ahead", ADDED_AHEAD)).then(0).otherwise(starts)
+        first = pl.when(draw.chosen("ahead", 100)).then(0).otherwise(starts)
         early = draw.below("early", (ends - first).clip(lower_bound=1)) + 1
         return first + draw.below("second", early)

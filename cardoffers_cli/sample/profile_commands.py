@@ -7,11 +7,7 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.intake import file_options
-from cardoffers_cli.intake.file_options import (
-    checked_as,
-    currency_decimals,
-    zone,
-)
+from cardoffers_cli.intake.file_options import checked_as, currency_decimals, zone
 from cardoffers_cli.kernel.cli import options, show
 from cardoffers_cli.kernel.cli.commands import group, needed_output, own_output
 from cardoffers_cli.kernel.cli.context import CommandContext

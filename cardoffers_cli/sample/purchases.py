@@ -47,19 +47,12 @@ COLUMNS = (
     "cardholder_token card_token card_acceptor_id amount transaction_ref transacted_at"
 ).split()
 
-REPEATS, CONFLICTS = 8, 1  # in a thousand
-REPEATED_WITHIN = 4000
-UNKNOWN, LOYAL, SECOND_CARDS, LATE = 80, 750, 200, 25  # in a thousand
-FAVOURITES = 12
+REPEATED, CONFLICTING = 9, 1  # in a thousand, these among those
 HOURS = (2, 1, 1, 1, 2, 6, 18, 42, 58, 50, 54, 66, 88, 80, 62, 60, 66, 82, 86, 70, 52, 34, 18, 7)
 WEEKDAYS = (88, 90, 94, 100, 124, 138, 96)
-USUAL_DELAY_HOURS, LATE_HOURS = 5, 80
+FAVOURITES = 12
 PRICE_ENDINGS = pl.Series([99] * 25 + [50] * 12 + [0] * 13 + [None] * 50)  # None: to the penny
-PURCHASES_PER_CARDHOLDER = 18
-
 KINDS = repeated({"refund": 88, "void": 6, "adjustment": 6})
-REFERENCED, WHOLE = 850, 600  # in a thousand
-LONGEST_SECONDS = 40 * 86_400
 REFUND_COLUMNS = (
     "refund_ref original_transaction_ref cardholder_token card_token card_acceptor_id amount"
     " refunded_at kind"
@@ -78,17 +71,17 @@ class Cardholders:
     @property
     def count(self) -> int:
         """How many customers have a card."""
-        return max(4, self.bank.rows // PURCHASES_PER_CARDHOLDER)
+        return max(4, self.bank.rows // 18)
 
     def purchases(self, first: int, count: int) -> pl.DataFrame:
         """Make so many rows from this one on: the columns of a transaction file, as text."""
         row, draw = pl.col("row_no"), self.chance.by("row_no")
         kind = draw.below("kind", 1000)
-        back = 1 + draw.below("back", row.clip(1, REPEATED_WITHIN))
-        is_again = (kind < REPEATS + CONFLICTS) & (row > 0)
+        back = 1 + draw.below("back", row.clip(1, 4000))
+        is_again = (kind < REPEATED) & (row > 0)
         events = pl.select(row_no=pl.int_range(first, first + count)).select(
             event_no=pl.when(is_again).then(row - back).otherwise(row),
-            is_conflict=is_again & (kind < CONFLICTS),
+            is_conflict=is_again & (kind < CONFLICTING),
         )
         return self.rows_of(events)
 
@@ -116,7 +109,7 @@ class Cardholders:
         draw, merchants = self.chance.by("event_no"), self.merchants
         strangers, table = merchants.strangers, merchants.table
         known = (
-            pl.when(draw.chosen("loyal", LOYAL))
+            pl.when(draw.chosen("loyal", 750))
             .then(self.favourite())
             .otherwise(draw.weighted("elsewhere", merchants.popularity))
         )
@@ -128,8 +121,8 @@ class Cardholders:
             events.with_columns(
                 cardholder_no=self._shopper(),
                 slot=draw.below("slot", draw.below("narrow", FAVOURITES) + 1),
-                stranger_no=pl.when(draw.chosen("unknown", UNKNOWN)).then(stranger),
-                is_second=draw.chosen("card", SECOND_CARDS),
+                stranger_no=pl.when(draw.chosen("unknown", 80)).then(stranger),
+                is_second=draw.chosen("card", 200),
                 spread=self.chance.by("event_no", "is_conflict").draw("amount"),
             )
             .with_columns(
@@ -170,7 +163,7 @@ class Cardholders:
         draw, rows, days = self.chance.by("event_no"), self.bank.rows, self.plan.days
         weekdays = [(self.plan.first_day + timedelta(days=day)).weekday() for day in range(days)]
         calendar = pl.Series([WEEKDAYS[day] * hour for day in weekdays for hour in HOURS]).cum_sum()
-        hours = pl.when(draw.chosen("late", LATE)).then(LATE_HOURS).otherwise(USUAL_DELAY_HOURS)
+        hours = pl.when(draw.chosen("late", 25)).then(80).otherwise(5)
         delay = draw.below("delay", hours * rows // (24 * days) + 1)
         place = (pl.col("event_no") % rows - delay).abs() % rows
         hour = numbered(calendar, place * calendar[-1] // rows)
@@ -211,11 +204,11 @@ class Cardholders:
         )
         bought_at = pl.col("transacted_at").str.to_datetime("%Y-%m-%dT%H:%M:%SZ")
         end = datetime.combine(self.plan.first_day, time()) + timedelta(days=self.plan.days)
-        left = (pl.lit(end) - bought_at).dt.total_seconds().clip(1, LONGEST_SECONDS)
+        left = (pl.lit(end) - bought_at).dt.total_seconds().clip(1, 40 * 86_400)
         cents = pl.col("amount").str.replace(".", "", literal=True).cast(pl.Int64)
         part = cents * (draw.below("part", 8) + 1) // 10 + 1
-        is_whole = (pl.col("kind") == "void") | draw.chosen("whole", WHOLE)
-        is_named = draw.chosen("referenced", REFERENCED)
+        is_whole = (pl.col("kind") == "void") | draw.chosen("whole", 600)
+        is_named = draw.chosen("referenced", 850)
         lag = pl.duration(seconds=draw.below("lag", left))
         prefix = f"RF-{bank.slug[:3].upper()}{bank.number + 1}-"
         return (
@@ -232,9 +225,6 @@ class Cardholders:
         )
 
 
-if TYPE_CHECKING:
-    Row = dict[str, str]
-
 HEADER = [
     *COLUMNS,
     *("instrument_token", "instrument_type", "merchant_identifier_type", "merchant_identifier"),
@@ -249,11 +239,11 @@ CSV_FAULTS: Sequence[tuple[str, str, str]] = _FAULTS["csv"]
 JSON_FAULTS: Sequence[tuple[str, str, str]] = _FAULTS["json"]
 
 
-def _csv(row: Row) -> str:
+def _csv(row: dict[str, str]) -> str:
     return ",".join(row[column] for column in HEADER)
 
 
-def _json(row: Row) -> str:
+def _json(row: dict[str, str]) -> str:
     amount = row["amount"]
     if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", amount):
         amount = json.dumps(amount)

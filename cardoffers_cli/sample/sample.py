@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from cardoffers_cli.sample.plan import Bank, Plan
+    from cardoffers_cli.sample.plan import Plan
 
 CHUNK_ROWS = 200_000
 
@@ -32,28 +32,35 @@ class SampleFile(NamedTuple):
     rows: int
 
 
-class MarketSample(NamedTuple):
-    """One market of the sample: its merchants, its offers and its institutions."""
-
-    merchants: Merchants
-    offers: pl.DataFrame
-    programs: list[Program]
-
-
 def write_sample(folder: Path, plan: Plan) -> Iterator[SampleFile]:
     """Write the files of a plan under a folder, saying of each when it is done."""
     markets = list(_markets(Chance(plan.seed), plan))
-    programs = [program for market in markets for program in market.programs]
-    for name, frames in _catalogue(Chance(plan.seed), markets, programs).items():
+    programs = [program for *_, programs in markets for program in programs]
+    known = [merchants.catalogue for merchants, *_ in markets]
+    catalogue: dict[str, Iterable[pl.DataFrame]] = {
+        "institutions": [_institutions(plan)],
+        "merchants": (table.select("merchant_id", "name", "category") for table in known),
+        "merchant_identifiers": (identifiers(table) for table in known),
+        "offers": (offers.select(COLUMNS) for _, offers, _ in markets),
+        "program_offers": (
+            program.offers.sort("position").select(
+                pl.lit(program.people.bank.slug).alias("institution"), "offer_id", "position"
+            )
+            for program in programs
+        ),
+        "links": (frame for program in programs for frame in program.links(CHUNK_ROWS)),
+        "engagement": (frame for program in programs for frame in program.engagement(CHUNK_ROWS)),
+    }
+    for name, frames in catalogue.items():
         yield write(folder / "catalog" / f"{name}.csv", frames)
     for program in programs:
         yield from _transactions(folder, plan, program.people)
     if plan.unknown_merchants:
-        truths = (made.merchants.truth() for made in markets if made.merchants.has_truth)
+        truths = (merchants.truth() for merchants, *_ in markets if merchants.has_truth)
         yield write(folder / "truth" / "merchants.csv", truths)
 
 
-def _markets(chance: Chance, plan: Plan) -> Iterator[MarketSample]:
+def _markets(chance: Chance, plan: Plan) -> Iterator[tuple[Merchants, pl.DataFrame, list[Program]]]:
     first_offer = rows_before = 0
     for market in dict.fromkeys(bank.market for bank in plan.banks()):
         banks = [bank for bank in plan.banks() if bank.market == market]
@@ -71,49 +78,23 @@ def _markets(chance: Chance, plan: Plan) -> Iterator[MarketSample]:
             )
             for place, bank in enumerate(banks)
         ]
-        yield MarketSample(merchants, offers, programs)
+        yield merchants, offers, programs
 
 
-def _catalogue(
-    chance: Chance, markets: list[MarketSample], programs: list[Program]
-) -> dict[str, Iterable[pl.DataFrame]]:
-    """Make the tables of the catalogue, which are not read before they are written."""
-    banks = [program.people.bank for program in programs]
-    known = [(made.merchants.catalogue, made.offers) for made in markets]
-    return {
-        "institutions": [_institutions(chance, banks)],
-        "merchants": (table.select("merchant_id", "name", "category") for table, _ in known),
-        "merchant_identifiers": (identifiers(table) for table, _ in known),
-        "offers": (offers.select(COLUMNS) for _, offers in known),
-        "program_offers": (
-            program.offers.sort("position").select(
-                pl.lit(program.people.bank.slug).alias("institution"), "offer_id", "position"
-            )
-            for program in programs
-        ),
-        "links": (frame for program in programs for frame in program.links(CHUNK_ROWS)),
-        "engagement": (frame for program in programs for frame in program.engagement(CHUNK_ROWS)),
-    }
-
-
-def _institutions(chance: Chance, banks: list[Bank]) -> pl.DataFrame:
+def _institutions(plan: Plan) -> pl.DataFrame:
+    columns = (
+        "slug institution_id name plan currency languages max_active_offers widget_limit"
+        " settlement_hold_days webhook_url"
+    ).split()
     rows = [
-        {
-            "slug": bank.slug,
-            "institution_id": bank.number,
-            "name": bank.name,
-            "plan": bank.plan,
-            "currency": bank.market.currency,
-            "languages": "|".join(bank.market.languages),
-            "max_active_offers": 100,
-            "widget_limit": 20,
-            "settlement_hold_days": 0 if bank.number % 2 == 0 else 7,
-            "webhook_url": None,
-        }
-        for bank in sorted(banks, key=lambda bank: bank.number)
+        (
+            *(bank.slug, bank.number, bank.name, bank.plan, bank.market.currency),
+            *("|".join(bank.market.languages), 100, 20, bank.number % 2 * 7, None),
+        )
+        for bank in plan.banks()
     ]
-    number = uuid("institution", chance.by("institution_id"))
-    return pl.DataFrame(rows).with_columns(institution_id=number)
+    number = uuid("institution", Chance(plan.seed).by("institution_id"))
+    return pl.DataFrame(rows, columns, orient="row").with_columns(institution_id=number)
 
 
 def _transactions(folder: Path, plan: Plan, people: Cardholders) -> Iterator[SampleFile]:
