@@ -6,7 +6,7 @@ above the rows hold nothing; a trailer counts and adds up what is there.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from cardoffers_cli.sample.merchants import STRANGERS_MOST as MOST_STRANGERS
 from cardoffers_cli.sample.sample import write_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from cardoffers_cli.intake.layout_model import Column, FieldSource, Profile
     from cardoffers_cli.sample.plan import Plan
@@ -66,10 +66,8 @@ def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[Sampl
     with TemporaryDirectory(prefix="cardoffers-sample-") as temporary:
         place = Path(temporary) if dry_run else folder
         for file in write_sample(place, plan):
-            name = file.path.relative_to(place).as_posix()
-            yield SampleOutput(
-                file=name, rows=file.rows, bytes=file.path.stat().st_size, dry_run=dry_run
-            )
+            name, size = file.path.relative_to(place).as_posix(), file.path.stat().st_size
+            yield SampleOutput(file=name, rows=file.rows, bytes=size, dry_run=dry_run)
             if dry_run:
                 file.path.unlink()
 
@@ -85,28 +83,22 @@ def sample_profile(
     if not dry_run:
         with replacing(to) as out:
             out.write(content)
-    return SampleOutput(
-        file=str(to), profile=named, rows=plan.rows, bytes=len(content), dry_run=dry_run
-    )
-
-
-_BEGIN = 12
-"""Characters of a raw key that a sample shows in the place of a token."""
+    size = len(content)
+    return SampleOutput(file=str(to), profile=named, rows=plan.rows, bytes=size, dry_run=dry_run)
 
 
 def written(profile: Profile, rows: pl.DataFrame, *, decimals: int) -> bytes:
     """Return rows of our own layout as a file in the layout of the profile."""
     names = _columns(profile)
-    cells: dict[int, pl.Series] = {}
+    cells: dict[int, pl.Expr] = dict.fromkeys(range(1, len(names) + 1), pl.lit(""))
+    for condition in reversed(profile.drop_where):
+        cells[_place(condition.column, names)] = pl.lit((*condition.is_not, "X")[0])
     for name, source in profile.fields.given().items():
         if name in rows.columns and source.constant is None:
-            text = _text(rows[name], source, decimals)
-            cells |= _parts(text, source, names)
-    for condition in profile.drop_where:
-        cell = pl.Series([(*condition.is_not, "X")[0]], dtype=pl.String)
-        cells.setdefault(_place(condition.column, names), cell.new_from_index(0, rows.height))
-    empty = pl.Series([""], dtype=pl.String).new_from_index(0, rows.height)
-    table = pl.DataFrame({str(n): cells.get(n, empty) for n in range(1, len(names) + 1)})
+            parts = zip(source.sources, _parts(_text(name, source, decimals), source), strict=True)
+            cells |= {_place(column, names): part for column, part in parts if column != LINE}
+    table = rows.with_columns(part.alias(str(place)) for place, part in cells.items())
+    table = table.select(map(str, cells))
     body = [_line(row, profile) for row in table.iter_rows()]
     if profile.header:
         at = profile.header - 1 - profile.skip_lines
@@ -132,7 +124,8 @@ def _columns(profile: Profile) -> list[Column]:
     return [place if place in places else next(free, f"X{place}") for place in range(1, width + 1)]
 
 
-def _text(values: pl.Series, source: FieldSource, decimals: int) -> pl.Series:
+def _text(name: str, source: FieldSource, decimals: int) -> pl.Expr:
+    values = pl.col(name)
     if isinstance(source, AmountSource):
         return _amounts(values, source, decimals)
     if isinstance(source, TimeSource):
@@ -140,39 +133,33 @@ def _text(values: pl.Series, source: FieldSource, decimals: int) -> pl.Series:
         local = moments.dt.convert_time_zone(source.zone) if source.zone else moments
         if source.is_serial:
             passed = local.dt.replace_time_zone(None) - datetime(1899, 12, 30)  # noqa: DTZ001  a local day
-            return (passed.dt.total_seconds() / timedelta(days=1).total_seconds()).cast(pl.String)
+            return (passed.dt.total_seconds() / 86_400).cast(pl.String)
         return local.dt.strftime(source.format.replace(".%f", "%.6f"))
     if isinstance(source, TokenSource) and source.hmac:
-        return values.str.head(_BEGIN)
+        return values.str.head(12)  # as a raw key would be
     return values.fill_null("")
 
 
-def _amounts(values: pl.Series, source: AmountSource, decimals: int) -> pl.Series:
+def _amounts(values: pl.Expr, source: AmountSource, decimals: int) -> pl.Expr:
     text = values.cast(AMOUNT).cast(pl.String).str.replace(r"(\.[0-9]*?)0*$", "$1")
     integer, behind = text.str.extract(r"^([0-9]+)"), text.str.extract(r"\.([0-9]*)$").fill_null("")
-    behind = behind.str.pad_end(decimals, "0")
-    if source.minor_units:
-        plain = integer + behind
-    else:
-        plain = integer + source.decimal + behind if decimals else integer
-    return ("-" if source.negate else "") + pl.Series([source.currency]) + plain
+    mark = "" if source.minor_units else source.decimal
+    is_whole = not decimals and not source.minor_units
+    plain = integer if is_whole else integer + mark + behind.str.pad_end(decimals, "0")
+    return ("-" if source.negate else "") + source.currency + plain
 
 
-def _parts(text: pl.Series, source: FieldSource, names: Sequence[Column]) -> dict[int, pl.Series]:
+def _parts(text: pl.Expr, source: FieldSource) -> list[pl.Expr]:
     """Divide a text among the columns it is joined of; what is too much stands in the last."""
-    columns = [column for column in source.sources if column != LINE]
-    if len(source.sources) == 1:
-        return {_place(columns[0], names): text}
+    count = len(source.sources)
+    if count == 1:
+        return [text]
     if source.join:
-        divided = text.str.splitn(source.join, len(source.sources)).struct.unnest()
-    else:
-        signed = "+" + text if isinstance(source, AmountSource) else text
-        ends = [signed.str.slice(place, 1) for place in range(len(source.sources) - 1)]
-        parts = [*ends, signed.str.slice(len(ends))]
-        divided = pl.DataFrame({str(place): part for place, part in enumerate(parts)})
-    filled = divided.with_columns(pl.all().fill_null("1"))
-    pairs = zip(source.sources, filled.get_columns(), strict=True)
-    return {_place(column, names): part for column, part in pairs if column != LINE}
+        divided = text.str.splitn(source.join, count).struct
+        return [divided.field(f"field_{place}").fill_null("1") for place in range(count)]
+    signed = "+" + text if isinstance(source, AmountSource) else text
+    ends = [signed.str.slice(place, 1) for place in range(count - 1)]
+    return [*ends, signed.str.slice(count - 1)]
 
 
 def _place(column: Column, names: Sequence[Column]) -> int:
@@ -200,12 +187,12 @@ def _trailer(profile: Profile, rows: pl.DataFrame, decimals: int) -> str | None:
     trailer, amount = profile.trailer, profile.fields.amount
     if trailer is None:
         return None
-    sums: Mapping[str, str] = {"count": str(rows.height)}
+    sums = [(trailer.count, str(rows.height))]
     if amount:
         total = rows["amount"].cast(pl.Decimal(38, decimals)).sum()
-        (text,) = _amounts(pl.Series("amount", [str(total)]), amount, decimals)
-        sums = {**sums, "sum": text.removeprefix("-")}
-    cells = {getattr(trailer, name): text for name, text in sums.items() if getattr(trailer, name)}
+        text = pl.select(_amounts(pl.lit(str(total)), amount, decimals)).item()
+        sums.append((trailer.sum, text.removeprefix("-")))
+    cells = {place: text for place, text in sums if place}
     if profile.form.widths:
         line = list(trailer.starts_with.ljust(sum(profile.form.widths)))
         for place, text in cells.items():
