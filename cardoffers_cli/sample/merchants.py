@@ -17,17 +17,15 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from cardoffers_cli.sample.chance import Chance, hexadecimal, looked_up, repeated, uuid
-from cardoffers_cli.sample.plan import CATEGORIES, Market
+from cardoffers_cli.sample.plan import CATEGORIES, COLUMNS, WORDS, Market
 
 ZIPF_SCALE, ZIPF_OFFSET = 1 << 24, 4
 
-TRUTH = "merchant_identifier_type merchant_identifier kind merchant_id".split()
-SHARES = {"terminal": 11, "renamed": 2, "aggregator": 2, "new": 5}
-KINDS = tuple(SHARES)
+TRUTH = COLUMNS["truth"]
+KINDS = tuple(WORDS["unknown_kinds"])
 STRANGERS_MOST = 9000
 """Identifiers of a sample: a merchant has so many numbers left for its terminals."""
 NAME_LENGTH = 25  # ISO 8583, field 43
-PREFIXES = ("SQ *", "PAYPAL *", "SUMUP *", "DLO*")
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ def _strangers(chance: Chance, market: Market, merchants: Merchants, count: int)
     """Make so many unknown identifiers; the last rows of the merchants' table are the new ones."""
     draw, table = chance.within("strangers").by("stranger_no"), merchants.table
     number, known = pl.col("stranger_no"), pl.col("known_no")
-    kinds, new = repeated(SHARES), table.height - count + number
+    kinds, new = repeated(WORDS["unknown_kinds"]), table.height - count + number
     was = looked_up(table["name"], known)
     spellings = [  # another noun, no blanks, no vowels, a letter less, another name
         looked_up(table.select(name_of(market, turn=1)).to_series(), known),
@@ -172,7 +170,7 @@ def _strangers(chance: Chance, market: Market, merchants: Merchants, count: int)
             merchant_no=pl.when(kind="new").then(new).when(~is_aggregator).then(known),
             visits=pl.when(is_aggregator).then(6).otherwise(1),
             merchant_identifier=pl.when(is_near).then(near).otherwise(far),
-            prefix=pl.when(is_aggregator).then(draw.one_of("prefix", PREFIXES)),
+            prefix=pl.when(is_aggregator).then(draw.one_of("prefix", WORDS["prefixes"])),
         )
         .with_columns(
             called=pl.when(kind="renamed")

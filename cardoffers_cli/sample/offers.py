@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from cardoffers_cli.sample.chance import Chance, looked_up, moment_of, money
-from cardoffers_cli.sample.plan import CATEGORIES, DESCRIPTIONS, SEGMENTS, TITLES, Market
+from cardoffers_cli.sample.plan import CATEGORIES, WORDS, Market
 from cardoffers_cli.sample.purchases import FAVOURITES
 
 if TYPE_CHECKING:
@@ -25,14 +25,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.sample.plan import Plan
     from cardoffers_cli.sample.purchases import Cardholders
 
-
-COMMISSION_RATES = ("0", "0.025", "0.05", "0.05", "0.1", "0.15")
-MISSING_TITLES = {"en": 0, "es": 120, "pt-BR": 350}  # in a thousand
-COLUMNS = (
-    "offer_id merchant_id title_en title_es title_pt-BR description_en description_es "
-    "description_pt-BR min_spend cashback_amount currency commission_rate budget_amount starts_at "
-    "expires_at segments max_redemptions_per_cardholder paused"
-).split()
 
 DAY_SECONDS = 86_400
 
@@ -55,11 +47,13 @@ def make_offers(
             min_spend=money(pl.col("spend")),
             cashback_amount=money(pl.col("cashback")),
             currency=pl.lit(market.currency),
-            commission_rate=draw.one_of("commission", COMMISSION_RATES),
+            commission_rate=draw.one_of("commission", WORDS["commission_rates"]),
             budget_amount=money(pl.col("budget")),
             starts_at=moment_of(plan, pl.col("first_day") * DAY_SECONDS),
             expires_at=moment_of(plan, pl.col("last_day") * DAY_SECONDS),
-            segments=pl.when(draw.chosen("segmented", 150)).then(draw.one_of("segment", SEGMENTS)),
+            segments=pl.when(draw.chosen("segmented", 150)).then(
+                draw.one_of("segment", WORDS["segments"])
+            ),
             max_redemptions_per_cardholder=uses,
             paused=pl.when(draw.chosen("paused", 30)).then(pl.lit("true")),
             **_titles(draw, market),
@@ -99,16 +93,16 @@ def _titles(draw: Chance, market: Market) -> dict[str, pl.Expr]:
     Amounts are as readers of the language write them: `£5`, `£2.50`, `R$ 2,50`.
     """
     columns: dict[str, pl.Expr] = {}
-    for language, title in TITLES.items():
+    for language, title in WORDS["titles"].items():
         point = "," if language == "pt-BR" else "."
         cashback, spend = (
             market.symbol + amount.str.strip_suffix(".00").str.replace(".", point, literal=True)
             for amount in (money(pl.col("cashback")), money(pl.col("spend")))
         )
-        missing = 0 if language == market.languages[0] else MISSING_TITLES[language]
+        missing = 0 if language == market.languages[0] else WORDS["missing_titles"][language]
         is_there = pl.when(~draw.chosen(f"missing {language}", missing))
         columns[f"title_{language}"] = is_there.then(pl.format(title, cashback, "name", spend))
-        columns[f"description_{language}"] = is_there.then(pl.lit(DESCRIPTIONS[language]))
+        columns[f"description_{language}"] = is_there.then(pl.lit(WORDS["descriptions"][language]))
     return columns
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -56,9 +56,9 @@ class Plan:
         edges = [[total * part // bounds[-1] for total in self.totals] for part in bounds]
         made = []
         for number, (before, after) in enumerate(pairwise(edges)):
-            lap, place = divmod(number, len(BANKS))
+            lap, place = divmod(number, len(WORDS["banks"]))
             rows, links, refunds = (end - start for start, end in zip(before, after, strict=True))
-            words = dict(BANKS[place])
+            words = dict(WORDS["banks"][place])
             market = MARKETS[words.pop("currency")]
             if lap:
                 words |= {
@@ -101,10 +101,7 @@ class Market:
     places: Sequence[str]
 
 
-_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
-CATEGORIES = pl.DataFrame(_WORDS["categories"])
-MARKETS = {entry["currency"]: Market(**entry) for entry in _WORDS["markets"]}
-BANKS: Sequence[Mapping[str, str]] = _WORDS["banks"]
-TITLES: Mapping[str, str] = _WORDS["titles"]
-DESCRIPTIONS: Mapping[str, str] = _WORDS["descriptions"]
-SEGMENTS: Sequence[str] = _WORDS["segments"]
+WORDS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+COLUMNS: Mapping[str, list[str]] = WORDS["columns"]
+CATEGORIES = pl.DataFrame(WORDS["categories"])
+MARKETS = {entry["currency"]: Market(**entry) for entry in WORDS["markets"]}

@@ -34,7 +34,7 @@ from cardoffers_cli.sample.chance import (
     repeated,
     unit,
 )
-from cardoffers_cli.sample.plan import CATEGORIES
+from cardoffers_cli.sample.plan import CATEGORIES, COLUMNS, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,20 +43,9 @@ if TYPE_CHECKING:
     from cardoffers_cli.sample.plan import Bank, Plan
 
 
-COLUMNS = (
-    "cardholder_token card_token card_acceptor_id amount transaction_ref transacted_at"
-).split()
-
 REPEATED, CONFLICTING = 9, 1  # in a thousand, these among those
-HOURS = (2, 1, 1, 1, 2, 6, 18, 42, 58, 50, 54, 66, 88, 80, 62, 60, 66, 82, 86, 70, 52, 34, 18, 7)
-WEEKDAYS = (88, 90, 94, 100, 124, 138, 96)
 FAVOURITES = 12
 PRICE_ENDINGS = pl.Series([99] * 25 + [50] * 12 + [0] * 13 + [None] * 50)  # None: to the penny
-KINDS = repeated({"refund": 88, "void": 6, "adjustment": 6})
-REFUND_COLUMNS = (
-    "refund_ref original_transaction_ref cardholder_token card_token card_acceptor_id amount"
-    " refunded_at kind"
-).split()
 
 
 @dataclass(frozen=True)
@@ -92,7 +81,7 @@ class Cardholders:
         """
         rows, strangers = self.of_events(events), self.merchants.strangers
         if not self.merchants.has_truth:
-            return rows.select(COLUMNS)
+            return rows.select(COLUMNS["transactions"])
         prefix, called = (
             looked_up(strangers[name], "stranger_no") for name in ("prefix", "called")
         )
@@ -102,7 +91,7 @@ class Cardholders:
         terminal = " #" + pl.col("card_acceptor_id").str.slice(-4)
         behind = pl.when(form == 0).then(terminal).when(form == 1).then(day).otherwise(pl.lit(""))
         descriptor = pl.coalesce(called, prefix.fill_null("") + usual) + behind
-        return rows.select(*COLUMNS, merchant_descriptor=descriptor)
+        return rows.select(*COLUMNS["transactions"], merchant_descriptor=descriptor)
 
     def of_events(self, events: pl.DataFrame) -> pl.DataFrame:
         """Make the rows of these events (`event_no`, `is_conflict`: it changes the amount)."""
@@ -162,7 +151,9 @@ class Cardholders:
         """
         draw, rows, days = self.chance.by("event_no"), self.bank.rows, self.plan.days
         weekdays = [(self.plan.first_day + timedelta(days=day)).weekday() for day in range(days)]
-        calendar = pl.Series([WEEKDAYS[day] * hour for day in weekdays for hour in HOURS]).cum_sum()
+        calendar = pl.Series(
+            [WORDS["weekdays"][day] * hour for day in weekdays for hour in WORDS["hours"]]
+        ).cum_sum()
         hours = pl.when(draw.chosen("late", 25)).then(80).otherwise(5)
         delay = draw.below("delay", hours * rows // (24 * days) + 1)
         place = (pl.col("event_no") % rows - delay).abs() % rows
@@ -213,7 +204,7 @@ class Cardholders:
         prefix = f"RF-{bank.slug[:3].upper()}{bank.number + 1}-"
         return (
             self.of_events(events)
-            .with_columns(kind=draw.one_of("kind of refund", KINDS))
+            .with_columns(kind=draw.one_of("kind of refund", repeated(WORDS["refund_kinds"])))
             .select(
                 *("cardholder_token", "card_token", "card_acceptor_id", "kind"),
                 refund_ref=prefix + number.cast(pl.String).str.zfill(6),
@@ -221,15 +212,11 @@ class Cardholders:
                 amount=money(pl.when(is_whole).then(cents).otherwise(part)),
                 refunded_at=(bought_at + lag).dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
             )
-            .select(REFUND_COLUMNS)
+            .select(COLUMNS["refunds"])
         )
 
 
-HEADER = [
-    *COLUMNS,
-    *("instrument_token", "instrument_type", "merchant_identifier_type", "merchant_identifier"),
-    "merchant_id",
-]
+HEADER = [*COLUMNS["transactions"], *COLUMNS["faulty"]]
 FIRST_EVENT = 1 << 40  # no other file of a sample comes that far
 LONGEST_LINE = 1 << 16
 

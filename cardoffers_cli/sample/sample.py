@@ -13,7 +13,8 @@ from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.sample.chance import Chance, uuid
 from cardoffers_cli.sample.merchants import Merchants, identifiers, make_merchants
-from cardoffers_cli.sample.offers import COLUMNS, Program, make_offers, make_program
+from cardoffers_cli.sample.offers import Program, make_offers, make_program
+from cardoffers_cli.sample.plan import COLUMNS
 from cardoffers_cli.sample.purchases import Cardholders, make_dirty
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def write_sample(folder: Path, plan: Plan) -> Iterator[SampleFile]:
         "institutions": [_institutions(plan)],
         "merchants": (table.select("merchant_id", "name", "category") for table in known),
         "merchant_identifiers": (identifiers(table) for table in known),
-        "offers": (offers.select(COLUMNS) for _, offers, _ in markets),
+        "offers": (offers.select(COLUMNS["offers"]) for _, offers, _ in markets),
         "program_offers": (
             program.offers.sort("position").select(
                 pl.lit(program.people.bank.slug).alias("institution"), "offer_id", "position"
@@ -82,10 +83,6 @@ def _markets(chance: Chance, plan: Plan) -> Iterator[tuple[Merchants, pl.DataFra
 
 
 def _institutions(plan: Plan) -> pl.DataFrame:
-    columns = (
-        "slug institution_id name plan currency languages max_active_offers widget_limit"
-        " settlement_hold_days webhook_url"
-    ).split()
     rows = [
         (
             *(bank.slug, bank.number, bank.name, bank.plan, bank.market.currency),
@@ -94,7 +91,9 @@ def _institutions(plan: Plan) -> pl.DataFrame:
         for bank in plan.banks()
     ]
     number = uuid("institution", Chance(plan.seed).by("institution_id"))
-    return pl.DataFrame(rows, columns, orient="row").with_columns(institution_id=number)
+    return pl.DataFrame(rows, COLUMNS["institutions"], orient="row").with_columns(
+        institution_id=number
+    )
 
 
 def _transactions(folder: Path, plan: Plan, people: Cardholders) -> Iterator[SampleFile]:
