@@ -259,8 +259,7 @@ order by purchases.transacted_at desc, purchases.purchase_no desc;
 -- The rows that were not accepted, the newest first, one of their errors each; nulls filter
 -- nothing. Grain: one row per line.
 select
-    min(rejects.transaction_ref) as transaction_ref,
-    'rejected' as state,
+    min(rejects.transaction_ref) as transaction_ref, 'rejected' as state,
     imports.imported_at as received_at, imports.file_name as file, rejects.line,
     min(rejects.code) as code
 from rejects

@@ -318,9 +318,8 @@ earned as (
 told as (
     select
         links_followed.added_at as happened_at, cast(null as bigint) as run_no, 1 as step,
-        'enrolled' as event,
-        offers.offer_id as detail, runs.actor, cast(null as decimal(18, 4)) as amount,
-        cast(null as varchar) as currency
+        'enrolled' as event, offers.offer_id as detail, runs.actor,
+        cast(null as decimal(18, 4)) as amount, cast(null as varchar) as currency
     from links_followed
     inner join offers on offers.offer_no = links_followed.offer_no
     left join runs on runs.run_no = links_followed.run_no

@@ -56,8 +56,7 @@ copy (
 -- for each: purchases, purchase_details, decisions, outcomes
 -- What the recent rows come to, which the part they are moved to must come to as well.
 select
-    count(*) as row_count,
-    coalesce(sum(purchase_no), 0) as purchase_no_sum,
+    count(*) as row_count, coalesce(sum(purchase_no), 0) as purchase_no_sum,
     sum(cast({amount} as decimal(38, 4))) as amount
 from {kept};
 
@@ -65,8 +64,7 @@ from {kept};
 -- for each: purchases, purchase_details, decisions, outcomes
 -- What the rows of some files come to.
 select
-    count(*) as row_count,
-    coalesce(sum(purchase_no), 0) as purchase_no_sum,
+    count(*) as row_count, coalesce(sum(purchase_no), 0) as purchase_no_sum,
     sum(cast({amount} as decimal(38, 4))) as amount
 from read_parquet($files, hive_partitioning = false);
 

@@ -200,10 +200,9 @@ insert into institutions (
     credit_days, tax_id, tax_note
 )
 select
-    institution_id, slug, name, plan, currency, languages,
-    max_active_offers, widget_limit, settlement_hold_days, webhook_url,
-    coalesce(require_marker, false), coalesce(credit_days, 7), nullif(tax_id, 'none'),
-    nullif(tax_note, 'none')
+    institution_id, slug, name, plan, currency, languages, max_active_offers, widget_limit,
+    settlement_hold_days, webhook_url, coalesce(require_marker, false), coalesce(credit_days, 7),
+    nullif(tax_id, 'none'), nullif(tax_note, 'none')
 from staged_rows
 where not exists (
     select 1 from institutions where institutions.institution_id = staged_rows.institution_id

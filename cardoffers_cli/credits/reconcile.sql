@@ -504,8 +504,7 @@ insert into reconciliation_totals (
     bank_entries, amount, credited_amount, moved_amount
 )
 with replaced as (
-    select
-        before.institution_id, before.subject, before.subject_no, max(before.run_no) as run_no
+    select before.institution_id, before.subject, before.subject_no, max(before.run_no) as run_no
     from reconciliation_verdicts as before
     semi join reconciliation_verdicts as said
         on said.institution_id = before.institution_id
@@ -568,8 +567,7 @@ from credits
 semi join asked on asked.institution_id = credits.institution_id
 group by credits.institution_id, credits.currency
 union all
-select
-    statements.institution_id, true, 'all', count(*), 0, sum(statements.payable), 0, null, null
+select statements.institution_id, true, 'all', count(*), 0, sum(statements.payable), 0, null, null
 from statements
 inner join asked on asked.institution_id = statements.institution_id
 where asked.is_paid

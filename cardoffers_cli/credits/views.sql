@@ -75,15 +75,13 @@ where code <> 'known_now';
 -- found it, or open. Amounts are those that were found last. Grain: one row per finding.
 create or replace view reconciliation_findings as
 with runs_of as (
-    select
-        institution_id, finding_id, min(run_no) as first_run_no, max(run_no) as newest_run_no
+    select institution_id, finding_id, min(run_no) as first_run_no, max(run_no) as newest_run_no
     from reconciliation_verdicts
     where finding_id is not null
     group by institution_id, finding_id
 ),
 found as (
-    select
-        verdicts.* exclude (run_no, moved_amount), runs_of.first_run_no, runs_of.newest_run_no
+    select verdicts.* exclude (run_no, moved_amount), runs_of.first_run_no, runs_of.newest_run_no
     from reconciliation_verdicts as verdicts
     inner join runs_of
         on runs_of.institution_id = verdicts.institution_id

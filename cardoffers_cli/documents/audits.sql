@@ -13,9 +13,7 @@ with summed as (
     group by statement_no, institution_id
     having statement_no is not null
     union all by name
-    select
-        document, closing_no, key, count(*) as line_count,
-        sum(merchant_funded_amount) as amount
+    select document, closing_no, key, count(*) as line_count, sum(merchant_funded_amount) as amount
     from document_lines
     where document = 'invoice'
     group by document, closing_no, key

@@ -91,9 +91,8 @@ order by compared.event_no;
 -- event.
 with counted as (
     select
-        attempts.event_no, count(*) as attempts,
-        count(distinct attempts.number) as numbers, min(attempts.number) as first_number,
-        max(attempts.number) as last_number
+        attempts.event_no, count(*) as attempts, count(distinct attempts.number) as numbers,
+        min(attempts.number) as first_number, max(attempts.number) as last_number
     from attempts
     group by attempts.event_no
 )
@@ -134,9 +133,7 @@ allowed as (
     left join again on again.run_no > outbox.run_no
     group by counted.event_no
 )
-select
-    outbox.subject_id, outbox.kind, coalesce(allowed.attempts, 0) as attempts,
-    outbox.failures
+select outbox.subject_id, outbox.kind, coalesce(allowed.attempts, 0) as attempts, outbox.failures
 from outbox
 left join allowed using (event_no)
 where allowed.attempts > allowed.most
@@ -165,8 +162,7 @@ order by attempts.event_no, attempts.number;
 -- name: events_follow_attempts
 -- Events whose state is not what their attempts made of them. Grain: one row per event.
 with tried as (
-    select
-        attempts.event_no, bool_or(attempts.error is null) as is_delivered
+    select attempts.event_no, bool_or(attempts.error is null) as is_delivered
     from attempts
     group by attempts.event_no
 ),

@@ -6,15 +6,8 @@ insert into attempts (
     next_attempt_at
 )
 select
-    outbox.event_no,
-    outbox.redemption_no,
-    outbox.institution_id,
-    outbox.attempts + 1,
-    $run_no,
-    outbox.claimed_at,
-    'unknown',
-    outbox.is_claimed_manually,
-    outbox.next_attempt_at
+    outbox.event_no, outbox.redemption_no, outbox.institution_id, outbox.attempts + 1, $run_no,
+    outbox.claimed_at, 'unknown', outbox.is_claimed_manually, outbox.next_attempt_at
 from outbox
 where outbox.claimed_at is not null;
 
@@ -131,20 +124,9 @@ insert into attempts (
     http_status, error, duration_ms, is_manual, delay_ms, next_attempt_at
 )
 select
-    ended.event_no,
-    outbox.redemption_no,
-    outbox.institution_id,
-    outbox.attempts + 1,
-    $run_no,
-    ended.secret_no,
-    ended.signed_at_s,
-    ended.started_at,
-    ended.http_status,
-    ended.error,
-    ended.duration_ms,
-    outbox.is_claimed_manually,
-    ended.delay_ms,
-    ended.next_attempt_at
+    ended.event_no, outbox.redemption_no, outbox.institution_id, outbox.attempts + 1, $run_no,
+    ended.secret_no, ended.signed_at_s, ended.started_at, ended.http_status, ended.error,
+    ended.duration_ms, outbox.is_claimed_manually, ended.delay_ms, ended.next_attempt_at
 from ended
 inner join outbox using (event_no)
 where outbox.claimed_at is not null;

@@ -27,7 +27,6 @@ insert into audit_log (
     subject, subject_id, field, old_value, new_value
 )
 select
-    coalesce(max(audit_no), 0) + 1,
-    $run_no, $happened_at, $actor, $institution_id, 'institution', $slug, 'profile',
-    $old_digest, $new_digest
+    coalesce(max(audit_no), 0) + 1, $run_no, $happened_at, $actor, $institution_id, 'institution',
+    $slug, 'profile', $old_digest, $new_digest
 from audit_log;

@@ -3,8 +3,7 @@
 -- what was done more than once to a subject the last act says how it is. Acts of kinds without rows
 -- have no digest. Grain: one row per kind, institution and subject.
 with newest as (
-    select
-        kind, institution_id, subject, max_by(row_sha256, act_no) as row_sha256
+    select kind, institution_id, subject, max_by(row_sha256, act_no) as row_sha256
     from acts
     where row_sha256 is not null
     group by kind, institution_id, subject

@@ -53,8 +53,7 @@ from audit_log;
 
 -- name: waiting
 -- What waits for some identifiers. Grain: one row per institution and currency.
-select
-    institutions.slug, waiting.currency, count(*) as purchases, sum(waiting.amount) as amount
+select institutions.slug, waiting.currency, count(*) as purchases, sum(waiting.amount) as amount
 from waiting_purchases as waiting
 inner join institutions on institutions.institution_id = waiting.institution_id
 where waiting.identifier_no in (select unnest(cast($identifier_nos as bigint[])))

@@ -3,8 +3,7 @@
 -- no reason, or whose change is not in the audit log; and identifiers of nobody that were accepted last
 -- (rules.md#suggestions). Grain: one row per answer and fault.
 with newest as (
-    select
-        merchant_answers.identifier_no, max(merchant_answers.answer_no) as answer_no
+    select merchant_answers.identifier_no, max(merchant_answers.answer_no) as answer_no
     from merchant_answers
     where merchant_answers.answer <> 'refused'
     group by merchant_answers.identifier_no

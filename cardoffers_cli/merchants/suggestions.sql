@@ -3,9 +3,7 @@
 -- Makes said: what purchases of unknown merchants called them, of one institution or of all. An
 -- identifier without any text is not in it. Grain: one row per identifier and text.
 create temp table said as
-select
-    waiting.identifier_no, purchase_details.merchant_descriptor as text,
-    count(*) as purchases
+select waiting.identifier_no, purchase_details.merchant_descriptor as text, count(*) as purchases
 from waiting_purchases as waiting
 inner join identifiers on identifiers.identifier_no = waiting.identifier_no
 inner join purchase_details using (purchase_no, institution_id)
@@ -341,8 +339,7 @@ where place <= 20;
 -- Grain: one row per pair of names.
 create temp table likeness as
 with words as (
-    select
-        named.name, named.word, coalesce(known_words.rarity, 1.0) as rarity
+    select named.name, named.word, coalesce(known_words.rarity, 1.0) as rarity
     from (
         select distinct each.name, unnest(string_split(each.name, ' ')) as word
         from (

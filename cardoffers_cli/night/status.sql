@@ -2,17 +2,11 @@
 -- What waits and is to become less, how much of it and since when the oldest of it: purchases since
 -- they were made, events and ledger entries since their redemption. Reads all institutions, for who
 -- operates the service. Grain: one row per queue.
-select
-    'purchases_to_match' as queue,
-    count(*) as length,
-    min(purchases.transacted_at) as oldest_at
+select 'purchases_to_match' as queue, count(*) as length, min(purchases.transacted_at) as oldest_at
 from purchases
 where purchases.purchase_no > (select match_watermark.purchase_no from match_watermark)
 union all
-select
-    'purchases_of_unknown_merchants',
-    count(*),
-    min(unresolved_purchases.transacted_at)
+select 'purchases_of_unknown_merchants', count(*), min(unresolved_purchases.transacted_at)
 from unresolved_purchases
 union all
 select 'webhooks', count(*), min(deliveries.occurred_at)

@@ -27,9 +27,7 @@ with changes as (
     where redemption_totals.run_no is not null
     union all
     select
-        ledger_entries.offer_no, ledger_moves.run_no,
-        -ledger_entries.merchant_funded_amount,
-        false
+        ledger_entries.offer_no, ledger_moves.run_no, -ledger_entries.merchant_funded_amount, false
     from ledger_moves
     inner join ledger_entries on ledger_entries.redemption_no = ledger_moves.redemption_no
     where ledger_moves.status = 'reversed'
@@ -65,8 +63,7 @@ with changes as (
         on offer_versions.offer_no = redemptions.offer_no
         and offer_versions.run_no = redemptions.version_no
     union all
-    select
-        ledger_entries.offer_no, ledger_entries.cardholder_no, ledger_moves.run_no, -1, null
+    select ledger_entries.offer_no, ledger_entries.cardholder_no, ledger_moves.run_no, -1, null
     from ledger_moves
     inner join ledger_entries on ledger_entries.redemption_no = ledger_moves.redemption_no
     where ledger_moves.status = 'reversed'

@@ -40,8 +40,7 @@ open_purchases as (
         from match_watermark
     )
 )
-select
-    open_purchases.institution_id, open_purchases.why, min(open_purchases.since_at) as since_at
+select open_purchases.institution_id, open_purchases.why, min(open_purchases.since_at) as since_at
 from open_purchases
 group by open_purchases.institution_id, open_purchases.why
 order by open_purchases.institution_id, open_purchases.why;

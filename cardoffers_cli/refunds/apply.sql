@@ -11,10 +11,9 @@ with told as (
     group by refund_outcomes.refund_no
 )
 select
-    refunds.refund_no, refunds.institution_id, refunds.refund_ref,
-    refunds.original_transaction_ref, refunds.cardholder_no, refunds.instrument_no,
-    refunds.identifier_no, refunds.merchant_id, refunds.amount, refunds.refunded_at,
-    told.refund_no is not null as is_told
+    refunds.refund_no, refunds.institution_id, refunds.refund_ref, refunds.original_transaction_ref,
+    refunds.cardholder_no, refunds.instrument_no, refunds.identifier_no, refunds.merchant_id,
+    refunds.amount, refunds.refunded_at, told.refund_no is not null as is_told
 from refunds
 left join told on told.refund_no = refunds.refund_no
 where not coalesce(told.is_final, false)
@@ -162,8 +161,7 @@ where near.unclaimed_amount >= near.refund_amount;
 -- one purchase the first has it, and the others wait. Grain: one row per refund.
 create temp table claims as
 with equal as (
-    select
-        candidates.refund_no, count(*) as purchases, min(candidates.purchase_no) as purchase_no
+    select candidates.refund_no, count(*) as purchases, min(candidates.purchase_no) as purchase_no
     from candidates
     inner join institutions on institutions.institution_id = candidates.institution_id
     where candidates.is_equal_amount
@@ -289,8 +287,7 @@ walked as (
 select walked.refund_no, walked.turn_no, walked.fits, walked.net_after
 from walked
 union all
-select
-    asking.refund_no, asking.turn_no, true, asking.left_amount - asking.taken_amount
+select asking.refund_no, asking.turn_no, true, asking.left_amount - asking.taken_amount
 from asking
 where not asking.is_contested;
 

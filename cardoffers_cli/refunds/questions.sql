@@ -3,9 +3,7 @@
 -- or any, of a span of time, the newest first; `refunds` says how many there are. Purchases and redemptions are looked up for the rows that are shown only.
 -- Grain: one row per refund.
 with page as materialized (
-    select
-        refund_states.*,
-        count(*) over () as refunds
+    select refund_states.*, count(*) over () as refunds
     from refund_states
     where refund_states.institution_id = $institution_id
         and ($state is null or refund_states.state = $state)

@@ -161,9 +161,8 @@ most_said as (
 counted as (
     select
         institution_id, identifier_no, merchant_id, currency,
-        cast(sum(purchases) as bigint) as purchases, sum(amount) as amount,
-        count(*) as cardholders, min(first_seen_at) as first_seen_at,
-        max(last_seen_at) as last_seen_at
+        cast(sum(purchases) as bigint) as purchases, sum(amount) as amount, count(*) as cardholders,
+        min(first_seen_at) as first_seen_at, max(last_seen_at) as last_seen_at
     from unknown_purchases($institution_id, $from_at, $to_at)
     group by all
 ),

@@ -628,8 +628,7 @@ order by faults.purchase_no nulls first, faults.fault;
 -- missing, there twice or another one; and hashes of no purchase (`transaction_ref` is null then).
 -- Grain: one row per purchase, or number of none.
 with hashed as (
-    select
-        purchase_refs.purchase_no, count(*) as times, min(purchase_refs.ref_hash) as ref_hash
+    select purchase_refs.purchase_no, count(*) as times, min(purchase_refs.ref_hash) as ref_hash
     from purchase_refs
     group by purchase_refs.purchase_no
 ),
@@ -661,9 +660,7 @@ with indexed as (
     where purchases.purchase_no <= (select max(purchase_looks.purchase_no) from purchase_looks)
 ),
 looks as (
-    select
-        purchase_looks.purchase_no, count(*) as times,
-        min(purchase_looks.look) as look
+    select purchase_looks.purchase_no, count(*) as times, min(purchase_looks.look) as look
     from purchase_looks
     group by purchase_looks.purchase_no
 ),

@@ -1,8 +1,7 @@
 -- name: purchases
 -- Writes purchase_counts: the purchases that were not counted yet. Nothing where there are none.
 insert into purchase_counts (institution_id, purchases, amount, last_purchase_at)
-select
-    purchases.institution_id, count(*), sum(purchases.amount), max(purchases.transacted_at)
+select purchases.institution_id, count(*), sum(purchases.amount), max(purchases.transacted_at)
 from purchases
 where purchases.purchase_no > counted_purchase_no()
 group by purchases.institution_id;

@@ -568,9 +568,7 @@ from staged_findings;
 -- name: counts
 -- reads: staged_duplicates(is_conflict)
 -- Duplicates and conflicts among the staged rows.
-select
-    count(*) as duplicates,
-    count(*) filter (where is_conflict) as conflicts
+select count(*) as duplicates, count(*) filter (where is_conflict) as conflicts
 from staged_duplicates;
 
 -- name: earning

@@ -1,8 +1,7 @@
 -- name: invalid
 -- reads: staged_findings(line, transaction_ref, field, code, level, message)
 -- Every error of the staged rows, by call and item. Grain: one row per finding.
-select
-    line // $stride as call_no, line % $stride as item, transaction_ref, field, code, message
+select line // $stride as call_no, line % $stride as item, transaction_ref, field, code, message
 from staged_findings
 where level = 'error'
 order by line, field nulls first, code;
@@ -81,16 +80,9 @@ taken as (
     group by call_no
 )
 select
-    sent.call_no,
-    sent.call_id,
-    sent.body_sha256,
-    sent.size_bytes,
-    sent.received,
-    sent.options,
-    coalesce(taken.items, 0) as accepted,
-    coalesce(repeated.items, 0) as duplicates,
-    coalesce(repeated.conflicts, 0) as conflicts,
-    coalesce(invalid.items, 0) as invalid,
+    sent.call_no, sent.call_id, sent.body_sha256, sent.size_bytes, sent.received, sent.options,
+    coalesce(taken.items, 0) as accepted, coalesce(repeated.items, 0) as duplicates,
+    coalesce(repeated.conflicts, 0) as conflicts, coalesce(invalid.items, 0) as invalid,
     coalesce(taken.amount, 0) as amount_accepted
 from sent
 left join invalid on invalid.call_no = sent.call_no

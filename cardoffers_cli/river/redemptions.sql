@@ -85,10 +85,8 @@ insert into adjustments (
 )
 select
     ledger_entries.redemption_no, ledger_entries.institution_id, ledger_entries.currency,
-    -ledger_entries.merchant_funded_amount,
-    -ledger_entries.commission_amount,
-    -ledger_entries.institution_payout_amount,
-    $now
+    -ledger_entries.merchant_funded_amount, -ledger_entries.commission_amount,
+    -ledger_entries.institution_payout_amount, $now
 from ledger_entries
 where ledger_entries.redemption_no in (select reversals.redemption_no from reversals)
     and ledger_entries.status = 'settled';

@@ -6,10 +6,8 @@ insert into watch_findings (
 )
 with given as (
     select
-        unnest(cast($codes as varchar[])) as code,
-        unnest(cast($subjects as varchar[])) as subject,
-        unnest(cast($days as date[])) as about_on,
-        unnest(cast($figures as varchar[])) as figures
+        unnest(cast($codes as varchar[])) as code, unnest(cast($subjects as varchar[])) as subject,
+        unnest(cast($days as date[])) as about_on, unnest(cast($figures as varchar[])) as figures
 ),
 named as (
     select
