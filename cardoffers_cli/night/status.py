@@ -6,6 +6,7 @@ waits for `run resume`, or for the next night.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -182,7 +183,9 @@ class StoreStatus(Overview):
     `calls_put_aside` are usage journals that were damaged: what they held is lost. `open_findings`
     are those of reconciliation, `money_loop` what became of the money, `approvals_pending` how many
     requests wait for a second person, where any does; so `open_watch_findings`, of the watch;
-    `arrivals` how expected files came of late, where any are expected.
+    `arrivals` how expected files came of late, where any are expected. `acts_apart` are those that
+    were recorded more than `clock_tolerance_hours` from when they say they happened, and
+    `clock_was_at` what the clock of the machine said before it went back, where either is so.
     """
 
     last_night: LastNight | None
@@ -193,6 +196,8 @@ class StoreStatus(Overview):
     approvals_pending: int | None = if_any()
     open_watch_findings: list[OpenWatchFindings] | None = if_any()
     arrivals: ArrivalCounts | None = if_any()
+    acts_apart: int | None = if_any()
+    clock_was_at: datetime | None = if_any()
 
 
 def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, list[int]]]:
@@ -203,6 +208,10 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
     with reading(job) as source:
         days = redemptions_by_day(source.store, job.now) if by_day else {}
         moment = machine_at(source.store, job.now)
+        (clocks,) = source.store.rows(
+            "night/status:clocks", hours=job.settings.clock_tolerance_hours
+        )
+        newest_at = clocks["newest_at"]
         paid: dict[tuple[str, str], Amount] = {}
         totals = source.store.records(LoopTotals, "answers/money_trails:totals")
         if any(total.stated_amount is not None for total in totals):
@@ -223,5 +232,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             approvals_pending=len(find_approvals(source.store, moment, state="pending")) or None,
             open_watch_findings=open_watch_findings(source.store) or None,
             arrivals=count_arrivals(source.store, job.now),
+            acts_apart=clocks["acts_apart"] or None,
+            clock_was_at=newest_at if newest_at and newest_at - moment > timedelta(0) else None,
         )
     return result, days

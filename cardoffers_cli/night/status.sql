@@ -1,3 +1,16 @@
+-- name: clocks
+-- When the newest run was recorded, and how many acts were recorded more than some hours from the time
+-- that they say they happened (rules.md#acts); of a rehearsal nothing. Grain: one row.
+select
+    (select max(machine_at) from runs where not exists (from rehearsal)) as newest_at,
+    (
+        select count(*)
+        from acts
+        inner join runs using (run_no)
+        where abs(date_diff('second', acts.happened_at, runs.machine_at)) > 3600 * cast($hours as bigint)
+            and not exists (from rehearsal)
+    ) as acts_apart;
+
 -- name: queues
 -- What waits and is to become less, how much of it and since when the oldest of it: purchases since
 -- they were made, events and ledger entries since their redemption. Reads all institutions, for who

@@ -10,6 +10,7 @@ attempt that is in flight then is recorded as unknown by the next sender, as aft
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import count
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -403,7 +404,14 @@ def _audit(work: NightContext) -> StepResult:
             audits = examine_part(
                 store, work.job.path, after_run_no=after_run_no, but=but, tell=tell
             )
-        findings = _leave_head(work.job, head, machine_at(store, work.job.now))
+        moment = machine_at(store, work.job.now)
+        findings = _leave_head(work.job, head, moment)
+        newest_at = store.value(
+            "night/status:clocks", hours=work.job.settings.clock_tolerance_hours
+        )
+        if newest_at and newest_at - moment > timedelta(minutes=1):
+            text = f"The clock of the machine went back: it had said {format_minute(newest_at)}."
+            findings.append(finding("clock_went_back", text, then="set it right"))
     faults = [audit for audit in audits if not audit.ok]
     counts = {"audits": len(audits), "faults": len(faults), "security_log_head": head}
     return StepResult(

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cardoffers_cli.kernel.sheets.exports import copy_sample_data
+from cardoffers_cli.kernel.store.runs import start_run
+from cardoffers_cli.night.status import status as read_status
+from cardoffers_cli.storage.stores import init
 from commands import seen
 from sizes import one_in, slow
+from tables import NOON
+from work import job, new_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +37,7 @@ def status(
     """Return a function that runs commands on a new store and returns the rows of what waits."""
     copy_sample_data(tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CARDOFFERS_CLOCK_TOLERANCE_HOURS", str(10**6))
     cardoffers("init")
 
     def after(*commands: tuple[str, ...], at: tuple[str, str] = BOUGHT) -> list[str]:
@@ -53,6 +61,26 @@ def test_each_step_names_the_next(status: Callable[..., list[str]]) -> None:
     assert [unknown, unset, held] == status(FILLED[2])
     assert ["33 ledger entries due cardoffers settle", unknown, unset] == status(at=HELD)
     assert [unknown, unset] == status(("settle", *HELD), at=HELD)
+
+
+@slow
+def test_acts_of_another_day_are_counted(status: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """rules.md#acts: here all are, as the commands say that it is 2026."""
+    monkeypatch.setenv("CARDOFFERS_CLOCK_TOLERANCE_HOURS", "24")
+    assert "2 acts recorded at another time than theirs cardoffers audit list" in status(*FILLED)
+
+
+def test_a_clock_that_went_back_is_told(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    begin = {"kind": "match", "now": NOON, "actor": "tester"}
+    with made.store() as store, store.transaction():
+        start_run(store, **begin)
+    back = replace(made, machine=lambda _: NOON - timedelta(hours=1))
+    assert [None, NOON] == [read_status(each)[0].clock_was_at for each in (made, back)]
+    init(made := job(tmp_path / "rehearsal.duckdb"), rehearsal=True)
+    with made.store() as store, store.transaction():
+        start_run(store, **begin)
+    assert None is read_status(replace(made, now=NOON - timedelta(hours=1)))[0].clock_was_at
 
 
 @slow
