@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from datetime import datetime, time
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from cardoffers_cli.sample.plan import Plan
 
 _GAMMA = 0x9E3779B97F4A7C15
 _FIRST_FACTOR = 0xBF58476D1CE4E5B9
@@ -121,12 +118,6 @@ def uuid(name: str, chance: Chance) -> pl.Expr:
     part, variant = digits.str.slice, chance.one_of(f"{name} variant", list("89ab"))
     pieces = [part(0, 8), part(8, 4), "4" + part(13, 3), variant + part(17, 3), part(20, 12)]
     return pl.concat_str(pieces, separator="-")
-
-
-def moment_of(plan: Plan, second: pl.Expr) -> pl.Expr:
-    """Write a second of the plan's period as a timestamp."""
-    opening = datetime.combine(plan.first_day, time())
-    return (pl.lit(opening) + pl.duration(seconds=second)).dt.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def money(cents: pl.Expr) -> pl.Expr:

@@ -41,9 +41,8 @@ def sample(
     dry_run: DryRun = False,
 ) -> None:
     """Write realistic sample data: DIR/catalog, DIR/transactions and DIR/refunds."""
+    from cardoffers_cli.sample import work
     from cardoffers_cli.sample.plan import Plan
-    from cardoffers_cli.sample.work import SampleOutput
-    from cardoffers_cli.sample.work import sample as make
 
     context = CommandContext.of(ctx)
     context.writes({"DIR": folder})
@@ -63,7 +62,7 @@ def sample(
     )
     outputs = []
     with context.progress("Rows written") as progress:
-        for file in make(folder, plan, dry_run=dry_run):
+        for file in work.sample(folder, plan, dry_run=dry_run):
             outputs.append(file)
             progress.advance(file["rows"])
-    context.show(outputs, show.Sheet.of(SampleOutput, "files", outputs))
+    context.show(outputs, show.Sheet.of(work.SampleOutput, "files", outputs))

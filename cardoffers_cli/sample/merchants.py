@@ -19,13 +19,10 @@ import polars as pl
 from cardoffers_cli.sample.chance import Chance, hexadecimal, looked_up, repeated, uuid
 from cardoffers_cli.sample.plan import CATEGORIES, COLUMNS, WORDS, Market
 
-ZIPF_SCALE, ZIPF_OFFSET = 1 << 24, 4
-
 TRUTH = COLUMNS["truth"]
 KINDS = tuple(WORDS["unknown_kinds"])
 STRANGERS_MOST = 9000
 """Identifiers of a sample: a merchant has so many numbers left for its terminals."""
-NAME_LENGTH = 25  # ISO 8583, field 43
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ def make_merchants(
         .with_columns(
             category_no=draw.one_of("category", by_share),
             # by 1 / rank (Zipf's law), a little flatter at the top
-            weight=ZIPF_SCALE // (number + ZIPF_OFFSET),
+            weight=(1 << 24) // (number + 4),
             outlets=pl.when(draw.chosen("single", 400)).then(1).otherwise(outlets),
             digits=draw.one_of("acquirer", market.acquirers) + serial.cast(pl.String).str.zfill(7),
             merchant_id=uuid("merchant", draw),
@@ -125,7 +122,8 @@ def name_of(market: Market, turn: int = 0) -> pl.Expr:
 
 
 def _called(name: pl.Expr) -> pl.Expr:
-    return name.str.to_uppercase().str.slice(0, NAME_LENGTH).str.strip_chars_end()
+    # cut as field 43 of ISO 8583 is
+    return name.str.to_uppercase().str.slice(0, 25).str.strip_chars_end()
 
 
 def identifiers(merchants: pl.DataFrame) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.sample.chance import Chance, looked_up, moment_of, money
+from cardoffers_cli.sample.chance import Chance, looked_up, money
 from cardoffers_cli.sample.plan import CATEGORIES, WORDS, Market
 from cardoffers_cli.sample.purchases import FAVOURITES
 
@@ -49,8 +49,8 @@ def make_offers(
             currency=pl.lit(market.currency),
             commission_rate=draw.one_of("commission", WORDS["commission_rates"]),
             budget_amount=money(pl.col("budget")),
-            starts_at=moment_of(plan, pl.col("first_day") * DAY_SECONDS),
-            expires_at=moment_of(plan, pl.col("last_day") * DAY_SECONDS),
+            starts_at=plan.moment(pl.col("first_day") * DAY_SECONDS),
+            expires_at=plan.moment(pl.col("last_day") * DAY_SECONDS),
             segments=pl.when(draw.chosen("segmented", 150)).then(
                 draw.one_of("segment", WORDS["segments"])
             ),
@@ -134,7 +134,7 @@ class Program:
                 cardholder_token=self.people.token(),
                 card_token=self.people.card(pl.lit(0)),
                 offer_id=looked_up(self.offers["offer_id"], "place"),
-                added_at=moment_of(self.people.plan, pl.col("second")),
+                added_at=self.people.plan.moment(pl.col("second")),
             )
 
     def engagement(self, size: int) -> Iterator[pl.DataFrame]:
@@ -179,7 +179,7 @@ class Program:
                     cardholder_token=self.people.token(),
                     event=event.otherwise(pl.lit("offer_impression")),
                     offer_id=looked_up(self.offers["offer_id"], "place"),
-                    occurred_at=moment_of(plan, second),
+                    occurred_at=plan.moment(second),
                 )
             )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,11 @@ class Plan:
         links = self.rows // 2 if self.links is None else self.links
         return self.rows, links, self.rows // 50 if self.refunds is None else self.refunds
 
+    def moment(self, second: pl.Expr) -> pl.Expr:
+        """Write a second of the period as a timestamp."""
+        opening = pl.lit(datetime.combine(self.first_day, time()))
+        return (opening + pl.duration(seconds=second)).dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+
     def banks(self) -> list[Bank]:
         """List the institutions, the largest first; what they have adds up to the totals."""
         bounds = [*accumulate(range(self.institutions + 1, 1, -1), initial=0)]
@@ -60,11 +65,8 @@ class Plan:
             rows, links, refunds = (end - start for start, end in zip(before, after, strict=True))
             words = dict(WORDS["banks"][place])
             market = MARKETS[words.pop("currency")]
-            if lap:
-                words |= {
-                    "slug": f"{words['slug']}-{lap + 1}",
-                    "name": f"{words['name']} {lap + 1}",
-                }
+            for key, between in (("slug", "-"), ("name", " ")):
+                words[key] += f"{between}{lap + 1}" if lap else ""
             made.append(Bank(number, rows, links, refunds, market, **words))
         return made
 

@@ -85,7 +85,12 @@ def check(
     columns = [show.Column("line", kind="integer"), *(show.Column(name) for name in names)]
     wrong = [field.field for field in result.fields_ if field.unreadable]
     if not wrong:
-        context.note(f"Next: {_next(source, profile, makes_tokens=layout.makes_tokens)}.")
+        command = "profile convert" if layout.makes_tokens else "validate"
+        file, to = (
+            quote(source) if source != "-" else "FILE",
+            " -o canonical.csv" * layout.makes_tokens,
+        )
+        context.note(f"Next: `cardoffers {command} {file} --profile {quote(str(profile))}{to}`.")
     context.show(
         result,
         show.Sheet.of(CheckedField, "fields", result.fields_, title="Fields"),
@@ -93,14 +98,6 @@ def check(
         exit_code=3 if wrong else 0,
         why=f"The profile cannot read {', '.join(wrong)} in every row." if wrong else "",
     )
-
-
-def _next(source: str, profile: Path, *, makes_tokens: bool) -> str:
-    """Return the command that comes after a profile that reads a file."""
-    file, by = ("FILE" if source == "-" else quote(source)), quote(str(profile))
-    if makes_tokens:
-        return f"`cardoffers profile convert {file} --profile {by} -o canonical.csv`"
-    return f"`cardoffers validate {file} --profile {by}`"
 
 
 @app.command("show")

@@ -18,27 +18,17 @@ import json
 import re
 import tomllib
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.sample.chance import (
-    Chance,
-    hexadecimal,
-    looked_up,
-    moment_of,
-    money,
-    numbered,
-    repeated,
-    unit,
-)
+from cardoffers_cli.sample.chance import hexadecimal, looked_up, money, numbered, repeated, unit
 from cardoffers_cli.sample.plan import CATEGORIES, COLUMNS, WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from cardoffers_cli.sample.chance import Chance
     from cardoffers_cli.sample.merchants import Merchants
     from cardoffers_cli.sample.plan import Bank, Plan
 
@@ -108,6 +98,7 @@ class Cardholders:
         prefix = f"{self.bank.slug[:3].upper()}{self.bank.number + 1}-"
         return (
             events.with_columns(
+                second=self._second(),
                 cardholder_no=self._shopper(),
                 slot=draw.below("slot", draw.below("narrow", FAVOURITES) + 1),
                 stranger_no=pl.when(draw.chosen("unknown", 80)).then(stranger),
@@ -125,7 +116,7 @@ class Cardholders:
                 ),
                 amount=self._amount(),
                 transaction_ref=prefix + hexadecimal(draw.draw("ref")),  # keyed: all differ
-                transacted_at=self._time(),
+                transacted_at=self.plan.moment(pl.col("second")),
             )
         )
 
@@ -144,7 +135,7 @@ class Cardholders:
         rounded = cents // 100 * 100 + self.chance.by("event_no").one_of("price", PRICE_ENDINGS)
         return money(pl.when(rounded > 0).then(rounded).otherwise(cents))
 
-    def _time(self) -> pl.Expr:
+    def _second(self) -> pl.Expr:
         """Place the event in the period: in order but for the hours or days it took to arrive.
 
         Each hour of the period weighs by the day of the week and the time of day.
@@ -158,7 +149,7 @@ class Cardholders:
         delay = draw.below("delay", hours * rows // (24 * days) + 1)
         place = (pl.col("event_no") % rows - delay).abs() % rows
         hour = numbered(calendar, place * calendar[-1] // rows)
-        return moment_of(self.plan, hour * 3600 + draw.below("second", 3600))
+        return hour * 3600 + draw.below("second", 3600)
 
     def _shopper(self) -> pl.Expr:
         """Choose who makes a purchase.
@@ -193,14 +184,11 @@ class Cardholders:
         events = pl.select(refund_no=pl.int_range(first, first + count)).with_columns(
             event_no=number * apart + draw.below("returned", apart), is_conflict=False
         )
-        bought_at = pl.col("transacted_at").str.to_datetime("%Y-%m-%dT%H:%M:%SZ")
-        end = datetime.combine(self.plan.first_day, time()) + timedelta(days=self.plan.days)
-        left = (pl.lit(end) - bought_at).dt.total_seconds().clip(1, 40 * 86_400)
+        left = (self.plan.days * 86_400 - pl.col("second")).clip(1, 40 * 86_400)
         cents = pl.col("amount").str.replace(".", "", literal=True).cast(pl.Int64)
         part = cents * (draw.below("part", 8) + 1) // 10 + 1
         is_whole = (pl.col("kind") == "void") | draw.chosen("whole", 600)
         is_named = draw.chosen("referenced", 850)
-        lag = pl.duration(seconds=draw.below("lag", left))
         prefix = f"RF-{bank.slug[:3].upper()}{bank.number + 1}-"
         return (
             self.of_events(events)
@@ -210,7 +198,7 @@ class Cardholders:
                 refund_ref=prefix + number.cast(pl.String).str.zfill(6),
                 original_transaction_ref=pl.when(is_named).then("transaction_ref"),
                 amount=money(pl.when(is_whole).then(cents).otherwise(part)),
-                refunded_at=(bought_at + lag).dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                refunded_at=self.plan.moment(pl.col("second") + draw.below("lag", left)),
             )
             .select(COLUMNS["refunds"])
         )
@@ -221,16 +209,12 @@ FIRST_EVENT = 1 << 40  # no other file of a sample comes that far
 LONGEST_LINE = 1 << 16
 
 _FAULTS = tomllib.loads(Path(__file__).with_name("dirty.toml").read_text("utf-8"))
-FIELD_FAULTS: Sequence[tuple[str, str, str]] = _FAULTS["fields"]
-CSV_FAULTS: Sequence[tuple[str, str, str]] = _FAULTS["csv"]
-JSON_FAULTS: Sequence[tuple[str, str, str]] = _FAULTS["json"]
+FIELD_FAULTS, CSV_FAULTS, JSON_FAULTS = (_FAULTS[kind] for kind in ("fields", "csv", "json"))
 
 
-def _csv(row: dict[str, str]) -> str:
-    return ",".join(row[column] for column in HEADER)
-
-
-def _json(row: dict[str, str]) -> str:
+def _line(row: dict[str, str], kind: str) -> str:
+    if kind == "csv":
+        return ",".join(row[column] for column in HEADER)
     amount = row["amount"]
     if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", amount):
         amount = json.dumps(amount)
@@ -244,18 +228,18 @@ def make_dirty(cardholders: Cardholders, kind: str) -> tuple[bytes, int]:
 
     Of every three rows the last is faulty: one for each fault, and then some good ones.
     """
-    write, line_faults = (_csv, CSV_FAULTS) if kind == "csv" else (_json, JSON_FAULTS)
+    line_faults = CSV_FAULTS if kind == "csv" else JSON_FAULTS
     count = 3 * (len(FIELD_FAULTS) + len(line_faults) + 1)
     numbers = pl.int_range(FIRST_EVENT, FIRST_EVENT + count)
     made = cardholders.rows_of(pl.select(event_no=numbers, is_conflict=False)).to_dicts()
     rows = [dict.fromkeys(HEADER, "") | row for row in made]
-    lines = [write(row).encode() for row in rows]
+    lines = [_line(row, kind).encode() for row in rows]
     for place, (_, column, value) in zip(range(2, count, 3), FIELD_FAULTS, strict=False):
-        lines[place] = write(rows[place] | {column: value}).encode()
+        lines[place] = _line(rows[place] | {column: value}, kind).encode()
     places = range(2 + 3 * len(FIELD_FAULTS), count, 3)
     for place, (code, pattern, text) in zip(places, line_faults, strict=False):
         more = text * LONGEST_LINE if code == "line_too_long" else text
-        lines[place] = re.sub(pattern, more, write(rows[place])).encode("latin-1")
-    repeated_rows = [lines[0], b"", write(rows[1] | {"amount": "1" + rows[1]["amount"]}).encode()]
+        lines[place] = re.sub(pattern, more, _line(rows[place], kind)).encode("latin-1")
+    conflicting = _line(rows[1] | {"amount": "1" + rows[1]["amount"]}, kind).encode()
     header = [",".join(HEADER).encode()] if kind == "csv" else []
-    return b"\n".join([*header, *lines, *repeated_rows, b""]), count + 2
+    return b"\n".join([*header, *lines, lines[0], b"", conflicting, b""]), count + 2

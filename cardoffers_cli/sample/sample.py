@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from contextlib import ExitStack
 from io import BytesIO
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -90,10 +89,9 @@ def _institutions(plan: Plan) -> pl.DataFrame:
         )
         for bank in plan.banks()
     ]
-    number = uuid("institution", Chance(plan.seed).by("institution_id"))
-    return pl.DataFrame(rows, COLUMNS["institutions"], orient="row").with_columns(
-        institution_id=number
-    )
+    table = pl.DataFrame(rows, COLUMNS["institutions"], orient="row")
+    chance = Chance(plan.seed).by("institution_id")
+    return table.with_columns(institution_id=uuid("institution", chance))
 
 
 def _transactions(folder: Path, plan: Plan, people: Cardholders) -> Iterator[SampleFile]:
@@ -130,27 +128,22 @@ def write(path: Path, frames: Iterable[pl.DataFrame], kind: str = "csv") -> Samp
     """
     rows = 0
     make_folder(path.parent)
-    with ExitStack() as stack:
-        file = stack.enter_context(replacing(path, mode=None))  # made up: anybody may read it
-        if path.suffix == ".gz":
-            packed = gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)
-            file = cast("BinaryIO", stack.enter_context(packed))
+    with replacing(path, mode=None) as out:  # made up: anybody may read it
+        zipped = gzip.GzipFile("", "wb", 6, out, mtime=0) if path.suffix == ".gz" else None
         for place, frame in enumerate(frames):
             rows, buffer = rows + frame.height, BytesIO()
             if kind == "csv":
                 frame.write_csv(buffer, include_header=place == 0)
             else:
-                lines = frame.fill_null("").select(pl.format(_object(frame.columns)))
+                quoted = ",".join(f'"{name}":"{{{name}}}"' for name in frame.columns)
+                line = f"{{{{{quoted}}}}}".replace('"{amount}"', "{amount}")  # that is a number
+                lines = frame.fill_null("").select(pl.format(line))
                 lines.write_csv(buffer, include_header=False, quote_style="never")
             text = buffer.getvalue()
             if kind == "json":
                 text = (b",\n" if place else b"[\n") + text[:-1].replace(b"\n", b",\n")
-            file.write(text)
-        file.write(b"\n]\n" if kind == "json" else b"")
+            (zipped or out).write(text)
+        (zipped or out).write(b"\n]\n" if kind == "json" else b"")
+        if zipped:
+            zipped.close()
     return SampleFile(path, rows)
-
-
-def _object(columns: list[str]) -> str:
-    """Write a JSON object as a format of text columns; an amount is a number."""
-    quoted = (f'"{name}":"{{{name}}}"' for name in columns)
-    return f"{{{{{','.join(quoted)}}}}}".replace('"{amount}"', "{amount}")

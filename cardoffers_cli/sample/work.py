@@ -98,8 +98,8 @@ def written(profile: Profile, rows: pl.DataFrame, *, decimals: int) -> bytes:
             parts = zip(source.sources, _parts(_text(name, source, decimals), source), strict=True)
             cells |= {_place(column, names): part for column, part in parts if column != LINE}
     table = rows.with_columns(part.alias(str(place)) for place, part in cells.items())
-    table = table.select(map(str, cells))
-    body = [_line(row, profile) for row in table.iter_rows()]
+    places = [str(place) for place in range(1, len(names) + 1)]
+    body = [_line(row, profile) for row in table.select(places).iter_rows()]
     if profile.header:
         at = profile.header - 1 - profile.skip_lines
         body.insert(min(at, len(body)), _line([str(name) for name in names], profile))
@@ -111,10 +111,8 @@ def written(profile: Profile, rows: pl.DataFrame, *, decimals: int) -> bytes:
 
 def _columns(profile: Profile) -> list[Column]:
     """Return the columns of the file in order: those that are named come first."""
-    if profile.form.widths:
+    if profile.form.widths or profile.columns:
         return [*(profile.columns or range(1, len(profile.form.widths) + 1))]
-    if profile.columns:
-        return [*profile.columns]
     sources = [item for field in profile.fields.given().values() for item in field.sources]
     sources += [condition.column for condition in profile.drop_where]
     named = dict.fromkeys(item for item in sources if isinstance(item, str) and item != LINE)
