@@ -106,22 +106,12 @@ def _titles(draw: Chance, market: Market) -> dict[str, pl.Expr]:
     return columns
 
 
-def make_program(
-    chance: Chance, offers: pl.DataFrame, place: int, institutions: int
-) -> pl.DataFrame:
-    """Choose the offers of one of a market's institutions: its own and the shared ones.
-
-    They gain `position`, their place in the program, from 1.
-    """
-    shared = chance.by("offer_no").chosen("shared", 600)
-    own = pl.col("offer_no") % institutions == place
-    order = chance.within(f"program {place}").by("offer_no").draw("order")
-    return offers.filter(shared | own).with_columns(position=order.rank("ordinal"))
-
-
 @dataclass(frozen=True)
 class Program:
-    """The offers one institution shows (`place`: the row of one), and who sees and adds them."""
+    """The offers one institution shows, and who sees and adds them.
+
+    `place` is the row of an offer, `position` its place in the program, from 1.
+    """
 
     offers: pl.DataFrame
     people: Cardholders

@@ -12,7 +12,7 @@ from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.sample.chance import Chance, uuid
 from cardoffers_cli.sample.merchants import Merchants, identifiers, make_merchants
-from cardoffers_cli.sample.offers import Program, make_offers, make_program
+from cardoffers_cli.sample.offers import Program, make_offers
 from cardoffers_cli.sample.plan import COLUMNS
 from cardoffers_cli.sample.purchases import Cardholders, make_dirty
 
@@ -71,13 +71,15 @@ def _markets(chance: Chance, plan: Plan) -> Iterator[tuple[Merchants, pl.DataFra
         offers = make_offers(own, plan, market, merchants, first_offer)
         rows_before += rows
         first_offer += offers.height
-        programs = [
-            Program(
-                make_program(own, offers, place, len(banks)),
-                Cardholders(chance.within(bank.slug), plan, bank, merchants),
-            )
-            for place, bank in enumerate(banks)
-        ]
+        programs, number = [], own.by("offer_no")
+        for place, bank in enumerate(banks):
+            # the institution's own offers, and those that all institutions of the market show
+            is_own = pl.col("offer_no") % len(banks) == place
+            order = number.within(f"program {place}").draw("order")
+            shown = offers.filter(is_own | number.chosen("shared", 600))
+            shown = shown.with_columns(position=order.rank("ordinal"))
+            people = Cardholders(chance.within(bank.slug), plan, bank, merchants)
+            programs.append(Program(shown, people))
         yield merchants, offers, programs
 
 
