@@ -33,6 +33,7 @@ BEANCOUNT = {
     "payments:under_way": "Liabilities:Payments:UnderWay",
     "commission:on_hold": "Liabilities:Commission:OnHold",
     "commission:revenue": "Income:Commission",
+    "tax:passed_through": "Liabilities:Tax:PassedThrough",
     "bank": "Assets:Bank",
     "suspense": "Assets:Suspense",
 }
@@ -57,12 +58,13 @@ class TrialBalanceRow(Record):
 class Receivable(
     Record, sheet="number merchant currency due_on amount received_amount open_amount state age"
 ):
-    """An invoice with its credit notes: what was billed, received, and is open.
+    """An invoice with its credit notes: what was billed with its tax, received, and is open.
 
     `state` is open, part, paid or over; `age` is 0, 30, 60 or 90, the days overdue that are over.
     """
 
     number: str
+    legal_number: str | None
     merchant: str
     currency: str
     issued_on: date

@@ -45,7 +45,7 @@ order by entries.entry_no, lines.account, party, lines.item, lines.currency;
 
 -- name: receivables
 -- What merchants owe of each invoice: credit notes are of the invoice that they amend, and received is
--- what the bank booked for its number. Of an institution, the invoices that have lines of it.
+-- what the bank booked for its number, ours or the legal one; the amount has the tax that was told. Of an institution, the invoices that have lines of it.
 -- Grain: one row per invoice.
 with billed as (
     select
@@ -61,7 +61,7 @@ with billed as (
     group by lines.item
 )
 select
-    billed.number, merchants.name as merchant, invoices.currency, invoices.issued_on, invoices.due_on,
+    billed.number, told_invoices.legal_number, merchants.name as merchant, invoices.currency, invoices.issued_on, invoices.due_on,
     billed.amount, billed.received_amount, billed.open_amount,
     case
         when billed.open_amount < 0 then 'over'
@@ -76,6 +76,7 @@ select
 from billed
 inner join invoices on invoices.number = billed.number
 inner join merchants on merchants.merchant_id = invoices.merchant_id
+left join told_invoices on told_invoices.number = billed.number
 where $institution_id is null
     or exists (
         select true

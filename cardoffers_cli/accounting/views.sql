@@ -22,6 +22,8 @@ from (
         (['statement_closed'], 'institutions:due', 'institution', 'item', 'payout', -1),
         (['invoice_closed'], 'merchants:billed', 'merchant', 'item', 'funded', 1),
         (['invoice_closed'], 'merchants:unbilled', 'merchant', null, 'funded', -1),
+        (['tax_told'], 'merchants:billed', 'merchant', 'item', 'funded', 1),
+        (['tax_told'], 'tax:passed_through', null, null, 'funded', -1),
         (['payment_exported'], 'institutions:due', 'institution', 'item', 'payout', 1),
         (['payment_exported'], 'payments:under_way', 'institution', 'document', 'payout', -1),
         (['payment_undone'], 'payments:under_way', 'institution', 'document', 'payout', 1),
@@ -96,6 +98,15 @@ select
     run_no, document || '_closed' as event, number as document, coalesce(amends, number) as item,
     institution_id, merchant_id, currency, payable as payout, amount as funded
 from documents
+union all by name
+select
+    legal.run_no, 'tax_told' as event, legal.number as document,
+    coalesce(invoices.amends, invoices.number) as item, invoices.merchant_id, invoices.currency,
+    coalesce(legal.tax, 0) - coalesce(
+        lag(legal.tax) over (partition by legal.number order by legal.run_no), 0
+    ) as funded
+from legal_invoices as legal
+inner join invoices on invoices.number = legal.number
 union all by name
 select
     'payment_exported' as event, payment_id as document, number as item, institution_id, currency,

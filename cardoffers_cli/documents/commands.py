@@ -180,6 +180,27 @@ add_reading(
 )
 
 
+@invoices.command("set")
+def set_(
+    ctx: typer.Context,
+    number: Annotated[str, argument("NUMBER", "The invoice or credit note.")],
+    *,
+    legal_number: Annotated[
+        str | None, option("Its number in the accounting system.", metavar="TEXT")
+    ] = None,
+    tax: Annotated[str | None, option("Its tax, zero or more.", metavar="AMOUNT")] = None,
+    dry_run: options.DryRun = False,
+) -> None:
+    """Set the legal number and the tax of a closed invoice, as the accounting system has them."""
+    from cardoffers_cli.documents.told import tell_invoice
+
+    context = CommandContext.of(ctx)
+    told = tell_invoice(context.job, number, legal_number=legal_number, tax=tax, dry_run=dry_run)
+    context.show(told, Sheet.of_fields("invoice", told))
+    if not told.is_changed:
+        context.note("Nothing changed: it said so before.")
+
+
 @app.command()
 def verify(
     ctx: typer.Context,

@@ -148,7 +148,10 @@ class InvoiceResult(
     sheet="number merchant_name from to amount currency issued_on due_on amends line_count"
     " merchant_id sha256",
 ):
-    """An invoice, or a credit note where it `amends` one, in the shape of `invoice list`."""
+    """An invoice, or a credit note where it `amends` one, in the shape of `invoice list`.
+
+    `legal_number` and `tax` are told later by the accounting system: the digest is not of them.
+    """
 
     number: str
     merchant_id: UUID = shown(gives_way=5)
@@ -169,6 +172,8 @@ class InvoiceResult(
     tax_note: str | None = if_any()
     issuer: str | None = if_any()
     pay_to: str | None = if_any()
+    legal_number: str | None = if_any()
+    tax: Amount | None = if_any()
 
 
 class Invoice(InvoiceResult):

@@ -70,19 +70,23 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet, subtotals: Sequence[S
 
     An invoice that names nobody who issues it is no tax invoice, and its title says so.
     """
-    amount, line_count = invoice["amount"], invoice["line_count"]
+    tax, line_count = invoice.get("tax"), invoice["line_count"]
+    amount = invoice["amount"] + (tax or 0)
+    asked = amount_text(abs(amount), invoice["currency"])
+    if tax:
+        asked += f" with {amount_text(abs(tax), invoice['currency'])} of tax"
     due_on, terms = date_text(invoice["due_on"]), f"net {invoice['net_days']} days"
     merchant, amends, pay_to = invoice["merchant_name"], invoice["amends"], invoice.get("pay_to")
     if amends is not None:
         noun = "Credit note"
         headline = (
-            f"{amount_text(-amount, invoice['currency'])} goes back to {merchant} on {amends}: "
+            f"{asked} goes back to {merchant} on {amends}: "
             f"{counted(line_count, 'redemption')} reversed."
         )
     else:
         noun = "Invoice" if invoice.get("issuer") else "Billing note, not a tax invoice,"
         headline = (
-            f"{amount_text(amount, invoice['currency'])} is due from {merchant} for "
+            f"{asked} is due from {merchant} for "
             f"{Period(invoice['from']).title}, by {counted(line_count, 'line')}."
         )
     return Page(
@@ -103,6 +107,7 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet, subtotals: Sequence[S
                 merchant,
                 {"issued on": date_text(invoice["issued_on"]), "due on": due_on, "terms": terms},
             ),
+            *_told(invoice),
             *_subtotals("By institution", subtotals),
             _lines("invoice", invoice, lines, line_count),
         ],
@@ -111,6 +116,19 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet, subtotals: Sequence[S
             "No tax is computed here.",
         ],
     )
+
+
+def _told(invoice: Mapping[str, Any]) -> list[Section]:
+    """Return what the accounting system told of an invoice after it was closed."""
+    tax, currency = invoice.get("tax"), invoice["currency"]
+    told = {
+        "legal number": invoice.get("legal_number"),
+        "tax": None if tax is None else amount_text(tax, currency),
+        "amount with tax": None if tax is None else amount_text(invoice["amount"] + tax, currency),
+    }
+    fields = Sheet.of_fields("told", {name: text for name, text in told.items() if text})
+    title = "Told by the accounting system; the digest is not of it"
+    return [Section(title=title, sheet=fields, is_whole=True)] if any(told.values()) else []
 
 
 def _title(noun: str, document: Mapping[str, Any]) -> str:

@@ -133,6 +133,20 @@ values (
 insert into invoice_periods (period_no, from_at, to_at, closed_at, run_no, actor)
 values ($period_no, $from_at, $to_at, $closed_at, $run_no, $actor);
 
+-- name: write_legal
+-- Writes legal_invoices, one row: all that the accounting system says of an invoice.
+insert into legal_invoices (run_no, number, legal_number, tax, actor)
+values ($run_no, $number, $legal_number, $tax, $actor);
+
+-- name: named_so
+-- Another invoice or credit note of a number, legal or ours. Grain: one row, or none.
+select invoices.number
+from invoices
+left join told_invoices on told_invoices.number = invoices.number
+where invoices.number <> $number
+    and upper($legal_number) in (invoices.number, upper(told_invoices.legal_number))
+limit 1;
+
 -- name: periods
 -- The periods that were invoiced, the newest first. Grain: one row per period.
 select period_no, from_at as from_, to_at as "to", closed_at, actor
@@ -160,13 +174,14 @@ limit $limit;
 -- Invoices and credit notes, the newest first; nulls in the parameters filter nothing. `in_all` is how
 -- many there are of them. Grain: one row per invoice or credit note.
 select
-    invoices.*, invoice_periods.from_at as from_, invoice_periods.to_at as "to",
-    invoice_periods.closed_at, invoice_periods.actor,
+    invoices.*, told_invoices.legal_number, told_invoices.tax,
+    invoice_periods.from_at as from_, invoice_periods.to_at as "to", invoice_periods.closed_at, invoice_periods.actor,
     coalesce(runs.machine_at, invoice_periods.closed_at) as recorded_at,
     exists (from rehearsal) as is_rehearsal, count(*) over () as in_all
 from invoices
 inner join invoice_periods on invoice_periods.period_no = invoices.period_no
 left join runs on runs.run_no = invoice_periods.run_no
+left join told_invoices on told_invoices.number = invoices.number
 where ($number is null or invoices.number = $number)
     and ($party_id is null or invoices.merchant_id = $party_id)
     and ($closing_no is null or invoices.period_no = $closing_no)

@@ -57,6 +57,13 @@ select
 from invoices
 inner join invoice_periods using (period_no);
 
+-- name: told_invoices
+-- What the accounting system said last of invoices and credit notes. Grain: one row per number.
+create or replace view told_invoices as
+select number, legal_number, tax
+from legal_invoices
+qualify run_no = max(run_no) over (partition by number);
+
 -- name: document_lines
 -- The lines of statements, and of invoices and credit notes (rules.md#invoices), with the statement or
 -- the period of invoices that they are of (`closing_no`), and the document in it (`key`). An adjustment

@@ -43,9 +43,10 @@ order by all;
 -- Writes the entries of a page of a file, but those that are there already, which any file of its kind
 -- may have told (rules.md#bank-entries). Whoever runs it again writes nothing. The merchant whose name is
 -- in the payer's is looked up by its first letters at every place: all names in all texts would be too many.
+-- So legal numbers are looked up by the words of the text; beside another invoice's it is of none.
 insert into bank_entries (
     entry_no, entry_id, bank_file_no, place, status, direction, payment_id, trace, amount, currency,
-    booked_at, code, bank_ref, message, account, payer_id
+    booked_at, code, bank_ref, message, account, payer_id, legal_of
 )
 select
     (select coalesce(max(bank_entries.entry_no), 0) from bank_entries)
@@ -63,6 +64,26 @@ select
         where said.direction = 'credit'
             and length(squashed(merchants.name)) > 3
             and starts_with(substr(squashed(said.payer), places.place), squashed(merchants.name))
+    ),
+    (
+        select
+            if(count(distinct named.item) = 1, any_value(named.item), 'suspense')
+        from unnest(
+            regexp_extract_all(
+                upper(concat_ws(' ', said.payment_id, said.text)), '[A-Z0-9](?:[A-Z0-9/._-]*[A-Z0-9])?'
+            )
+        ) as words (word)
+        inner join (
+            select number as word, coalesce(amends, number) as item, false as is_legal
+            from invoices
+            union all
+            select upper(legal_number), coalesce(amends, number), true
+            from invoices
+            inner join told_invoices using (number)
+        ) as named
+            on named.word = words.word
+        where said.direction = 'credit'
+        having bool_or(named.is_legal)
     )
 from (
     select unnest(
@@ -71,7 +92,7 @@ from (
                 entry_id uuid, place varchar, status varchar, direction varchar,
                 payment_id varchar, trace varchar, amount varchar, currency varchar,
                 booked_at varchar, code varchar, bank_ref varchar, message varchar, account varchar,
-                payer varchar
+                payer varchar, text varchar
             )[]
         ),
         recursive := true

@@ -21,6 +21,7 @@ import pytest
 from banks import BERLIN, LONDON, camt, entry, listed
 from cardoffers_cli.accounting.questions import BEANCOUNT
 from cardoffers_cli.documents.closing import close_all, close_invoices
+from cardoffers_cli.documents.told import tell_invoice
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError
@@ -355,6 +356,48 @@ STORY: list[tuple[str, Callable[[Job], object], str]] = [
     ),
     (
         "08-03",
+        lambda made: tell_invoice(made, "INV-2026-000002", tax="0.88"),
+        """
+        tax_told INV-2026-000002: merchants:billed bakery INV-2026-000002 0.88
+        tax_told INV-2026-000002: tax:passed_through -0.88
+        """,
+    ),
+    ("08-03", lambda made: tell_invoice(made, "INV-2026-000002", legal_number="RE-4711"), ""),
+    (
+        "08-03",
+        lambda made: tell_invoice(made, "INV-2026-000002", tax="0.50"),
+        """
+        tax_told INV-2026-000002: merchants:billed bakery INV-2026-000002 -0.38
+        tax_told INV-2026-000002: tax:passed_through 0.38
+        """,
+    ),
+    ("08-03", lambda made: tell_invoice(made, "INV-2026-000002", tax="0.50"), ""),
+    (
+        "08-03",
+        lambda made: tell_invoice(made, "INV-2026-000002", tax="0"),
+        """
+        tax_told INV-2026-000002: merchants:billed bakery INV-2026-000002 -0.50
+        tax_told INV-2026-000002: tax:passed_through 0.50
+        """,
+    ),
+    (
+        "08-03",
+        lambda made: tell_invoice(made, "CN-2026-000001", tax="0.76"),
+        """
+        tax_told CN-2026-000001: merchants:billed butcher INV-2026-000001 -0.76
+        tax_told CN-2026-000001: tax:passed_through 0.76
+        """,
+    ),
+    (
+        "08-03",
+        lambda made: tell_invoice(made, "INV-2026-000001", tax="0.76"),
+        """
+        tax_told INV-2026-000001: merchants:billed butcher INV-2026-000001 0.76
+        tax_told INV-2026-000001: tax:passed_through -0.76
+        """,
+    ),
+    (
+        "08-03",
         lambda made: received(made, "3.00", "INV-2026-000002", kind="camt.054"),
         "",
     ),
@@ -471,6 +514,9 @@ def expected_balances(store: Store) -> dict[tuple[Any, ...], Decimal]:
     for shop, item, currency, amount in select(store, INVOICED):
         sums.add("merchants:unbilled", shop, None, currency, -amount)
         sums.add("merchants:billed", shop, item, currency, amount)
+    for shop, item, currency, tax in select(store, TAXED):
+        sums.add("merchants:billed", shop, item, currency, tax)
+        sums.add("tax:passed_through", None, None, currency, -tax)
     for bank, number, currency, amount in select(store, STATED):
         sums.add("institutions:open", bank, None, currency, amount)
         sums.add("institutions:due", bank, number, currency, -amount)
@@ -525,6 +571,11 @@ select
 from ledger_entries as entries left join adjustments using (redemption_no)
 """
 INVOICED = "select merchant_id, coalesce(amends, number), currency, amount from invoices"
+TAXED = """
+select merchant_id, coalesce(amends, number), currency, arg_max(tax, legal_invoices.run_no)
+from legal_invoices join invoices using (number) where tax is not null
+group by number, merchant_id, amends, currency
+"""
 STATED = "select institution_id, number, currency, payable from statements"
 SAID = """
 select payment_id, status, cast(entry_id as text), amount from bank_entries

@@ -108,6 +108,7 @@ LINES = """
 0   invoice close --period 2026-10
 0   invoice list
 0   invoice show INV-2026-000001
+0   invoice set INV-2026-000001 --legal-number RE-4711 --tax 2.00
 0   invoice export INV-2026-000001
 0   invoice verify
 0   pickup drop --config pickup.toml

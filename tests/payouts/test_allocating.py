@@ -8,6 +8,7 @@ import pytest
 
 from approving import approved
 from banks import bai2, camt, entry, mt940
+from cardoffers_cli.documents.told import tell_invoice
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.keys.security import list_security
@@ -112,6 +113,62 @@ def test_of_who_paid_the_merchant_alone_is_kept(made: Job) -> None:
     assert told == [(ref, invoice) for ref, invoice, _ in shown(made)]
     assert all("INV-2026-000001" in candidates for *_, candidates in shown(made))
     assert "Jane" not in str(kept(made))
+
+
+# Amount and text of a receipt behind the legal numbers, with what it paid
+LEGAL = """
+amount text                              paid
+40.00  pays_RE-2026/4711                 INV-2026-000003
+40.00  Rechnung:re-2026/4711.            INV-2026-000003
+40.00  (RE-2026/4711),INV-2026-000003    INV-2026-000003
+45.00  RE-2026-000001                    INV-2026-000001
+45.00  RE-2026-000001,less_GU-4712       INV-2026-000001
+40.00  RE-2026/47110                     suspense
+40.00  RE-2026/4711,INV-2026-000001      suspense
+40.00  RE-2026/4711,RE-2026-000001       suspense
+40.00  RE-2026/4700                      suspense
+40.00  EURO-4711                         suspense
+"""
+
+
+@slow
+@pytest.mark.parametrize("line", read(LEGAL), ids=str)
+@pytest.mark.parametrize("form", ["camt", "mt940"])
+def test_a_legal_number_in_the_text_names_its_invoice(
+    made: Job, line: dict[str, Any], form: str
+) -> None:
+    tell_invoice(made, "INV-2026-000003", legal_number="RE-2026/4700")
+    for number, legal in (
+        ("INV-2026-000003", "RE-2026/4711"),
+        ("INV-2026-000001", "RE-2026-000001"),
+        ("INV-2026-000004", "EURO-4711"),
+        ("CN-2026-000001", "GU-4712"),
+    ):
+        tell_invoice(made, number, legal_number=legal)
+    text = line["text"].replace("_", " ")
+    if form == "camt":
+        taken(made, camt(receipt(line["amount"], text)))
+    else:
+        amount = line["amount"].replace(".", ",")
+        taken(made, mt940(f"C {amount} R-1 {text}", opening="0,", closing=amount))
+    assert [line["paid"]] == [invoice for _, invoice, _ in shown(made)]
+
+
+@slow
+def test_a_legal_number_is_the_reference_too_and_counts_once(made: Job) -> None:
+    tell_invoice(made, "INV-2026-000003", legal_number="RE-4711")
+    rows = "payment_id,status,direction,amount,currency,booked_at\n"
+    taken(made, f"{rows}re-4711,booked,credit,40.00,GBP,2026-06-01\n".encode())
+    assert ["INV-2026-000003"] == [each.invoice for each in bank_entries(made, None)]
+
+
+@slow
+def test_what_came_before_its_legal_number_stays_where_it_was(made: Job) -> None:
+    taken(made, camt(receipt("40.00", "RE-4711")))
+    tell_invoice(made, "INV-2026-000003", legal_number="RE-4711")
+    taken(made, camt(receipt("40.00", "RE-4711"), kind="camt.054"))
+    counted = [each.invoice for each in bank_entries(made, None) if each.counts]
+    assert ["suspense"] == counted
 
 
 PARTS = ["INV-2026-000001=30.00", "INV-2026-000002=9.50", "suspense=0.50"]

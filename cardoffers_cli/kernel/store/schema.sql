@@ -839,6 +839,17 @@ create table invoices (
     pay_to varchar  -- the account, null where none was set, and of a credit note
 );
 
+-- name: legal_invoices
+-- What the accounting system says of an invoice or credit note: the newest run of a number counts.
+-- Grain: one row per run and number. Append only.
+create table legal_invoices (
+    run_no bigint not null,
+    number varchar not null,
+    legal_number varchar,
+    tax decimal(38, 4),  -- zero or less of a credit note
+    actor varchar not null
+);
+
 -- How institutions are paid, and what the bank says
 
 -- name: payouts
@@ -902,7 +913,8 @@ create table bank_entries (
     entry_no bigint,  -- in the order in which they came; verdicts name it
     message varchar,  -- camt.052 to camt.054, pain.002, nacha, csv, mt940 or bai2
     account varchar,  -- the end of the number of the service's own account, where it is told
-    payer_id uuid  -- the merchant whose name is in that of who paid, or in the text
+    payer_id uuid,  -- the merchant whose name is in that of who paid, or in the text
+    legal_of varchar  -- the invoice whose legal number is in it; `suspense` where it names several
 );
 
 -- name: bank_statements

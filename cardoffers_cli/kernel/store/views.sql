@@ -266,6 +266,11 @@ select 'invoices_closed', run_no, null, strftime(from_at, '%Y-%m'), sha256(conca
 ))
 from invoice_periods
 union all
+select 'invoice_told', max(run_no), null, number,
+    sha256(string_agg(row_sha256(legal_invoices) order by run_no))
+from legal_invoices
+group by number
+union all
 select 'payout_exported', run_no, institution_id, payment_id, row_sha256(payouts)
 from payouts
 union all

@@ -46,7 +46,8 @@ class BankEntry:
     `accepted`, `pending` and `notice` moved no money. `payment_id` is the end-to-end id, `trace`
     the trace number of NACHA, `bank_ref` the bank's own reference, of a detail before that of its
     entry. `booked_at` is naive UTC; `account` is as `account_of` has it.
-    `payer` is text with the name of who paid, of which nothing is kept but which merchant it is.
+    `payer` is text with the name of who paid, of which nothing is kept but which merchant it is;
+    `text` is what was written for who is paid, of which nothing is kept but which invoice it names.
     """
 
     message: Message
@@ -62,6 +63,7 @@ class BankEntry:
     bank_ref: str | None = None
     account: str | None = None
     payer: str | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -189,6 +189,7 @@ def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) ->
         bank_ref=reference_of(text_at(payment, "Refs/AcctSvcrRef"))
         or reference_of(text_at(entry, "AcctSvcrRef")),
         payer=text_at(payment, "RltdPties/Dbtr/Nm", "RltdPties/Dbtr/Pty/Nm", "RmtInf/Ustrd"),
+        text=" ".join(_texts(payment)),
     )
 
 
@@ -208,8 +209,7 @@ def _payment_id(entry: Element, payment: Element, *, is_receipt: bool) -> str | 
     The end-to-end id of a receipt is its payer's, so that the number of an invoice comes before it:
     the only one in its text, of which nothing else is kept.
     """
-    texts = [*all_at(payment, "RmtInf/Strd/CdtrRefInf/Ref"), *all_at(payment, "RmtInf/Ustrd")]
-    number = only_number(text.text or "" for text in texts)
+    number = only_number(_texts(payment))
     if is_receipt and number:
         return number
     named = ((payment, "Refs/EndToEndId"), (payment, "Refs/PmtInfId"))
@@ -218,6 +218,12 @@ def _payment_id(entry: Element, payment: Element, *, is_receipt: bool) -> str | 
             return reference
     text = text_at(payment, "RmtInf/Ustrd") or ""
     return text if only_number([text]) == text else None
+
+
+def _texts(payment: Element) -> list[str]:
+    """Return what was written for who is paid."""
+    texts = [*all_at(payment, "RmtInf/Strd/CdtrRefInf/Ref"), *all_at(payment, "RmtInf/Ustrd")]
+    return [text.text or "" for text in texts]
 
 
 def _answered(answer: Element, place: str) -> Iterator[BankEntry]:

@@ -166,6 +166,7 @@ def _entry(proof: StatementProof, line: _Line, currency: str, place: str) -> Ban
         bank_ref=reference_of(line.bank_ref),
         account=proof.account,
         payer=whole,
+        text=f"{apart} {whole}",
     )
 
 
