@@ -34,6 +34,7 @@ BEANCOUNT = {
     "commission:on_hold": "Liabilities:Commission:OnHold",
     "commission:revenue": "Income:Commission",
     "tax:passed_through": "Liabilities:Tax:PassedThrough",
+    "settled_elsewhere": "Expenses:SettledElsewhere",
     "bank": "Assets:Bank",
     "suspense": "Assets:Suspense",
 }
@@ -56,11 +57,14 @@ class TrialBalanceRow(Record):
 
 
 class Receivable(
-    Record, sheet="number merchant currency due_on amount received_amount open_amount state age"
+    Record,
+    sheet="number merchant currency due_on amount received_amount settled_amount open_amount state"
+    " age",
 ):
     """An invoice with its credit notes: what was billed with its tax, received, and is open.
 
-    `state` is open, part, paid or over; `age` is 0, 30, 60 or 90, the days overdue that are over.
+    `state` is open, part, paid, settled (elsewhere, or a part of it) or over; `age` is 0, 30, 60 or
+    90, the days overdue that are over.
     """
 
     number: str
@@ -71,6 +75,7 @@ class Receivable(
     due_on: date
     amount: Amount
     received_amount: Amount
+    settled_amount: Amount
     open_amount: Amount
     state: str
     days_overdue: int | None

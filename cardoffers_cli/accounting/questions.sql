@@ -50,8 +50,7 @@ order by entries.entry_no, lines.account, party, lines.item, lines.currency;
 with billed as (
     select
         lines.item as number,
-        sum(lines.amount) filter (where entries.event not in ('received', 'allocated'))
-            as amount,
+        sum(lines.amount) filter (where entries.event in ('invoice_closed', 'tax_told')) as amount,
         -coalesce(sum(lines.amount) filter (where entries.event in ('received', 'allocated')), 0)
             as received_amount,
         sum(lines.amount) as open_amount
@@ -62,11 +61,13 @@ with billed as (
 )
 select
     billed.number, told_invoices.legal_number, merchants.name as merchant, invoices.currency, invoices.issued_on, invoices.due_on,
-    billed.amount, billed.received_amount, billed.open_amount,
+    billed.amount, billed.received_amount,
+    billed.amount - billed.received_amount - billed.open_amount as settled_amount,
+    billed.open_amount,
     case
         when billed.open_amount < 0 then 'over'
-        when billed.open_amount = 0 then 'paid'
-        when billed.received_amount > 0 then 'part'
+        when billed.open_amount = 0 then if(settled_amount > 0, 'settled', 'paid')
+        when billed.open_amount < billed.amount then 'part'
         else 'open'
     end as state,
     if(

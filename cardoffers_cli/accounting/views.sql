@@ -31,7 +31,9 @@ from (
         (['booked', 'returned'], 'payments:under_way', 'institution', 'document', 'payout', 1),
         (['booked', 'returned'], 'bank', null, null, 'payout', -1),
         (['received'], 'bank', null, null, 'funded', 1),
-        (['received', 'allocated'], 'merchants:billed', 'merchant', 'item', 'funded', -1),
+        (['received', 'allocated', 'set_off', 'write_off', 'dispute'], 'merchants:billed', 'merchant',
+            'item', 'funded', -1),
+        (['set_off', 'write_off', 'dispute'], 'settled_elsewhere', 'merchant', null, 'funded', 1),
         (['not_explained', 'allocated'], 'suspense', null, 'document', 'payout', 1),
         (['not_explained'], 'bank', null, null, 'payout', -1)
 ) as rules (events, account, party, item, measure, sign);
@@ -107,6 +109,12 @@ select
     ) as funded
 from legal_invoices as legal
 inner join invoices on invoices.number = legal.number
+union all by name
+select
+    settled.run_no, replace(settled.settled_as, '-', '_') as event, settled.number as document,
+    settled.number as item, invoices.merchant_id, invoices.currency, settled.amount as funded
+from invoice_settlements as settled
+inner join invoices on invoices.number = settled.number
 union all by name
 select
     'payment_exported' as event, payment_id as document, number as item, institution_id, currency,

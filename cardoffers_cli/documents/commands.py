@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -199,6 +199,24 @@ def set_(
     context.show(told, Sheet.of_fields("invoice", told))
     if not told.is_changed:
         context.note("Nothing changed: it said so before.")
+
+
+@invoices.command()
+def settle(
+    ctx: typer.Context,
+    number: Annotated[str, argument("NUMBER", "The invoice.")],
+    *,
+    amount: Annotated[str, option("As much of what is open.", metavar="AMOUNT")],
+    settled_as: Annotated[Literal["set-off", "write-off", "dispute"], option("How.", "--as")],
+    reason: Annotated[str, option("Why; kept with the invoice.", metavar="TEXT")],
+    dry_run: options.DryRun = False,
+) -> None:
+    """Settle an invoice, or a part of it, otherwise than by a receipt of the bank."""
+    from cardoffers_cli.documents.told import settle_elsewhere
+
+    context = CommandContext.of(ctx)
+    of = (number, amount, settled_as, reason)
+    context.show(settle_elsewhere(context.job, *of, dry_run=dry_run))
 
 
 @app.command()

@@ -138,6 +138,18 @@ values ($period_no, $from_at, $to_at, $closed_at, $run_no, $actor);
 insert into legal_invoices (run_no, number, legal_number, tax, actor)
 values ($run_no, $number, $legal_number, $tax, $actor);
 
+-- name: write_settled
+-- Writes invoice_settlements, one row.
+insert into invoice_settlements (run_no, number, settled_as, amount, actor, reason)
+values ($run_no, $number, $settled_as, $amount, $actor, $reason);
+
+-- name: open_amount
+-- What is open of an invoice; none of a credit note, which is of its invoice. Grain: one row.
+select coalesce(sum(amount), 0) as amount
+from journal_lines
+where account = 'merchants:billed'
+    and item = $number;
+
 -- name: named_so
 -- Another invoice or credit note of a number, legal or ours. Grain: one row, or none.
 select invoices.number

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.documents.kinds import INVOICE
 from cardoffers_cli.documents.questions import find_document
 from cardoffers_cli.kernel.store import acts
+from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval, who_decides
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
-from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.kernel.words.money import money_text
+from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.payouts.files.entries import BankValueError, amount_of
 
 if TYPE_CHECKING:
@@ -41,6 +43,19 @@ class ToldInvoice(Record):
     dry_run: bool
 
 
+class SettledInvoice(Record):
+    """What was settled of an invoice, and what is open of it then."""
+
+    number: str
+    amount: Amount
+    currency: str
+    settled_as: str
+    reason: str
+    open_amount: Amount
+    approval: str | None = if_any()
+    dry_run: bool
+
+
 def tell_invoice(
     job: Job,
     number: str,
@@ -62,7 +77,7 @@ def tell_invoice(
         if legal_number is not None:
             said["legal_number"] = _legal_number(store, invoice, legal_number.strip())
         if tax is not None:
-            said["tax"] = _tax(invoice, tax)
+            said["tax"] = _amount(invoice, tax) * (1 if invoice.amends is None else -1)
         if said != before:
             with run_record(store, kind="invoice_set", now=job.now, actor=job.actor) as run:
                 of = {"run_no": run.run_no, "number": invoice.number, "actor": job.actor}
@@ -70,6 +85,45 @@ def tell_invoice(
                 acts.append(store, "invoice_told", run.by, subject=invoice.number, details=said)
                 run.counts["number"] = invoice.number
     return ToldInvoice.part(invoice, **said, is_changed=said != before, dry_run=dry_run)
+
+
+def settle_elsewhere(
+    job: Job, number: str, amount: str, settled_as: str, reason: str, *, dry_run: bool = False
+) -> SettledInvoice:
+    """Settle what is open of an invoice, or a part, as a set-off, a write-off or a dispute.
+
+    Raises `NotFound`, `UsageError`, `Refused` amount_not_open, and `ApprovalNeeded`.
+    """
+    details = {"settled_as": settled_as, "reason": reason.strip()}
+    if not details["reason"]:
+        raise UsageError("It needs a reason.", hint='Say why: --reason "their letter".')
+    with approvable(job, dry_run=dry_run) as store:
+        invoice = find_document(store, INVOICE, number)
+        taken = _amount(invoice, amount)
+        is_open = store.value("documents/questions:open_amount", number=invoice.number)
+        if not 0 < taken <= is_open:
+            raise Refused(
+                f"{money_text(is_open, invoice.currency)} is open of {invoice.number}.",
+                code="amount_not_open",
+                hint="Settle as much or less; a credit note is part of the invoice it amends.",
+            )
+        with run_record(store, kind="invoice_settle", now=job.now, actor=job.actor) as run:
+            approval = require_approval(
+                *(store, run, who_decides(store)),
+                action="invoice_settle",
+                subject=invoice.number,
+                details=details,
+                amount=taken,
+                currency=invoice.currency,
+                dry_run=dry_run,
+            )
+            by = {"run_no": run.run_no, "actor": job.actor, "number": invoice.number}
+            said = {**details, "amount": taken}
+            store.execute("documents/questions:write_settled", **by, **said)
+            acts.append(store, "invoice_settled", run.by, subject=invoice.number, details=said)
+            run.counts["number"] = invoice.number
+    more = {"open_amount": is_open - taken, "approval": approval, "dry_run": dry_run}
+    return SettledInvoice.part(invoice, **said, **more)
 
 
 def _legal_number(store: Store, invoice: Invoice, legal_number: str) -> str:
@@ -89,14 +143,12 @@ def _legal_number(store: Store, invoice: Invoice, legal_number: str) -> str:
     return legal_number
 
 
-def _tax(invoice: Invoice, text: str) -> Decimal:
-    """Return the tax with the sign of its document: a credit note gives it back."""
+def _amount(invoice: Invoice, text: str) -> Decimal:
     try:
-        tax = amount_of(text, invoice.currency)
+        return amount_of(text, invoice.currency)
     except BankValueError as error:
         raise UsageError(
-            f"{text!r} is not an amount of tax in {invoice.currency}.",
-            code="tax_invalid",
-            hint="Write it as 12.50, zero or more; a credit note gives it back.",
+            f"{text!r} is not an amount in {invoice.currency}.",
+            code="amount_unreadable",
+            hint="Write it as 12.50, without a sign; the tax of a credit note is given back.",
         ) from error
-    return tax if invoice.amends is None else -tax

@@ -33,7 +33,7 @@ TEXTS = (
     *("refund_dismissals_reason", "finding_acceptances_reason", "payouts_reason"),
     *("payouts_withdrawn_reason", "watch_findings_reason", "merchant_answers_reason"),
     *("approvals_reason", "legal_holds_reason", "erasures_reason", "runs_counts"),
-    *("withdrawn_imports_reason", "bank_allocations_reason"),
+    *("withdrawn_imports_reason", "bank_allocations_reason", "invoice_settlements_reason"),
 )
 """What people wrote, in which a token is replaced wherever it stands."""
 _PARTS = ("outbox", "instruments", "cardholders")

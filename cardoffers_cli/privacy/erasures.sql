@@ -97,7 +97,7 @@ where ledger_entries.redemption_no = outbox.redemption_no
 --     refund_dismissals.reason, finding_acceptances.reason, payouts.reason,
 --     payouts.withdrawn_reason, watch_findings.reason, merchant_answers.reason, approvals.reason,
 --     legal_holds.reason, erasures.reason, withdrawn_imports.reason, bank_allocations.reason,
---     runs.counts
+--     invoice_settlements.reason, runs.counts
 -- Replaces a token in what people wrote; done again it finds none.
 update {kept}
 set {column} = replace({kept}.{column}, $token, $tombstone)

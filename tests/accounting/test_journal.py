@@ -21,7 +21,7 @@ import pytest
 from banks import BERLIN, LONDON, camt, entry, listed
 from cardoffers_cli.accounting.questions import BEANCOUNT
 from cardoffers_cli.documents.closing import close_all, close_invoices
-from cardoffers_cli.documents.told import tell_invoice
+from cardoffers_cli.documents.told import settle_elsewhere, tell_invoice
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError
@@ -410,6 +410,14 @@ STORY: list[tuple[str, Callable[[Job], object], str]] = [
         """,
     ),
     (
+        "08-03",
+        lambda made: settle_elsewhere(made, "INV-2026-000002", "0.10", "write-off", "small"),
+        """
+        write_off INV-2026-000002: merchants:billed bakery INV-2026-000002 -0.10
+        write_off INV-2026-000002: settled_elsewhere bakery 0.10
+        """,
+    ),
+    (
         "08-04",
         lambda made: allocated(made, "2.00", "INV-2026-000001=0.75", "INV-2026-000002=1.25"),
         """
@@ -517,6 +525,9 @@ def expected_balances(store: Store) -> dict[tuple[Any, ...], Decimal]:
     for shop, item, currency, tax in select(store, TAXED):
         sums.add("merchants:billed", shop, item, currency, tax)
         sums.add("tax:passed_through", None, None, currency, -tax)
+    for shop, item, currency, amount in select(store, ELSEWHERE_SETTLED):
+        sums.add("merchants:billed", shop, item, currency, -amount)
+        sums.add("settled_elsewhere", shop, None, currency, amount)
     for bank, number, currency, amount in select(store, STATED):
         sums.add("institutions:open", bank, None, currency, amount)
         sums.add("institutions:due", bank, number, currency, -amount)
@@ -575,6 +586,10 @@ TAXED = """
 select merchant_id, coalesce(amends, number), currency, arg_max(tax, legal_invoices.run_no)
 from legal_invoices join invoices using (number) where tax is not null
 group by number, merchant_id, amends, currency
+"""
+ELSEWHERE_SETTLED = """
+select merchant_id, number, currency, invoice_settlements.amount
+from invoice_settlements join invoices using (number)
 """
 STATED = "select institution_id, number, currency, payable from statements"
 SAID = """
@@ -716,16 +731,16 @@ def test_a_trial_balance_that_does_not_balance_is_a_finding(done: Job) -> None:
 
 
 RECEIVABLES = """
-more as_of      number          amount received open  state days age
--    2026-08-03 INV-2026-000001 0.00   0.00     0.00  paid  -    -
--    2026-08-03 INV-2026-000002 4.40   3.00     1.40  part  3    0
--    2026-08-29 INV-2026-000002 4.40   3.00     1.40  part  29   0
--    2026-08-30 INV-2026-000002 4.40   3.00     1.40  part  30   30
--    2026-10-28 INV-2026-000002 4.40   3.00     1.40  part  89   60
--    2026-10-29 INV-2026-000002 4.40   3.00     1.40  part  90   90
--    2027-10-29 INV-2026-000002 4.40   3.00     1.40  part  455  90
-1.40 2026-10-29 INV-2026-000002 4.40   4.40     0.00  paid  -    -
-1.41 2026-10-29 INV-2026-000002 4.40   4.41     -0.01 over  -    -
+more as_of      number          amount received settled open  state   days age
+-    2026-08-03 INV-2026-000001 0.00   0.00     0.00    0.00  paid    -    -
+-    2026-08-03 INV-2026-000002 4.40   3.00     0.10    1.30  part    3    0
+-    2026-08-29 INV-2026-000002 4.40   3.00     0.10    1.30  part    29   0
+-    2026-08-30 INV-2026-000002 4.40   3.00     0.10    1.30  part    30   30
+-    2026-10-28 INV-2026-000002 4.40   3.00     0.10    1.30  part    89   60
+-    2026-10-29 INV-2026-000002 4.40   3.00     0.10    1.30  part    90   90
+-    2027-10-29 INV-2026-000002 4.40   3.00     0.10    1.30  part    455  90
+1.30 2026-10-29 INV-2026-000002 4.40   4.30     0.10    0.00  settled -    -
+1.31 2026-10-29 INV-2026-000002 4.40   4.31     0.10    -0.01 over    -    -
 """
 
 
@@ -739,7 +754,8 @@ def test_an_invoice_is_open_until_it_is_paid(tmp_path: Path, row: dict[str, str 
     text = cardoffers("report", "receivables", "-i", "alder", *words).stdout
     listed = json.loads(text, parse_float=str)
     (of_invoice,) = (each for each in listed if each["number"] == row["number"])
-    names = ("amount", "received_amount", "open_amount", "state", "days_overdue", "age")
+    names = ("amount", "received_amount", "settled_amount", "open_amount", "state", "days_overdue")
+    names += ("age",)
     assert [*row.values()][3:] == [
         None if of_invoice[name] is None else str(of_invoice[name]) for name in names
     ]

@@ -57,6 +57,7 @@ ready     0  0  statement close -i larkmere --period 2026-09
 ready     0  0  statement close --all --period last-month
 ready     0  0  invoice close --period last-month
 ready     5  5  invoice set INV-2026-000001 --tax 1.00
+ready     5  5  invoice settle INV-2026-000001 --amount 1.00 --as dispute --reason letter
 ready     0  0  pickup drop --config pickup.toml
 ready     3  0  nightly drop
 exported  3  0  nightly drop

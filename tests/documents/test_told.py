@@ -11,15 +11,15 @@ import pytest
 from cardoffers_cli.accounting.questions import receivables
 from cardoffers_cli.documents import exporting
 from cardoffers_cli.documents.kinds import INVOICE
-from cardoffers_cli.documents.told import tell_invoice
+from cardoffers_cli.documents.told import settle_elsewhere, tell_invoice
 from cardoffers_cli.documents.verifying import verify
-from cardoffers_cli.kernel.words.errors import CardoffersError
+from cardoffers_cli.kernel.words.errors import CardoffersError, Refused
 from cardoffers_cli.keys.security import list_security
 from cardoffers_cli.storage.doctor import offending
 from commands import cardoffers
 from settled import invoiced
 from sizes import slow
-from tables import read
+from tables import read, select
 from work import kept
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ def test_the_same_again_and_a_dry_run_change_nothing(made: Job) -> None:
 REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("invoice_not_found", "INV-2026-000009", {"tax": "1.00"}),
     ("usage", BAKERY, {}),
-    ("tax_invalid", BAKERY, {"tax": "-1.00"}),
-    ("tax_invalid", BAKERY, {"tax": "1.001"}),
-    ("tax_invalid", BAKERY, {"tax": "some"}),
+    ("amount_unreadable", BAKERY, {"tax": "-1.00"}),
+    ("amount_unreadable", BAKERY, {"tax": "1.001"}),
+    ("amount_unreadable", BAKERY, {"tax": "some"}),
     ("legal_number_invalid", BAKERY, {"legal_number": "4711"}),
     ("legal_number_invalid", BAKERY, {"legal_number": "RE 47 11"}),
     ("legal_number_invalid", BAKERY, {"legal_number": "R" * 36}),
@@ -130,3 +130,75 @@ def test_what_will_not_do_is_refused(made: Job, code: str, number: str, said: An
     with pytest.raises(CardoffersError) as error:
         tell_invoice(made, number, **said)
     assert (code, before) == (getattr(error.value, "code", None), kept(made))
+
+
+# What was settled as what, and what is open, settled and of which state then
+SETTLED = """
+amount as        open settled state
+1.00   set-off   2.40 1.00    part
+2.00   dispute   0.40 3.00    part
+0.40   write-off 0.00 3.40    settled
+"""
+
+
+@slow
+def test_what_is_settled_elsewhere_is_open_no_more(made: Job) -> None:
+    """rules.md#invoices"""
+    tell_invoice(made, BUTCHER, tax="0.40")
+    for row in read(SETTLED):
+        before = kept(made)
+        of = (BUTCHER.lower(), str(row["amount"]), str(row["as"]), " their letter ")
+        dry = settle_elsewhere(made, *of, dry_run=True)
+        assert (True, before) == (dry.dry_run, kept(made))
+        done = settle_elsewhere(made, *of)
+        assert {**dry, "dry_run": False} == dict(done)
+        assert ("their letter", row["open"]) == (done.reason, str(done.open_amount))
+        (owed,) = (each for each in receivables(made, None) if each.number == BUTCHER)
+        names = ("open_amount", "settled_amount", "state")
+        assert [*row.values()][2:] == [str(owed[name]) for name in names]
+    newest = next(iter(list_security(made)))
+    assert ("invoice_settled", BUTCHER) == (newest.event, newest.subject)
+    with made.store(read_only=True) as store:
+        for audit in ("journal_is_what_was_done", "acts_are_of_their_rows"):
+            assert (0, None) == offending(store, audit)
+
+
+TOO_MUCH: list[tuple[str, str, str, str]] = [
+    ("invoice_not_found", "INV-2026-000009", "1.00", "why"),
+    ("amount_not_open", BUTCHER, "3.01", "why"),
+    ("amount_not_open", BUTCHER, "0.00", "why"),
+    ("amount_not_open", BAKERY, "1.01", "why"),
+    ("amount_not_open", CREDIT, "1.00", "why"),
+    ("amount_unreadable", BUTCHER, "-1.00", "why"),
+    ("amount_unreadable", BUTCHER, "1.001", "why"),
+    ("usage", BUTCHER, "1.00", " "),
+]
+
+
+@slow
+@pytest.mark.parametrize(("code", "number", "amount", "why"), TOO_MUCH)
+def test_more_than_is_open_is_refused(
+    made: Job, code: str, number: str, amount: str, why: str
+) -> None:
+    before = kept(made)
+    with pytest.raises(CardoffersError) as error:
+        settle_elsewhere(made, number, amount, "dispute", why)
+    assert (code, before) == (getattr(error.value, "code", None), kept(made))
+
+
+@slow
+def test_settling_elsewhere_needs_a_second_person_above_the_limit(made: Job) -> None:
+    """rules.md#four-eyes"""
+    with made.store() as store:
+        select(store, "update institutions set approvals = 'on', approval_limit = 1")
+    assert None is settle_elsewhere(made, BUTCHER, "1.00", "dispute", "why").approval
+    with pytest.raises(Refused) as error:
+        settle_elsewhere(made, BUTCHER, "1.01", "dispute", "why")
+    assert "approval_required" == error.value.code
+    with made.store() as store:
+        select(
+            store,
+            "update approvals set answer = 'given', answered_by = 'second',"
+            " answered_at = requested_at",
+        )
+    assert "used" == settle_elsewhere(made, BUTCHER, "1.01", "dispute", "why").approval

@@ -40,6 +40,7 @@ tester  0  webhook rotate-secret -i larkmere
 tester  0  import few.csv -i larkmere --yes-it-is
 tester  0  bank allocate {receipt} --to suspense=40.00 --reason letter
 tester  0  invoice set INV-2026-000001 --legal-number RE-4711 --tax 2.00
+tester  0  invoice settle INV-2026-000001 --amount 1.00 --as dispute --reason broken
 tester  0  file undo latest --reason wrong --yes
 tester  3  privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
 tester  0  institution set larkmere --legal-hold on
@@ -102,6 +103,7 @@ hold_short_changed      institutions         hold_short='both'     -
 invoices_closed         invoice_periods      to_at='2020-1-1'      period_no=99,from_at='2020-1-1'
 invoices_closed         invoices             amount=amount+1       invoice_no=99,number='X'
 invoices_closed         closed_offers        offer_title='X'       offer_no=9,document='invoice'
+invoice_settled         invoice_settlements  amount=9              run_no=99,number='X'
 invoice_told            legal_invoices       tax=9                 run_no=99,number='X'
 key_created             api_keys             scopes='x'            key_id=uuid()
 key_revoked             api_keys             revoked_at=created_at key_id=uuid()

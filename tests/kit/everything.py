@@ -109,6 +109,7 @@ LINES = """
 0   invoice list
 0   invoice show INV-2026-000001
 0   invoice set INV-2026-000001 --legal-number RE-4711 --tax 2.00
+0   invoice settle INV-2026-000001 --amount 0.50 --as set-off --reason 'their letter'
 0   invoice export INV-2026-000001
 0   invoice verify
 0   pickup drop --config pickup.toml

@@ -32,7 +32,7 @@ _WITHOUT_ACTS = frozenset({COMMIT, "match", "offer_add"})
 _NEXT = "kernel/store/runs:next_no"
 _MOVE_MONEY = (
     *("match", "settle", "reverse", "refund", "refund_link", "file_undo"),
-    *("statement_close", "invoice_close", "invoice_set"),
+    *("statement_close", "invoice_close", "invoice_set", "invoice_settle"),
 )
 """The kinds of runs that post what they did themselves."""
 _MOVE_PAYMENTS = ("payout_export", "payout_withdraw", "bank_import", "bank_allocate")

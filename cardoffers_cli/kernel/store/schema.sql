@@ -852,6 +852,17 @@ create table legal_invoices (
 
 -- How institutions are paid, and what the bank says
 
+-- name: invoice_settlements
+-- What was settled of an invoice otherwise than by a receipt. Grain: one row per run. Append only.
+create table invoice_settlements (
+    run_no bigint not null,
+    number varchar not null,
+    settled_as varchar not null,  -- set-off, write-off or dispute
+    amount decimal(38, 4) not null,
+    actor varchar not null,
+    reason varchar not null
+);
+
 -- name: payouts
 -- The payments of statements, as they were written for the bank: whoever asks again gets the same
 -- bytes. Another payment of a statement is made where the one before came back. Append only.

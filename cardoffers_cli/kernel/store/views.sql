@@ -271,6 +271,11 @@ select 'invoice_told', max(run_no), null, number,
 from legal_invoices
 group by number
 union all
+select 'invoice_settled', max(run_no), null, number,
+    sha256(string_agg(row_sha256(invoice_settlements) order by run_no))
+from invoice_settlements
+group by number
+union all
 select 'payout_exported', run_no, institution_id, payment_id, row_sha256(payouts)
 from payouts
 union all

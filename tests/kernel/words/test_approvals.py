@@ -44,6 +44,8 @@ NEEDED = [
     (True, "approvals_set", None, None, LIMIT),
     (False, "receipt_allocate", "100.00", "GBP", LIMIT),
     (True, "receipt_allocate", "100.01", "GBP", LIMIT),
+    (False, "invoice_settle", "100.00", "GBP", LIMIT),
+    (True, "invoice_settle", "100.01", "GBP", LIMIT),
 ]
 
 
