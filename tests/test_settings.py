@@ -69,6 +69,8 @@ def test_the_defaults() -> None:
         "engine": None,
         "engine_root": None,
         "issuer": None,
+        "issuer_address": None,
+        "issuer_tax_id": None,
         "payer_name": None,
         "payer_account": None,
         "approver_key": None,

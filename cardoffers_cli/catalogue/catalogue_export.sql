@@ -4,13 +4,14 @@ select
     slug, cast(institution_id as varchar) as institution_id, name, plan, currency, languages,
     max_active_offers, widget_limit, settlement_hold_days, webhook_url,
     cast(require_marker as varchar) as require_marker,
-    nullif(credit_days, 7) as credit_days, tax_id, tax_note
+    nullif(credit_days, 7) as credit_days, tax_id, tax_note, address, country
 from institutions
 order by slug;
 
 -- name: merchants
 -- Every merchant in the columns of its file, by id.
-select cast(merchant_id as varchar) as merchant_id, name, category, net_days, tax_id, tax_note
+select cast(merchant_id as varchar) as merchant_id, name, category, net_days, tax_id, tax_note,
+    address, country
 from merchants
 order by merchant_id;
 

@@ -20,6 +20,7 @@ from cardoffers_cli.intake.fields import (
     in_any_case,
 )
 from cardoffers_cli.intake.numbers import moments
+from cardoffers_cli.kernel.words.countries import COUNTRIES
 from cardoffers_cli.kernel.words.money import AMOUNT_DIGITS, AMOUNT_SCALE, MINOR_UNITS
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ _FORMS = {
     "slug": Form("lower-case letters, digits and hyphens", "^[a-z0-9-]{1,64}$"),
     "uuid": Form("a UUID", UUID, lambda text: text.str.to_lowercase()),
     "currency": replace(one_of(*MINOR_UNITS), says="an ISO 4217 currency such as GBP"),
+    "country": replace(one_of(*COUNTRIES, "none"), says="an ISO 3166 country such as GB"),
     "languages": _set_of(
         "languages among en, es and pt-BR, each once, such as en|es", "en", "es", "pt-BR"
     ),

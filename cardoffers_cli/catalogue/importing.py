@@ -47,7 +47,7 @@ COUNTS = ("received", "new", "changed", "same", "rejected")
 _STREAMED = {"links": catalogue_taking.take_links, "engagement": catalogue_taking.take_engagement}
 """Kinds that come by the million, and hold the tokens of cardholders."""
 
-_SELDOM = ("net_days", "credit_days", "tax_id", "tax_note")
+_SELDOM = ("net_days", "credit_days", "tax_id", "tax_note", "address", "country")
 """Columns that a file has only where a row of it says something there."""
 
 

@@ -32,6 +32,8 @@ class Merchant(Record, sheet="name category identifiers merchant_id"):
     net_days: int | None = if_any("net days", gives_way=5)
     tax_id: str | None = if_any("tax id", gives_way=4)
     tax_note: str | None = if_any("tax note", gives_way=6)
+    address: str | None = if_any(gives_way=6)
+    country: str | None = if_any(gives_way=5)
     dry_run: bool | None = if_any()
     changes: Sequence[FieldChange] | None = if_any()
 

@@ -7,7 +7,7 @@ select
         identifiers.merchant_identifier_type || ':' || identifiers.merchant_identifier
         order by identifiers.identifier_no
     ) filter (where identifiers.identifier_no is not null) as identifiers,
-    merchants.net_days, merchants.tax_id, merchants.tax_note
+    merchants.net_days, merchants.tax_id, merchants.tax_note, merchants.address, merchants.country
 from merchants
 left join identifiers on identifiers.merchant_id = merchants.merchant_id
 where coalesce($merchant_id, $name) is null
@@ -15,7 +15,7 @@ where coalesce($merchant_id, $name) is null
     or lower(merchants.name) = lower($name)
 group by
     merchants.merchant_id, merchants.name, merchants.category, merchants.net_days, merchants.tax_id,
-    merchants.tax_note
+    merchants.tax_note, merchants.address, merchants.country
 order by merchants.name, merchants.merchant_id;
 
 -- name: of_identifier

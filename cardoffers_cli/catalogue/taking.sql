@@ -50,7 +50,7 @@ where old.old_value is distinct from new.new_value;
 -- name: institutions_stage
 -- makes: staged_rows(line, slug, institution_id, name, plan, currency, languages,
 --     max_active_offers, widget_limit, settlement_hold_days, webhook_url, require_marker,
---     credit_days, tax_id, tax_note)
+--     credit_days, tax_id, tax_note, address, country)
 -- Reads frame. Grain: one row per line of the file that is well formed, without those found wrong.
 create temp table staged_rows as
 select
@@ -59,7 +59,7 @@ select
     cast(frame.widget_limit as integer) as widget_limit,
     cast(frame.settlement_hold_days as integer) as settlement_hold_days, webhook_url,
     cast(frame.require_marker as boolean) as require_marker,
-    cast(frame.credit_days as integer) as credit_days, tax_id, tax_note
+    cast(frame.credit_days as integer) as credit_days, tax_id, tax_note, address, country
 from frame;
 
 -- name: institutions_check
@@ -122,10 +122,10 @@ from final;
 
 -- name: institutions_keep
 -- changes: staged_rows(slug, institution_id, webhook_url, require_marker, credit_days, tax_id,
---     tax_note)
+--     tax_note, address, country)
 -- Gives rows without an id the one their slug is known under. An empty webhook_url, require_marker,
--- credit_days, tax_id or tax_note leaves what there is: it may have been set apart from the catalogue,
--- and older files do not have the columns. A tax field of `none` takes it away.
+-- credit_days or any column behind it leaves what there is: it may have been set apart from the catalogue,
+-- and older files do not have the columns. `none` takes text away.
 update staged_rows
 set
     institution_id = institutions.institution_id,
@@ -133,7 +133,9 @@ set
     require_marker = coalesce(staged_rows.require_marker, institutions.require_marker),
     credit_days = coalesce(staged_rows.credit_days, institutions.credit_days),
     tax_id = nullif(coalesce(staged_rows.tax_id, institutions.tax_id), 'none'),
-    tax_note = nullif(coalesce(staged_rows.tax_note, institutions.tax_note), 'none')
+    tax_note = nullif(coalesce(staged_rows.tax_note, institutions.tax_note), 'none'),
+    address = nullif(coalesce(staged_rows.address, institutions.address), 'none'),
+    country = nullif(coalesce(staged_rows.country, institutions.country), 'none')
 from institutions
 where institutions.slug = staged_rows.slug;
 
@@ -156,20 +158,21 @@ where slug = $slug;
 -- reads: staged_rows(line, slug)
 -- makes: known_rows(line, institution_id, subject_id, name, plan, currency, languages,
 --     max_active_offers, widget_limit, settlement_hold_days, webhook_url, require_marker,
---     credit_days, tax_id, tax_note)
+--     credit_days, tax_id, tax_note, address, country)
 -- What the store says of the institutions staged. Grain: one row per line whose slug is known.
 create temp table known_rows as
 select
     staged_rows.line, known.institution_id, known.slug as subject_id, known.name, known.plan,
     known.currency, known.languages, known.max_active_offers, known.widget_limit,
     known.settlement_hold_days, known.webhook_url, known.require_marker, known.credit_days,
-    known.tax_id, known.tax_note
+    known.tax_id, known.tax_note, known.address, known.country
 from staged_rows
 inner join institutions as known on known.slug = staged_rows.slug;
 
 -- name: institutions_update
 -- reads: staged_rows(line, institution_id, name, plan, currency, languages, max_active_offers,
---     widget_limit, settlement_hold_days, webhook_url, require_marker, credit_days, tax_id, tax_note)
+--     widget_limit, settlement_hold_days, webhook_url, require_marker, credit_days, tax_id, tax_note,
+--     address, country)
 -- reads: catalogue_changes(line)
 -- Reads staged_rows and catalogue_changes; writes the changed rows of institutions.
 update institutions
@@ -185,36 +188,40 @@ set
     require_marker = staged_rows.require_marker,
     credit_days = staged_rows.credit_days,
     tax_id = staged_rows.tax_id,
-    tax_note = staged_rows.tax_note
+    tax_note = staged_rows.tax_note,
+    address = staged_rows.address,
+    country = staged_rows.country
 from staged_rows
 where staged_rows.institution_id = institutions.institution_id
     and staged_rows.line in (select line from catalogue_changes);
 
 -- name: institutions_insert
 -- reads: staged_rows(slug, institution_id, name, plan, currency, languages, max_active_offers,
---     widget_limit, settlement_hold_days, webhook_url, require_marker, credit_days, tax_id, tax_note)
+--     widget_limit, settlement_hold_days, webhook_url, require_marker, credit_days, tax_id, tax_note,
+--     address, country)
 -- Reads staged_rows; writes institutions, the rows whose id is not there yet.
 insert into institutions (
     institution_id, slug, name, plan, currency, languages,
     max_active_offers, widget_limit, settlement_hold_days, webhook_url, require_marker,
-    credit_days, tax_id, tax_note
+    credit_days, tax_id, tax_note, address, country
 )
 select
     institution_id, slug, name, plan, currency, languages, max_active_offers, widget_limit,
     settlement_hold_days, webhook_url, coalesce(require_marker, false), coalesce(credit_days, 7),
-    nullif(tax_id, 'none'), nullif(tax_note, 'none')
+    nullif(tax_id, 'none'), nullif(tax_note, 'none'), nullif(address, 'none'),
+    nullif(country, 'none')
 from staged_rows
 where not exists (
     select 1 from institutions where institutions.institution_id = staged_rows.institution_id
 );
 
 -- name: merchants_stage
--- makes: staged_rows(line, merchant_id, name, category, net_days, tax_id, tax_note)
+-- makes: staged_rows(line, merchant_id, name, category, net_days, tax_id, tax_note, address, country)
 -- Reads frame. Grain: one row per line of the file that is well formed, without those found wrong.
 create temp table staged_rows as
 select
     line, cast(frame.merchant_id as uuid) as merchant_id, name, category,
-    cast(frame.net_days as integer) as net_days, tax_id, tax_note
+    cast(frame.net_days as integer) as net_days, tax_id, tax_note, address, country
 from frame;
 
 -- name: merchants_check
@@ -233,31 +240,34 @@ from placed
 where nth > 1;
 
 -- name: merchants_keep
--- changes: staged_rows(merchant_id, net_days, tax_id, tax_note)
--- An empty cell of the terms leaves what there is, as older files do not have these columns; a tax
--- field of `none` takes it away.
+-- changes: staged_rows(merchant_id, net_days, tax_id, tax_note, address, country)
+-- An empty cell of the terms leaves what there is, as older files do not have these columns; `none`
+-- takes text away.
 update staged_rows
 set
     net_days = coalesce(staged_rows.net_days, merchants.net_days),
     tax_id = nullif(coalesce(staged_rows.tax_id, merchants.tax_id), 'none'),
-    tax_note = nullif(coalesce(staged_rows.tax_note, merchants.tax_note), 'none')
+    tax_note = nullif(coalesce(staged_rows.tax_note, merchants.tax_note), 'none'),
+    address = nullif(coalesce(staged_rows.address, merchants.address), 'none'),
+    country = nullif(coalesce(staged_rows.country, merchants.country), 'none')
 from merchants
 where merchants.merchant_id = staged_rows.merchant_id;
 
 -- name: merchants_known
 -- reads: staged_rows(line, merchant_id)
--- makes: known_rows(line, institution_id, subject_id, name, category, net_days, tax_id, tax_note)
+-- makes: known_rows(line, institution_id, subject_id, name, category, net_days, tax_id, tax_note,
+--     address, country)
 -- What the store says of the merchants staged. Grain: one row per line whose merchant is known.
 create temp table known_rows as
 select
     staged_rows.line, cast(null as uuid) as institution_id,
     cast(merchants.merchant_id as varchar) as subject_id, merchants.name, merchants.category,
-    merchants.net_days, merchants.tax_id, merchants.tax_note
+    merchants.net_days, merchants.tax_id, merchants.tax_note, merchants.address, merchants.country
 from staged_rows
 inner join merchants on merchants.merchant_id = staged_rows.merchant_id;
 
 -- name: merchants_update
--- reads: staged_rows(line, merchant_id, name, category, net_days, tax_id, tax_note)
+-- reads: staged_rows(line, merchant_id, name, category, net_days, tax_id, tax_note, address, country)
 -- reads: catalogue_changes(line)
 -- Reads staged_rows and catalogue_changes; writes the changed rows of merchants.
 update merchants
@@ -266,15 +276,18 @@ set
     category = staged_rows.category,
     net_days = staged_rows.net_days,
     tax_id = staged_rows.tax_id,
-    tax_note = staged_rows.tax_note
+    tax_note = staged_rows.tax_note,
+    address = staged_rows.address,
+    country = staged_rows.country
 from staged_rows
 where staged_rows.merchant_id = merchants.merchant_id
     and staged_rows.line in (select line from catalogue_changes);
 
 -- name: merchants_insert
--- reads: staged_rows(merchant_id, name, category, net_days, tax_id, tax_note)
+-- reads: staged_rows(merchant_id, name, category, net_days, tax_id, tax_note, address, country)
 -- Reads staged_rows; writes merchants, the rows whose id is not there yet.
-insert into merchants (merchant_no, merchant_id, name, category, net_days, tax_id, tax_note)
+insert into merchants
+    (merchant_no, merchant_id, name, category, net_days, tax_id, tax_note, address, country)
 with highest as (
     select coalesce(max(merchant_no), 0) as merchant_no
     from merchants
@@ -283,7 +296,8 @@ with highest as (
 select
     highest.merchant_no + row_number() over (order by staged_rows.merchant_id),
     staged_rows.merchant_id, staged_rows.name, staged_rows.category, staged_rows.net_days,
-    nullif(staged_rows.tax_id, 'none'), nullif(staged_rows.tax_note, 'none')
+    nullif(staged_rows.tax_id, 'none'), nullif(staged_rows.tax_note, 'none'),
+    nullif(staged_rows.address, 'none'), nullif(staged_rows.country, 'none')
 from staged_rows
 cross join highest
 where not exists (select 1 from merchants where merchants.merchant_id = staged_rows.merchant_id);

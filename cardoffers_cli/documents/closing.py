@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.documents.kinds import (
+    CUSTOMER,
     INVOICE,
     STATEMENT,
     InvoiceResult,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
+
+    Notes = Mapping[str, str | None]
 
 KIND = "statement_close"
 _TAKE = "documents/questions:take"
@@ -108,6 +111,8 @@ class InvoiceDraft(Record):
     net_days: int
     tax_id: str | None
     tax_note: str | None
+    address: str | None
+    country: str | None
 
 
 class LineSums(Record):
@@ -243,7 +248,7 @@ def statement_sums(
 
 
 def _close(
-    store: Store, owner: Institution, period: Period, last: Statement | None, issuer: str | None
+    store: Store, owner: Institution, period: Period, last: Statement | None, issuer: Notes
 ) -> Mapping[str, Any]:
     """Take what is to be on a statement; return the columns of it that are of the ledger."""
     statement_no = _next_no(store, "statement_no")
@@ -260,9 +265,8 @@ def _close(
         **of,
         "pending_count": pending.pending_count,
         "pending": pending.pending,
-        "tax_id": owner.tax_id,
-        "tax_note": owner.tax_note,
-        "issuer": issuer,
+        **{name: getattr(owner, name) for name in CUSTOMER},
+        **issuer,
     }
     lines = (some for _, of_one in csv_lines(store, STATEMENT, statement) for some in of_one)
     return {
@@ -296,23 +300,21 @@ def _invoice(store: Store, job: Job, period: Period) -> int:
         due_on = issued_on + timedelta(days=draft.net_days)
         numbered = _numbered(series, period, last[series])
         invoice: dict[str, Any] = {**draft, **numbered, "issued_on": issued_on, "due_on": due_on}
-        invoice["issuer"] = _issuer(job)
+        invoice |= _issuer(job)
         invoice["pay_to"] = None if draft.amends else job.settings.payer_account
         invoice["sha256"] = INVOICE.digest(invoice, of_draft)
         last[series] = invoice
         written.append(_without(invoice, "from", "to"))
     for invoice_no, columns in enumerate(written, start=_next_no(store, "invoice_no")):
-        store.execute(
-            "documents/questions:write_invoice",
-            **columns,
-            invoice_no=invoice_no,
-            period_no=period_no,
-        )
+        numbers = {"invoice_no": invoice_no, "period_no": period_no}
+        store.execute("documents/questions:write_invoice", **columns, **numbers)
     return period_no
 
 
-def _issuer(job: Job) -> str | None:
-    return job.settings.issuer or job.settings.payer_name
+def _issuer(job: Job) -> Notes:
+    said = job.settings
+    of = {"issuer_address": said.issuer_address, "issuer_tax_id": said.issuer_tax_id}
+    return {"issuer": said.issuer or said.payer_name, **of}
 
 
 def _next_no(store: Store, name: str) -> int:

@@ -92,13 +92,8 @@ def close_invoices_(ctx: typer.Context, *, period: Period, dry_run: options.DryR
 
     context = CommandContext.of(ctx)
     result = close_invoices(context.job, period, dry_run=dry_run)
-    sheet = Sheet.of(
-        InvoiceResult,
-        "invoices",
-        result.documents,
-        first=FIRST["invoice"],
-        totals_by=("currency",),
-    )
+    rows, by = result.documents, ("currency",)
+    sheet = Sheet.of(InvoiceResult, "invoices", rows, first=FIRST["invoice"], totals_by=by)
     both = (
         f"{counted(result.invoices, 'invoice')} and {counted(result.credit_notes, 'credit note')}"
     )

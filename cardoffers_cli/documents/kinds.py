@@ -86,7 +86,11 @@ class StatementResult(
     actor: str
     tax_id: str | None = if_any()
     tax_note: str | None = if_any()
+    address: str | None = if_any()
+    country: str | None = if_any()
     issuer: str | None = if_any()
+    issuer_address: str | None = if_any()
+    issuer_tax_id: str | None = if_any()
     dry_run: bool | None = if_any()
     payout_state: str | None = if_any()
     bank_code: str | None = if_any()
@@ -172,6 +176,10 @@ class InvoiceResult(
     tax_note: str | None = if_any()
     issuer: str | None = if_any()
     pay_to: str | None = if_any()
+    address: str | None = if_any()
+    country: str | None = if_any()
+    issuer_address: str | None = if_any()
+    issuer_tax_id: str | None = if_any()
     legal_number: str | None = if_any()
     tax: Amount | None = if_any()
 
@@ -215,7 +223,8 @@ class InvoiceLine(Record, first="created_at kind merchant_funded_amount"):
 
 Document = Statement | Invoice
 D = TypeVar("D", bound=Document)
-NOTES = ("tax_id", "tax_note", "issuer", "pay_to")
+CUSTOMER = ("tax_id", "tax_note", "address", "country")
+NOTES = (*CUSTOMER, "issuer", "issuer_address", "issuer_tax_id", "pay_to")
 """What a document says as the catalogue and the settings say it: nothing is computed of it."""
 
 

@@ -37,6 +37,7 @@ def statement_page(
     payable = amount_text(statement["payable"], statement["currency"])
     entries = counted(statement["entry_count"], "redemption")
     reversed_ = counted(statement["adjustment_count"], "reversal")
+    in_all = statement["entry_count"] + statement["adjustment_count"]
     on_it = Sheet.of(StatedSettlement, "settlements", settlements)
     return Page(
         title=_title("Statement", statement),
@@ -49,12 +50,7 @@ def statement_page(
             _head("statement", statement, "institution", statement["institution"]),
             *([Section(title="Settlements on it", sheet=on_it)] if settlements else []),
             *_subtotals("By offer", subtotals),
-            _lines(
-                "statement",
-                statement,
-                lines,
-                statement["entry_count"] + statement["adjustment_count"],
-            ),
+            _lines("statement", statement, lines, in_all),
         ],
         notes=[
             "Carried in + entries + adjustments = payable + carried out.",
@@ -76,6 +72,7 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet, subtotals: Sequence[S
     if tax:
         asked += f" with {amount_text(abs(tax), invoice['currency'])} of tax"
     due_on, terms = date_text(invoice["due_on"]), f"net {invoice['net_days']} days"
+    dates = {"issued on": date_text(invoice["issued_on"]), "due on": due_on, "terms": terms}
     merchant, amends, pay_to = invoice["merchant_name"], invoice["amends"], invoice.get("pay_to")
     if amends is not None:
         noun = "Credit note"
@@ -100,13 +97,7 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet, subtotals: Sequence[S
             Fact.of("lines", line_count),
         ],
         sections=[
-            _head(
-                "invoice",
-                invoice,
-                "merchant",
-                merchant,
-                {"issued on": date_text(invoice["issued_on"]), "due on": due_on, "terms": terms},
-            ),
+            _head("invoice", invoice, "merchant", merchant, dates),
             *_told(invoice),
             *_subtotals("By institution", subtotals),
             _lines("invoice", invoice, lines, line_count),

@@ -95,12 +95,8 @@ def show_document(job: Job, kind: DocumentKind[D], number: str) -> Record:
 
 def settlements_of(store: Store, statement: Mapping[str, Any]) -> list[StatedSettlement]:
     """Return the settlements that a statement took, the first one first."""
-    return store.records(
-        StatedSettlement,
-        "documents/questions:settlements",
-        institution_id=statement["institution_id"],
-        statement_no=statement["statement_no"],
-    )
+    of = {name: statement[name] for name in ("institution_id", "statement_no")}
+    return store.records(StatedSettlement, "documents/questions:settlements", **of)
 
 
 def subtotals_of(

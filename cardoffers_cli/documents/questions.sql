@@ -80,7 +80,8 @@ with summed as (
 select
     summed.merchant_id, merchants.name as merchant_name, summed.currency,
     summed.amended_period_no, amended.number as amends, summed.line_count, summed.amount,
-    coalesce(merchants.net_days, 30) as net_days, merchants.tax_id, merchants.tax_note
+    coalesce(merchants.net_days, 30) as net_days, merchants.tax_id, merchants.tax_note,
+    merchants.address, merchants.country
 from summed
 inner join merchants on merchants.merchant_id = summed.merchant_id
 left join invoices as amended
@@ -106,13 +107,13 @@ insert into statements (
     statement_no, institution_id, number, series, year, place, from_at, to_at, currency,
     entry_count, adjustment_count, carried_in, entries, adjustments, carried_out, payable,
     pending_count, pending, sha256, previous_number, previous_sha256, closed_at, run_no, actor,
-    tax_id, tax_note, issuer
+    tax_id, tax_note, address, country, issuer, issuer_address, issuer_tax_id
 )
 values (
     $statement_no, $institution_id, $number, $series, $year, $place, $from_at, $to_at, $currency,
     $entry_count, $adjustment_count, $carried_in, $entries, $adjustments, $carried_out, $payable,
     $pending_count, $pending, $sha256, $previous_number, $previous_sha256, $closed_at, $run_no,
-    $actor, $tax_id, $tax_note, $issuer
+    $actor, $tax_id, $tax_note, $address, $country, $issuer, $issuer_address, $issuer_tax_id
 );
 
 -- name: write_invoice
@@ -120,12 +121,14 @@ values (
 insert into invoices (
     invoice_no, number, series, year, place, period_no, merchant_id, merchant_name, currency,
     amended_period_no, amends, line_count, amount, net_days, issued_on, due_on, sha256,
-    previous_number, previous_sha256, tax_id, tax_note, issuer, pay_to
+    previous_number, previous_sha256, tax_id, tax_note, address, country, issuer, issuer_address,
+    issuer_tax_id, pay_to
 )
 values (
     $invoice_no, $number, $series, $year, $place, $period_no, $merchant_id, $merchant_name,
     $currency, $amended_period_no, $amends, $line_count, $amount, $net_days, $issued_on, $due_on,
-    $sha256, $previous_number, $previous_sha256, $tax_id, $tax_note, $issuer, $pay_to
+    $sha256, $previous_number, $previous_sha256, $tax_id, $tax_note, $address, $country, $issuer,
+    $issuer_address, $issuer_tax_id, $pay_to
 );
 
 -- name: write_period
@@ -135,29 +138,13 @@ values ($period_no, $from_at, $to_at, $closed_at, $run_no, $actor);
 
 -- name: write_legal
 -- Writes legal_invoices, one row: all that the accounting system says of an invoice.
-insert into legal_invoices (run_no, number, legal_number, tax, actor)
-values ($run_no, $number, $legal_number, $tax, $actor);
+insert into legal_invoices (run_no, number, legal_number, tax)
+values ($run_no, $number, $legal_number, $tax);
 
 -- name: write_settled
 -- Writes invoice_settlements, one row.
-insert into invoice_settlements (run_no, number, settled_as, amount, actor, reason)
-values ($run_no, $number, $settled_as, $amount, $actor, $reason);
-
--- name: open_amount
--- What is open of an invoice; none of a credit note, which is of its invoice. Grain: one row.
-select coalesce(sum(amount), 0) as amount
-from journal_lines
-where account = 'merchants:billed'
-    and item = $number;
-
--- name: named_so
--- Another invoice or credit note of a number, legal or ours. Grain: one row, or none.
-select invoices.number
-from invoices
-left join told_invoices on told_invoices.number = invoices.number
-where invoices.number <> $number
-    and upper($legal_number) in (invoices.number, upper(told_invoices.legal_number))
-limit 1;
+insert into invoice_settlements (run_no, number, settled_as, amount, reason)
+values ($run_no, $number, $settled_as, $amount, $reason);
 
 -- name: periods
 -- The periods that were invoiced, the newest first. Grain: one row per period.

@@ -7,10 +7,12 @@ the journal has the tax.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.accounting.questions import Receivable
 from cardoffers_cli.documents.kinds import INVOICE
-from cardoffers_cli.documents.questions import find_document
+from cardoffers_cli.documents.questions import find_document, list_documents
 from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval, who_decides
 from cardoffers_cli.kernel.store.runs import run_record
@@ -20,13 +22,12 @@ from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.payouts.files.entries import BankValueError, amount_of
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
     from cardoffers_cli.documents.kinds import Invoice
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
 
+_RECEIVABLES = "accounting/questions:receivables"
 _LEGAL = re.compile(r"(?=.{5,35}$)[A-Za-z0-9]([A-Za-z0-9/._-]*[A-Za-z0-9])")
 """A number that is found as one word in the text of a payment, and seldom there by chance."""
 
@@ -77,10 +78,11 @@ def tell_invoice(
         if legal_number is not None:
             said["legal_number"] = _legal_number(store, invoice, legal_number.strip())
         if tax is not None:
-            said["tax"] = _amount(invoice, tax) * (1 if invoice.amends is None else -1)
+            told = _amount(invoice, tax)
+            said["tax"] = told if invoice.amends is None else 0 - told
         if said != before:
             with run_record(store, kind="invoice_set", now=job.now, actor=job.actor) as run:
-                of = {"run_no": run.run_no, "number": invoice.number, "actor": job.actor}
+                of = {"run_no": run.run_no, "number": invoice.number}
                 store.execute("documents/questions:write_legal", **of, **said)
                 acts.append(store, "invoice_told", run.by, subject=invoice.number, details=said)
                 run.counts["number"] = invoice.number
@@ -100,7 +102,8 @@ def settle_elsewhere(
     with approvable(job, dry_run=dry_run) as store:
         invoice = find_document(store, INVOICE, number)
         taken = _amount(invoice, amount)
-        is_open = store.value("documents/questions:open_amount", number=invoice.number)
+        owed = store.records(Receivable, _RECEIVABLES, institution_id=None, now=job.now)
+        is_open = sum((row.open_amount for row in owed if row.number == invoice.number), Decimal(0))
         if not 0 < taken <= is_open:
             raise Refused(
                 f"{money_text(is_open, invoice.currency)} is open of {invoice.number}.",
@@ -117,13 +120,13 @@ def settle_elsewhere(
                 currency=invoice.currency,
                 dry_run=dry_run,
             )
-            by = {"run_no": run.run_no, "actor": job.actor, "number": invoice.number}
-            said = {**details, "amount": taken}
-            store.execute("documents/questions:write_settled", **by, **said)
+            said = {"settled_as": settled_as, "amount": taken}
+            of = {"run_no": run.run_no, "number": invoice.number, "reason": details["reason"]}
+            store.execute("documents/questions:write_settled", **of, **said)
             acts.append(store, "invoice_settled", run.by, subject=invoice.number, details=said)
             run.counts["number"] = invoice.number
     more = {"open_amount": is_open - taken, "approval": approval, "dry_run": dry_run}
-    return SettledInvoice.part(invoice, **said, **more)
+    return SettledInvoice.part(invoice, **details, amount=taken, **more)
 
 
 def _legal_number(store: Store, invoice: Invoice, legal_number: str) -> str:
@@ -133,13 +136,14 @@ def _legal_number(store: Store, invoice: Invoice, legal_number: str) -> str:
             code="legal_number_invalid",
             hint="Write 5 to 35 letters, digits, or / . _ - between them, without spaces.",
         )
-    named = {"number": invoice.number, "legal_number": legal_number}
-    if other := store.value("documents/questions:named_so", **named):
-        raise Refused(
-            f"{legal_number} is the number of {other}.",
-            code="legal_number_taken",
-            hint=f"`cardoffers invoice show {other}` shows it.",
-        )
+    for other in list_documents(store, INVOICE):
+        named = {other.number, (other.legal_number or "").upper()}
+        if other.number != invoice.number and legal_number.upper() in named:
+            raise Refused(
+                f"{legal_number} is the number of {other.number}.",
+                code="legal_number_taken",
+                hint=f"`cardoffers invoice show {other.number}` shows it.",
+            )
     return legal_number
 
 

@@ -50,8 +50,7 @@ def limit(value: str | None) -> Decimal | str | None:
 
 IF_ANY = (
     *("tax_id", "tax_note", "numbers", "account", "account_holder", "account_address"),
-    *("watch", "expects"),
-    *("holidays", "legal_hold", "shares_tokens_with"),
+    *("address", "country", "watch", "expects", "holidays", "legal_hold", "shares_tokens_with"),
 )
 """What is shown of one institution, where there is any."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))

@@ -56,8 +56,8 @@ _KIND = "institutions"
 class InstitutionDetails(
     Record,
     sheet="* approvals approval_limit webhook_events credit_days -minor_unit -tax_id -tax_note"
-    " -numbers -account -account_holder -account_address -watch -expects -holidays -legal_hold"
-    " -shares_tokens_with -changes -approval -dry_run",
+    " -address -country -numbers -account -account_holder -account_address -watch -expects"
+    " -holidays -legal_hold -shares_tokens_with -changes -approval -dry_run",
 ):
     """An institution with its program, under the names its catalogue file has.
 
@@ -87,6 +87,8 @@ class InstitutionDetails(
     hold_short: str = shown("hold short", gives_way=8)
     tax_id: str | None = if_any()
     tax_note: str | None = if_any()
+    address: str | None = if_any()
+    country: str | None = if_any()
     numbers: str | None = if_any()
     account: str | None = if_any()
     account_holder: str | None = if_any()

@@ -344,6 +344,8 @@ NetDays = Annotated[
 ]
 TaxId = Annotated[str | None, option("Its tax number, as its invoices are to say it; none.")]
 TaxNote = Annotated[str | None, option("What its invoices are to say of tax, unchanged; none.")]
+Address = Annotated[str | None, option("Its address in one line; none.")]
+Country = Annotated[str | None, option("Its country, ISO 3166, such as GB; none.")]
 IdentifierType = Annotated[
     str,
     option("What kind it is: card_acceptor, pix_key, upi_vpa, codi, psp_merchant_id.", "--type"),
@@ -359,7 +361,7 @@ def list_(ctx: typer.Context) -> None:
     rows = list_merchants(context.job)
     terms = [
         column
-        for column in show.columns_of(Merchant, "net_days tax_id tax_note")
+        for column in show.columns_of(Merchant, "net_days tax_id tax_note address country")
         if any(row.get(column.name) is not None for row in rows)
     ]
     columns = (*show.columns_of(Merchant), *terms)
@@ -382,6 +384,8 @@ def add(
     net_days: NetDays = None,
     tax_id: TaxId = None,
     tax_note: TaxNote = None,
+    address: Address = None,
+    country: Country = None,
     dry_run: DryRun = False,
 ) -> None:
     """Add a merchant."""
@@ -389,9 +393,7 @@ def add(
 
     context = CommandContext.of(ctx)
     named = _identifier(identifier, identifier_type) if identifier else None
-    cells = _given(
-        name=name, category=category, net_days=net_days, tax_id=tax_id, tax_note=tax_note
-    )
+    cells = _given(name, category, net_days, tax_id, tax_note, address, country)
     merchant = add_merchant(
         context.job, cells, merchant_id=merchant_id, identifier=named, dry_run=dry_run
     )
@@ -405,6 +407,8 @@ def set_(
     *,
     name: Annotated[str | None, option("What cardholders call it.")] = None,
     category: Annotated[str | None, option("What it sells.")] = None,
+    address: Address = None,
+    country: Country = None,
     net_days: NetDays = None,
     tax_id: TaxId = None,
     tax_note: TaxNote = None,
@@ -413,9 +417,7 @@ def set_(
     """Change a merchant and its terms; the audit log keeps the old values."""
     from cardoffers_cli.merchants.work import set_merchant
 
-    cells = _given(
-        name=name, category=category, net_days=net_days, tax_id=tax_id, tax_note=tax_note
-    )
+    cells = _given(name, category, net_days, tax_id, tax_note, address, country)
     if not cells:
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --net-days 14.")
     context = CommandContext.of(ctx)
@@ -443,9 +445,10 @@ def identify(
     context.note("Next: `cardoffers match` looks at the purchases that waited for it.")
 
 
-def _given(**values: str | int | None) -> dict[str, str | None]:
-    """Return what was given, as the cells of a catalogue file."""
-    return {name: str(value) for name, value in values.items() if value is not None}
+def _given(*values: str | int | None) -> dict[str, str | None]:
+    """Return what was given, in this order, as the cells of a catalogue file."""
+    names = ("name", "category", "net_days", "tax_id", "tax_note", "address", "country")
+    return {name: str(cell) for name, cell in zip(names, values, strict=True) if cell is not None}
 
 
 for command in (suggest, evidence, accept, refuse, new, unlink):

@@ -66,8 +66,7 @@ select
             and starts_with(substr(squashed(said.payer), places.place), squashed(merchants.name))
     ),
     (
-        select
-            if(count(distinct named.item) = 1, any_value(named.item), 'suspense')
+        select if(count(distinct named.item) = 1, any_value(named.item), 'suspense')
         from unnest(
             regexp_extract_all(
                 upper(concat_ws(' ', said.payment_id, said.text)), '[A-Z0-9](?:[A-Z0-9/._-]*[A-Z0-9])?'
@@ -80,8 +79,7 @@ select
             select upper(legal_number), coalesce(amends, number), true
             from invoices
             inner join told_invoices using (number)
-        ) as named
-            on named.word = words.word
+        ) as named on named.word = words.word
         where said.direction = 'credit'
         having bool_or(named.is_legal)
     )

@@ -33,7 +33,12 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
 
 DECEMBER = datetime(2026, 12, 31)  # noqa: DTZ001 - moments are naive UTC
-TAX = {"tax_id": "GB 123 4567 89", "tax_note": '=Reverse charge, "Art. 196"'}
+TAX = {
+    "tax_id": "GB 123 4567 89",
+    "tax_note": '=Reverse charge, "Art. 196"',
+    "address": "1 High Street, Larkmere LM1 1AA",
+    "country": "GB",
+}
 
 
 @pytest.fixture
@@ -60,17 +65,17 @@ def one_month(folder: Path) -> Job:
 
 def terms(job: Job) -> tuple[object, ...]:
     (merchant,) = list_merchants(job)
-    return tuple(merchant.get(name) for name in ("net_days", "tax_id", "tax_note"))
+    return tuple(merchant.get(name) for name in ("net_days", *TAX))
 
 
 @slow
 def test_terms_are_set_and_taken_away_and_the_old_ones_are_kept(made: Job) -> None:
-    assert (None, None, None) == terms(made)
+    assert (None,) * 5 == terms(made)
     set_merchant(made, "bakery", {"net_days": "14", **TAX})
     assert (14, *TAX.values()) == terms(made)
     assert [] == set_merchant(made, "bakery", {"net_days": "14"}).changes
     set_merchant(made, "bakery", {"net_days": "0", "tax_id": "none"})
-    assert (0, None, TAX["tax_note"]) == terms(made)
+    assert (0, None, *[*TAX.values()][1:]) == terms(made)
     assert [("net_days", "14", "0"), ("tax_id", TAX["tax_id"], None)] == found(
         made,
         "select field, old_value, new_value from audit_log where subject = 'merchant'"
@@ -78,11 +83,15 @@ def test_terms_are_set_and_taken_away_and_the_old_ones_are_kept(made: Job) -> No
     )[::-1]
 
 
-@pytest.mark.parametrize("cells", [{"net_days": "-1"}, {"net_days": "soon"}, {"tax_id": "x" * 201}])
+LONG = [{"tax_id": "x" * 201}, {"address": "x" * 201}, {"address": "a\nb"}]
+COUNTRIES = [{"country": word} for word in ("gb", "UK", "XX", "GBR", "England")]
+
+
+@pytest.mark.parametrize("cells", [{"net_days": "-1"}, {"net_days": "soon"}, *LONG, *COUNTRIES])
 def test_terms_that_will_not_do_are_refused(made: Job, cells: dict[str, str | None]) -> None:
     with pytest.raises(UsageError):
         set_merchant(made, "bakery", cells)
-    assert (None, None, None) == terms(made)
+    assert (None,) * 5 == terms(made)
 
 
 def test_a_merchant_is_added_with_its_terms(made: Job) -> None:
@@ -95,7 +104,14 @@ FILES = [
     ((14, *TAX.values()), "merchant_id,name,category\n{id},bakery,food\n"),
     ((14, *TAX.values()), "merchant_id,name,category,net_days,tax_id\n{id},bakery,food,,\n"),
     ((21, *TAX.values()), "merchant_id,name,category,net_days\n{id},bakery,food,21\n"),
-    ((14, None, TAX["tax_note"]), "merchant_id,name,category,tax_id\n{id},bakery,food,none\n"),
+    (
+        (14, None, *[*TAX.values()][1:]),
+        "merchant_id,name,category,tax_id\n{id},bakery,food,none\n",
+    ),
+    (
+        (14, *[*TAX.values()][:2], "2 Low Road", None),
+        "merchant_id,name,category,address,country\n{id},bakery,food,2 Low Road,none\n",
+    ),
 ]
 
 
@@ -114,10 +130,15 @@ def test_settings_of_an_institution_are_kept_too(made: Job) -> None:
     assert 7 == show_institution(made, "alder").credit_days
     set_institution(made, "alder", {"credit_days": "3", **TAX})
     shown = show_institution(made, "alder")
-    assert (3, *TAX.values()) == (shown.credit_days, shown.tax_id, shown.tax_note)
-    set_institution(made, "alder", {"plan": "enterprise", "tax_note": "none"})
+    assert (3, *TAX.values()) == (shown.credit_days, *(shown[name] for name in TAX))
+    none = {"tax_note": "none", "country": "none"}
+    set_institution(made, "alder", {"plan": "enterprise", **none})
     shown = show_institution(made, "alder")
-    assert (3, TAX["tax_id"], None) == (shown.credit_days, shown.tax_id, shown.get("tax_note"))
+    kept = {name: text for name, text in TAX.items() if name not in none}
+    assert (3, kept) == (
+        shown.credit_days,
+        {name: shown[name] for name in TAX if shown.get(name) is not None},
+    )
 
 
 def written(made: Job, folder: Path) -> dict[str, str]:
@@ -139,19 +160,26 @@ def test_tax_fields_stand_unchanged_on_what_is_closed(made: Job, tmp_path: Path)
     set_merchant(made, "bakery", {"net_days": "14", **TAX})
     set_institution(made, "alder", TAX)
     files = written(made, tmp_path)
-    set_merchant(made, "bakery", {"tax_id": "another", "net_days": "1"})
-    set_institution(made, "alder", {"tax_id": "another"})
+    others = {"tax_id": "another", "address": "elsewhere", "country": "FR"}
+    set_merchant(made, "bakery", {"net_days": "1", **others})
+    set_institution(made, "alder", others)
     assert files == written(made, tmp_path)
     for noun in ("statement", "invoice"):
         told = json.loads(files[f"json of {noun}"])
         assert TAX == {name: told[name] for name in TAX}
         assert '"\'=Reverse charge, ""Art. 196"""' in files[f"head.csv of {noun}"]
-        assert "GB 123 4567 89" in files[f"html of {noun}"]
+        for text in (TAX["tax_id"], TAX["address"]):
+            assert text in files[f"html of {noun}"]
+        assert f'address,"{TAX["address"]}"\ncountry,GB\n' in files[f"head.csv of {noun}"]
     assert all(each["ok"] for each in (*verify(made, STATEMENT), *verify(made, INVOICE)))
 
 
 def test_who_has_none_has_the_bytes_of_before(made: Job, tmp_path: Path) -> None:
-    assert not [name for name, text in written(made, tmp_path).items() if "tax_" in text]
+    assert not [
+        name
+        for name, text in written(made, tmp_path).items()
+        if "tax_" in text or "address" in text
+    ]
 
 
 # what the title of an invoice, its head and the statement's say, by the settings
@@ -163,6 +191,8 @@ ISSUERS: list[tuple[str, tuple[str | None, str | None], dict[str, str]]] = [
         ('Offers Ltd, "The Barn"', "GB33BUKB20201555555555/BUKBGB22"),
         {
             "issuer": 'Offers Ltd, "The Barn"',
+            "issuer_address": "The Barn, 2 Mill Lane",
+            "issuer_tax_id": "GB 987 6543 21",
             "payer_name": "Offers & Co",
             "payer_account": "GB33BUKB20201555555555/BUKBGB22",
         },
@@ -182,6 +212,10 @@ def test_a_document_says_who_issues_it_and_how_to_pay(
         head = dict(csv.reader(io.StringIO(files[f"head.csv of {noun}"])))
         told = json.loads(files[f"json of {noun}"])
         assert (issuer, issuer) == (head.get("issuer"), told.get("issuer"))
+        for name in ("issuer_address", "issuer_tax_id"):
+            text = said.get(name)
+            assert (text, text) == (head.get(name), told.get(name))
+            assert text is None or text in files[f"html of {noun}"]
     assert (pay_to, pay_to) == (head.get("pay_to"), told.get("pay_to"))
 
 

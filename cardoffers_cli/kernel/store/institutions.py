@@ -50,6 +50,8 @@ class Institution:
     hold_short: str
     tax_id: str | None
     tax_note: str | None
+    address: str | None
+    country: str | None
     numbers: str | None
     shares_tokens_with: str | None
     is_watched: bool

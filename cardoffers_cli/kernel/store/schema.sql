@@ -88,6 +88,8 @@ create table institutions (
     credit_days integer default 7,  -- from a redemption until it is expected to be credited
     tax_id varchar,  -- as its statements say it
     tax_note varchar,
+    address varchar,  -- in one line
+    country varchar,  -- ISO 3166 alpha-2
     numbers varchar  -- lengths of its numbers that a person declared: `transaction_ref=13,16`
 );
 
@@ -156,7 +158,9 @@ create table merchants (
     category varchar,
     net_days integer,  -- within which it pays an invoice; null for 30
     tax_id varchar,  -- as its invoices say it
-    tax_note varchar
+    tax_note varchar,
+    address varchar,  -- in one line
+    country varchar  -- ISO 3166 alpha-2
 );
 
 -- name: identifiers
@@ -772,7 +776,11 @@ create table statements (
     actor varchar not null,
     tax_id varchar,  -- of the institution, as it was then
     tax_note varchar,
-    issuer varchar  -- as the settings said then
+    address varchar,
+    country varchar,
+    issuer varchar,  -- as the settings said then
+    issuer_address varchar,
+    issuer_tax_id varchar
 );
 
 -- name: invoice_periods
@@ -835,7 +843,11 @@ create table invoices (
     previous_sha256 varchar,
     tax_id varchar,  -- of the merchant, as it was then
     tax_note varchar,
+    address varchar,
+    country varchar,
     issuer varchar,  -- as the settings said then
+    issuer_address varchar,
+    issuer_tax_id varchar,
     pay_to varchar  -- the account, null where none was set, and of a credit note
 );
 
@@ -846,8 +858,7 @@ create table legal_invoices (
     run_no bigint not null,
     number varchar not null,
     legal_number varchar,
-    tax decimal(38, 4),  -- zero or less of a credit note
-    actor varchar not null
+    tax decimal(38, 4)  -- zero or less of a credit note
 );
 
 -- How institutions are paid, and what the bank says
@@ -859,7 +870,6 @@ create table invoice_settlements (
     number varchar not null,
     settled_as varchar not null,  -- set-off, write-off or dispute
     amount decimal(38, 4) not null,
-    actor varchar not null,
     reason varchar not null
 );
 

@@ -87,6 +87,8 @@ class Settings:
     engine: str | None = field(default=None, repr=False)  # it may carry a token
     engine_root: str | None = None
     issuer: str | None = None
+    issuer_address: str | None = None
+    issuer_tax_id: str | None = None
     payer_name: str | None = None
     payer_account: str | None = field(default=None, repr=False)  # it is shown masked
     payer_id: str | None = None

@@ -147,7 +147,8 @@ with events (field, kind) as (
 
 changes as (
     select
-        log.field in ('account_holder', 'account_address', 'name', 'tax_id', 'tax_note') as is_text,
+        log.field in ('account_holder', 'account_address', 'name', 'tax_id', 'tax_note',
+            'address') as is_text,
         coalesce(events.kind, 'settings_changed') as kind, log.institution_id, log.run_no,
         log.audit_no as place,
         values_sha256(row(log.audit_no, log.run_no, log.happened_at, log.actor, log.field, if(
