@@ -187,10 +187,10 @@ def set_(
     dry_run: options.DryRun = False,
 ) -> None:
     """Set the legal number and the tax of a closed invoice, as the accounting system has them."""
-    from cardoffers_cli.documents.told import tell_invoice
+    from cardoffers_cli.documents.invoice_changes import set_invoice
 
     context = CommandContext.of(ctx)
-    told = tell_invoice(context.job, number, legal_number=legal_number, tax=tax, dry_run=dry_run)
+    told = set_invoice(context.job, number, legal_number=legal_number, tax=tax, dry_run=dry_run)
     context.show(told, Sheet.of_fields("invoice", told))
     if not told.is_changed:
         context.note("Nothing changed: it said so before.")
@@ -207,7 +207,7 @@ def settle(
     dry_run: options.DryRun = False,
 ) -> None:
     """Settle an invoice, or a part of it, otherwise than by a receipt of the bank."""
-    from cardoffers_cli.documents.told import settle_elsewhere
+    from cardoffers_cli.documents.invoice_changes import settle_elsewhere
 
     context = CommandContext.of(ctx)
     of = (number, amount, settled_as, reason)

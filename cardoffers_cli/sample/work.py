@@ -6,6 +6,7 @@ above the rows hold nothing; a trailer counts and adds up what is there.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -77,7 +78,7 @@ def sample_profile(
 ) -> SampleOutput:
     """Write sample data in the layout of a profile; with `dry_run` nothing is kept."""
     with TemporaryDirectory(prefix="cardoffers-sample-") as folder:
-        *_, file = write_sample(Path(folder), plan)
+        *_, file = write_sample(Path(folder), replace(plan, refunds=0))
         rows = pl.read_csv(file.path, infer_schema=False)
     content = written(profile, rows, decimals=decimals)
     if not dry_run:

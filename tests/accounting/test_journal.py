@@ -21,7 +21,7 @@ import pytest
 from banks import BERLIN, LONDON, camt, entry, listed
 from cardoffers_cli.accounting.questions import BEANCOUNT
 from cardoffers_cli.documents.closing import close_all, close_invoices
-from cardoffers_cli.documents.told import settle_elsewhere, tell_invoice
+from cardoffers_cli.documents.invoice_changes import set_invoice, settle_elsewhere
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.words.errors import CardoffersError
@@ -356,25 +356,25 @@ STORY: list[tuple[str, Callable[[Job], object], str]] = [
     ),
     (
         "08-03",
-        lambda made: tell_invoice(made, "INV-2026-000002", tax="0.88"),
+        lambda made: set_invoice(made, "INV-2026-000002", tax="0.88"),
         """
         tax_told INV-2026-000002: merchants:billed bakery INV-2026-000002 0.88
         tax_told INV-2026-000002: tax:passed_through -0.88
         """,
     ),
-    ("08-03", lambda made: tell_invoice(made, "INV-2026-000002", legal_number="RE-4711"), ""),
+    ("08-03", lambda made: set_invoice(made, "INV-2026-000002", legal_number="RE-4711"), ""),
     (
         "08-03",
-        lambda made: tell_invoice(made, "INV-2026-000002", tax="0.50"),
+        lambda made: set_invoice(made, "INV-2026-000002", tax="0.50"),
         """
         tax_told INV-2026-000002: merchants:billed bakery INV-2026-000002 -0.38
         tax_told INV-2026-000002: tax:passed_through 0.38
         """,
     ),
-    ("08-03", lambda made: tell_invoice(made, "INV-2026-000002", tax="0.50"), ""),
+    ("08-03", lambda made: set_invoice(made, "INV-2026-000002", tax="0.50"), ""),
     (
         "08-03",
-        lambda made: tell_invoice(made, "INV-2026-000002", tax="0"),
+        lambda made: set_invoice(made, "INV-2026-000002", tax="0"),
         """
         tax_told INV-2026-000002: merchants:billed bakery INV-2026-000002 -0.50
         tax_told INV-2026-000002: tax:passed_through 0.50
@@ -382,7 +382,7 @@ STORY: list[tuple[str, Callable[[Job], object], str]] = [
     ),
     (
         "08-03",
-        lambda made: tell_invoice(made, "CN-2026-000001", tax="0.76"),
+        lambda made: set_invoice(made, "CN-2026-000001", tax="0.76"),
         """
         tax_told CN-2026-000001: merchants:billed butcher INV-2026-000001 -0.76
         tax_told CN-2026-000001: tax:passed_through 0.76
@@ -390,7 +390,7 @@ STORY: list[tuple[str, Callable[[Job], object], str]] = [
     ),
     (
         "08-03",
-        lambda made: tell_invoice(made, "INV-2026-000001", tax="0.76"),
+        lambda made: set_invoice(made, "INV-2026-000001", tax="0.76"),
         """
         tax_told INV-2026-000001: merchants:billed butcher INV-2026-000001 0.76
         tax_told INV-2026-000001: tax:passed_through -0.76

@@ -499,7 +499,9 @@ def test_a_claim_left_behind_is_unknown_and_sent_again(tmp_path: Path, receiver:
 
 
 @slow
-def test_told_to_stop_it_finishes_what_is_in_flight_and_leaves_the_rest(tmp_path: Path) -> None:
+def test_invoice_changes_to_stop_it_finishes_what_is_in_flight_and_leaves_the_rest(
+    tmp_path: Path,
+) -> None:
     made = events(tmp_path, 30)
     watch = Watch(clock=Clock(made.now))
 

@@ -104,7 +104,7 @@ invoices_closed         invoice_periods      to_at='2020-1-1'      period_no=99,
 invoices_closed         invoices             amount=amount+1       invoice_no=99,number='X'
 invoices_closed         closed_offers        offer_title='X'       offer_no=9,document='invoice'
 invoice_settled         invoice_settlements  amount=9              run_no=99,number='X'
-invoice_told            legal_invoices       tax=9                 run_no=99,number='X'
+invoice_set            legal_invoices       tax=9                 run_no=99,number='X'
 key_created             api_keys             scopes='x'            key_id=uuid()
 key_revoked             api_keys             revoked_at=created_at key_id=uuid()
 key_rotated             api_keys             retires_at=null       key_id=uuid()

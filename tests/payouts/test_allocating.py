@@ -8,7 +8,7 @@ import pytest
 
 from approving import approved
 from banks import bai2, camt, entry, mt940
-from cardoffers_cli.documents.told import tell_invoice
+from cardoffers_cli.documents.invoice_changes import set_invoice
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.keys.security import list_security
@@ -137,14 +137,14 @@ amount text                              paid
 def test_a_legal_number_in_the_text_names_its_invoice(
     made: Job, line: dict[str, Any], form: str
 ) -> None:
-    tell_invoice(made, "INV-2026-000003", legal_number="RE-2026/4700")
+    set_invoice(made, "INV-2026-000003", legal_number="RE-2026/4700")
     for number, legal in (
         ("INV-2026-000003", "RE-2026/4711"),
         ("INV-2026-000001", "RE-2026-000001"),
         ("INV-2026-000004", "EURO-4711"),
         ("CN-2026-000001", "GU-4712"),
     ):
-        tell_invoice(made, number, legal_number=legal)
+        set_invoice(made, number, legal_number=legal)
     text = line["text"].replace("_", " ")
     if form == "camt":
         taken(made, camt(receipt(line["amount"], text)))
@@ -156,7 +156,7 @@ def test_a_legal_number_in_the_text_names_its_invoice(
 
 @slow
 def test_a_legal_number_is_the_reference_too_and_counts_once(made: Job) -> None:
-    tell_invoice(made, "INV-2026-000003", legal_number="RE-4711")
+    set_invoice(made, "INV-2026-000003", legal_number="RE-4711")
     rows = "payment_id,status,direction,amount,currency,booked_at\n"
     taken(made, f"{rows}re-4711,booked,credit,40.00,GBP,2026-06-01\n".encode())
     assert ["INV-2026-000003"] == [each.invoice for each in bank_entries(made, None)]
@@ -165,7 +165,7 @@ def test_a_legal_number_is_the_reference_too_and_counts_once(made: Job) -> None:
 @slow
 def test_what_came_before_its_legal_number_stays_where_it_was(made: Job) -> None:
     taken(made, camt(receipt("40.00", "RE-4711")))
-    tell_invoice(made, "INV-2026-000003", legal_number="RE-4711")
+    set_invoice(made, "INV-2026-000003", legal_number="RE-4711")
     taken(made, camt(receipt("40.00", "RE-4711"), kind="camt.054"))
     counted = [each.invoice for each in bank_entries(made, None) if each.counts]
     assert ["suspense"] == counted

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOW = datetime(2026, 12, 31)  # noqa: DTZ001 - moments are naive UTC inside the product
-ROWS = 30
+ROWS = 120
 TOKENS = """
 cardholder_token = {constant = "9fb6f85a8aac50e20c422cac18b44258"}
 card_token = {constant = "ct_527b"}

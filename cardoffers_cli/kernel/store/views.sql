@@ -267,7 +267,7 @@ select 'invoices_closed', run_no, null, strftime(from_at, '%Y-%m'), sha256(conca
 ))
 from invoice_periods
 union all
-select 'invoice_told', max(run_no), null, number,
+select 'invoice_set', max(run_no), null, number,
     sha256(string_agg(row_sha256(legal_invoices) order by run_no))
 from legal_invoices
 group by number

@@ -36,6 +36,7 @@ ACTIONS = {
     "payout_export": Action("Exporting a payout", has_limit=False),
     "payout_withdraw": Action("Withdrawing a payout", has_limit=False),
     "receipt_allocate": Action("Allocating a receipt", has_limit=True),
+    "invoice_set": Action("Setting the legal number or the tax of an invoice", has_limit=True),
     "invoice_settle": Action("Settling an invoice elsewhere", has_limit=True),
     "account_set": Action("Changing the account of an institution", has_limit=False),
     "approver_add": Action("Adding an approver", has_limit=False),

@@ -37,6 +37,7 @@ NEEDED = [
     (True, "approver_add", None, None, LIMIT),
     (True, "approver_remove", None, None, LIMIT),
     (True, "bank_file", None, None, LIMIT),
+    (False, "invoice_set", "100.00", "GBP", LIMIT),
     (False, "refund_link", "100.00", "GBP", LIMIT),
     (False, "refund_dismiss", "100.00", "GBP", LIMIT),
     (True, "cardholder_erase", None, None, LIMIT),

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from approving import approved
 from cardoffers_cli.accounting.questions import receivables
 from cardoffers_cli.documents import exporting
+from cardoffers_cli.documents.invoice_changes import set_invoice, settle_elsewhere
 from cardoffers_cli.documents.kinds import INVOICE
-from cardoffers_cli.documents.told import settle_elsewhere, tell_invoice
 from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.kernel.words.errors import CardoffersError, Refused
 from cardoffers_cli.keys.security import list_security
@@ -64,7 +65,7 @@ def test_the_last_word_stands_beside_what_was_closed(made: Job) -> None:
     closed = {number: files(made, number) for number in (BAKERY, BUTCHER)}
     for row in read(TOLD):
         number = str(row["number"]).upper()
-        tell_invoice(made, str(row["number"]), legal_number=row["legal"], tax=row["tax"])
+        set_invoice(made, str(row["number"]), legal_number=row["legal"], tax=row["tax"])
         now = files(made, number)
         for ending in ("csv", "head.csv", "csv.sha256"):
             assert closed[number][ending] == now[ending]
@@ -78,7 +79,7 @@ def test_the_last_word_stands_beside_what_was_closed(made: Job) -> None:
         (owed,) = (each for each in receivables(made, None) if each.number == number)
         assert (Decimal(str(row["owed"])), row["shown_number"]) == (owed.amount, owed.legal_number)
         assert all(each.ok for each in verify(made, INVOICE))
-    said = [entry.details for entry in list_security(made) if entry.event == "invoice_told"]
+    said = [entry.details for entry in list_security(made) if entry.event == "invoice_set"]
     assert 5 == len(said)
     assert {"legal_number": "RE-4711", "tax": 0.4} in said
     with made.store(read_only=True) as store:
@@ -87,7 +88,7 @@ def test_the_last_word_stands_beside_what_was_closed(made: Job) -> None:
 
 
 def test_the_tax_of_a_credit_note_is_given_back(made: Job) -> None:
-    assert Decimal("-0.20") == tell_invoice(made, CREDIT, tax="0.20").tax
+    assert Decimal("-0.20") == set_invoice(made, CREDIT, tax="0.20").tax
     (owed,) = (each for each in receivables(made, None) if each.number == BAKERY)
     assert Decimal("0.80") == owed.amount
     page = files(made, CREDIT)["html"]
@@ -96,10 +97,10 @@ def test_the_tax_of_a_credit_note_is_given_back(made: Job) -> None:
 
 def test_the_same_again_and_a_dry_run_change_nothing(made: Job) -> None:
     before = kept(made)
-    dry = tell_invoice(made, BAKERY, legal_number="RE-4711", tax="0.40", dry_run=True)
+    dry = set_invoice(made, BAKERY, legal_number="RE-4711", tax="0.40", dry_run=True)
     assert (True, True, before) == (dry.is_changed, dry.dry_run, kept(made))
     assert {**dry, "dry_run": False} == dict(
-        tell_invoice(made, BAKERY, legal_number="RE-4711", tax="0.40")
+        set_invoice(made, BAKERY, legal_number="RE-4711", tax="0.40")
     )
     before = kept(made)
     words = ("invoice", "set", BAKERY, "--tax", "0.4", "--store", made.path)
@@ -125,10 +126,10 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
 @slow
 @pytest.mark.parametrize(("code", "number", "said"), REFUSED)
 def test_what_will_not_do_is_refused(made: Job, code: str, number: str, said: Any) -> None:
-    tell_invoice(made, BUTCHER, legal_number="RE-0001")
+    set_invoice(made, BUTCHER, legal_number="RE-0001")
     before = kept(made)
     with pytest.raises(CardoffersError) as error:
-        tell_invoice(made, number, **said)
+        set_invoice(made, number, **said)
     assert (code, before) == (getattr(error.value, "code", None), kept(made))
 
 
@@ -144,7 +145,7 @@ amount as        open settled state
 @slow
 def test_what_is_settled_elsewhere_is_open_no_more(made: Job) -> None:
     """rules.md#invoices"""
-    tell_invoice(made, BUTCHER, tax="0.40")
+    set_invoice(made, BUTCHER, tax="0.40")
     for row in read(SETTLED):
         before = kept(made)
         of = (BUTCHER.lower(), str(row["amount"]), str(row["as"]), " their letter ")
@@ -195,10 +196,19 @@ def test_settling_elsewhere_needs_a_second_person_above_the_limit(made: Job) -> 
     with pytest.raises(Refused) as error:
         settle_elsewhere(made, BUTCHER, "1.01", "dispute", "why")
     assert "approval_required" == error.value.code
-    with made.store() as store:
-        select(
-            store,
-            "update approvals set answer = 'given', answered_by = 'second',"
-            " answered_at = requested_at",
-        )
+    approved(made)
     assert "used" == settle_elsewhere(made, BUTCHER, "1.01", "dispute", "why").approval
+
+
+@slow
+def test_tax_above_the_limit_and_a_legal_number_need_a_second_person(made: Job) -> None:
+    """rules.md#four-eyes"""
+    with made.store() as store:
+        select(store, "update institutions set approvals = 'on', approval_limit = 1")
+    assert None is set_invoice(made, BUTCHER, tax="1.00").approval
+    for change in ({"tax": "1.01"}, {"legal_number": "RE-2026-77", "tax": "1.01"}):
+        with pytest.raises(Refused) as error:
+            set_invoice(made, BUTCHER, **change)
+        assert "approval_required" == error.value.code
+        approved(made)
+        assert "used" == set_invoice(made, BUTCHER, **change).approval

@@ -32,7 +32,7 @@ _LEGAL = re.compile(r"(?=.{5,35}$)[A-Za-z0-9]([A-Za-z0-9/._-]*[A-Za-z0-9])")
 """A number that is found as one word in the text of a payment, and seldom there by chance."""
 
 
-class ToldInvoice(Record):
+class InvoiceUpdate(Record):
     """An invoice or credit note with its legal number and tax; `is_changed` by this."""
 
     number: str
@@ -41,10 +41,11 @@ class ToldInvoice(Record):
     amount: Amount
     tax: Amount | None
     is_changed: bool
+    approval: str | None = if_any()
     dry_run: bool
 
 
-class SettledInvoice(Record):
+class InvoiceSettlement(Record):
     """What was settled of an invoice, and what is open of it then."""
 
     number: str
@@ -57,21 +58,23 @@ class SettledInvoice(Record):
     dry_run: bool
 
 
-def tell_invoice(
+def set_invoice(
     job: Job,
     number: str,
     *,
     legal_number: str | None = None,
     tax: str | None = None,
     dry_run: bool = False,
-) -> ToldInvoice:
+) -> InvoiceUpdate:
     """Write the legal number or the tax of an invoice, or both; what is not told stays as it was.
 
-    Raises `NotFound`, `UsageError` where one cannot be read, and `Refused` legal_number_taken.
+    Raises `NotFound`, `UsageError` where one cannot be read, `Refused` legal_number_taken, and
+    `ApprovalNeeded`.
     """
     if legal_number is None and tax is None:
         raise UsageError("There is nothing to set.", hint="Add --legal-number, --tax, or both.")
-    with job.store() as store, store.transaction(keep=not dry_run):
+    approval = None
+    with approvable(job, dry_run=dry_run) as store:
         invoice = find_document(store, INVOICE, number)
         before = {name: invoice.get(name) for name in ("legal_number", "tax")}
         said = dict(before)
@@ -82,16 +85,26 @@ def tell_invoice(
             said["tax"] = told if invoice.amends is None else 0 - told
         if said != before:
             with run_record(store, kind="invoice_set", now=job.now, actor=job.actor) as run:
+                approval = require_approval(
+                    *(store, run, who_decides(store)),
+                    action="invoice_set",
+                    subject=invoice.number,
+                    details={name: [before[name], said[name]] for name in said},
+                    amount=said["tax"],
+                    currency=invoice.currency,
+                    dry_run=dry_run,
+                )
                 of = {"run_no": run.run_no, "number": invoice.number}
                 store.execute("documents/questions:write_legal", **of, **said)
-                acts.append(store, "invoice_told", run.by, subject=invoice.number, details=said)
+                acts.append(store, "invoice_set", run.by, subject=invoice.number, details=said)
                 run.counts["number"] = invoice.number
-    return ToldInvoice.part(invoice, **said, is_changed=said != before, dry_run=dry_run)
+    more = {"is_changed": said != before, "approval": approval, "dry_run": dry_run}
+    return InvoiceUpdate.part(invoice, **said, **more)
 
 
 def settle_elsewhere(
     job: Job, number: str, amount: str, settled_as: str, reason: str, *, dry_run: bool = False
-) -> SettledInvoice:
+) -> InvoiceSettlement:
     """Settle what is open of an invoice, or a part, as a set-off, a write-off or a dispute.
 
     Raises `NotFound`, `UsageError`, `Refused` amount_not_open, and `ApprovalNeeded`.
@@ -126,7 +139,7 @@ def settle_elsewhere(
             acts.append(store, "invoice_settled", run.by, subject=invoice.number, details=said)
             run.counts["number"] = invoice.number
     more = {"open_amount": is_open - taken, "approval": approval, "dry_run": dry_run}
-    return SettledInvoice.part(invoice, **details, amount=taken, **more)
+    return InvoiceSettlement.part(invoice, **details, amount=taken, **more)
 
 
 def _legal_number(store: Store, invoice: Invoice, legal_number: str) -> str:
