@@ -77,7 +77,7 @@ def export(
     if not dry_run:
         before = ", the same as before" if payout.exported_before else ""
         context.note(
-            f"Wrote {output}{before}. Compare its SHA-256 with what the bank got, then"
+            f"Wrote {payout.file}{before}. Compare its SHA-256 with what the bank got, then"
             " `cardoffers bank import FILE` with what the bank answers."
         )
 

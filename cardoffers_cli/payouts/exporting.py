@@ -121,6 +121,8 @@ def export_payout(
             raise LookupError(number)
         _check_again(payment, form, due_on)
     content = payment.content.encode()
+    if statement.is_rehearsal:  # nobody is to upload it
+        to = to.with_name(f"REHEARSAL-{to.name.removeprefix('REHEARSAL-')}")
     if not dry_run:
         with replacing(to, mode=OWNER_ONLY) as out:
             out.write(content)

@@ -24,6 +24,7 @@ class PayableStatement(Record):
     amount: Amount
     currency: str
     closed_at: datetime
+    is_rehearsal: bool
 
 
 class StoredPayment(Record):

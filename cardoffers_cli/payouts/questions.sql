@@ -1,7 +1,7 @@
 -- name: payable
 -- A statement, and what it pays. Grain: one row, none where there is no such statement.
 select statements.institution_id, statements.number, statements.payable as amount,
-    statements.currency, statements.closed_at
+    statements.currency, statements.closed_at, exists (from rehearsal) as is_rehearsal
 from statements
 where statements.number = $number;
 

@@ -310,6 +310,15 @@ def in_dollars(folder: Path, many: int = 1) -> Job:
     return made
 
 
+def test_a_file_of_a_rehearsal_says_so_in_its_name(made: Job) -> None:
+    with made.store() as store:
+        select(store, "insert into rehearsal values (true)")
+    to = made.path.with_name("pay.xml")
+    done = [export_payout(made, NUMBER, "csv", each).file for each in (to, to)]
+    assert [str(to.with_name("REHEARSAL-pay.xml"))] * 2 == done
+    assert not to.exists()
+
+
 @slow
 def test_files_of_nacha_of_one_minute_differ(tmp_path: Path) -> None:
     """The file id modifier is A to Z, then 0 to 9, of the files of a day; batches count on."""
