@@ -34,6 +34,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from approving import NAMES, keys
+from banks import camt, entry, pain002
 from cardoffers_cli.events.receiver import Receiver
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.store.approval_requests import ApprovalNeeded
@@ -70,9 +71,9 @@ _CARDED = "update recent_purchase_details set merchant_descriptor = 'shop 4111 1
 _TORN = 40
 """Bytes at the end of a log that were never written."""
 _ACCOUNT = "GB33BUKB20201555555555"
-_BANK = "payment_id,status,amount,currency,booked_at\nRENT,booked,100.00,GBP,2026-10-09\n"
+_BANK = camt(entry(named="RENT"))
 _PAID = "LARKMERE-2026-000001"
-_REJECTED = f"payment_id,status,amount,currency,booked_at\n{_PAID},rejected,1.00,GBP,2026-10-09\n"
+_REJECTED = pain002((_PAID, "RJCT", "AC04"))
 
 
 def job_of(folder: Path) -> Job:
@@ -272,8 +273,8 @@ class Places:
 
     def _returned(self) -> None:
         self.put("paid")
-        (self.place / "rejected.csv").write_text(_REJECTED)
-        self._do("bank import rejected.csv")
+        (self.place / "rejected.xml").write_bytes(_REJECTED)
+        self._do("bank import rejected.xml")
 
     def _erasable(self) -> None:
         self.put("ready")
@@ -357,7 +358,7 @@ class Places:
             (drop / "new.csv.done").touch()
         shutil.copy(made / "larkmere-dirty.csv", self.place / "bad.csv")
         (self.place / "credited.csv").write_text(_CREDITED)
-        (self.place / "bank.csv").write_text(_BANK)
+        (self.place / "bank.xml").write_bytes(_BANK)
         outgoing = self.place / "outgoing"
         outgoing.mkdir()
         shutil.copy(made / "larkmere-4.csv", outgoing / "fetched.csv")

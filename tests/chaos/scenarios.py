@@ -46,7 +46,7 @@ ready     0  4  refund dismiss {refund} -i tarnhollow --reason twice
 ready     0  0  reconcile
 ready     5  5  reconcile accept latest --reason receipt
 ready     5  5  watch accept latest --reason holiday
-ready     0  0  bank import bank.csv
+ready     0  0  bank import bank.xml
 ready     5  5  bank allocate 12345678 --to suspense=1.00 --reason letter
 payable   0  0  payout export --statement LARKMERE-2026-000001 --form csv -o pay --config payer.toml
 paid      0  4  payout withdraw LARKMERE-2026-000001 --reason 'an old account'
@@ -138,7 +138,7 @@ MORE_ROWS = {
     "import": {"imports", "duplicates", "rejects", "acts"},
     "refund import": {"imports", "duplicates", "rejects", "acts"},
     "credit import": {"imports", "duplicates", "rejects", "acts"},
-    "bank import": {"bank_files", "acts"},
+    "bank import": {"bank_files", "bank_statements", "acts"},
     "api": {"imports", "duplicates"},
     "webhook": {"attempts", "acts"},
     "nightly": {"attempts"},
