@@ -142,12 +142,12 @@ def give(
         reason=reason,
     )
     if not dry_run:
-        waiting = approvals.waiting(context.job, asked)
+        waiting, about = approvals.waiting(context.job, asked), ""
         for row in waiting:
             details = "; ".join(f"{name}: {value}" for name, value in row.details.items())
-            about = f"{ACTIONS[row.action].title}: {row.institution}, {row.subject} ({details})."
-            context.note(f"{about} {row.signed_by or row.maker} asked for it.")
-        context.ask("Approve it?" if len(waiting) == 1 else "Approve them?", yes=yes)
+            about += f"{ACTIONS[row.action].title}: {row.institution}, {row.subject} ({details})."
+            about += f" {row.signed_by or row.maker} asked for it.\n"
+        context.ask(f"{about}Approve {'it' if len(waiting) == 1 else 'them'}?", yes=yes)
         asked = replace(asked, ids=[str(row.approval_id) for row in waiting])
     answers = approvals.give(context.job, asked, dry_run=dry_run)
     for answer in answers if not dry_run else ():

@@ -193,6 +193,7 @@ def test_what_cannot_be_signed_is_said(run: Any, code: str | None, line: str) ->
     assert code in {None, ended.error["code"]}
 
 
+@slow
 def test_approvers_are_listed_with_their_keys(run: Any) -> None:
     asked = run("ada", f"approver add cleo --key {keys() / 'cleo.pub'} -i alder --limit 50")
     assert (4, "approval_required") == (asked.exit_code, asked.error["code"])

@@ -195,6 +195,7 @@ def test_an_approval_lets_the_same_work_through_once(made: Job) -> None:
     assert 2 == len({request, tried(made)})
 
 
+@slow
 def test_an_approval_is_used_only_with_the_work(made: Job) -> None:
     tried(made)
     answer(made)
@@ -277,6 +278,7 @@ def set_(job: Job, institution: str = "brook", **values: Any) -> list[tuple[str,
     return [(each.field, each.old_value, each.new_value) for each in done.changes]
 
 
+@slow
 def test_an_account_needs_a_second_person_who_sees_it_whole(made: Job) -> None:
     given = AccountOptions(account=BERLIN, holder="Alder plc")
     with pytest.raises(ApprovalNeeded) as caught:
@@ -386,6 +388,7 @@ def test_who_asks_with_a_key_has_signed_the_request(made: Job) -> None:
     assert "used" == work(asking)
 
 
+@slow
 def test_a_key_that_is_no_approvers_signs_no_request(made: Job) -> None:
     tried(replace(made, settings=settings(approver_key=keys() / "cleo")))
     assert [None] == [each.signed_by for each in list_approvals(made)]
@@ -450,6 +453,7 @@ def test_only_a_signature_of_these_requests_by_an_approver_counts(
     assert before == kept(made)
 
 
+@slow
 def test_a_signature_for_another_purpose_is_none(made: Job) -> None:
     request = tried(made)
     signed(made, "ada", request)
@@ -458,6 +462,7 @@ def test_a_signature_for_another_purpose_is_none(made: Job) -> None:
     assert "approval_signature_wrong" == code_of(lambda: give(made, asked))
 
 
+@slow
 def test_an_old_signature_is_none_of_a_new_list(made: Job) -> None:
     tried(made)
     signed(made, "ada")
@@ -496,6 +501,7 @@ def test_an_answer_without_two_signatures_is_none(made: Job) -> None:
 # Approvers
 
 
+@slow
 def test_the_first_two_are_added_and_others_with_an_approval(made: Job) -> None:
     public = keys() / "cleo.pub"
     with pytest.raises(ApprovalNeeded, match="Adding an approver needs"):
@@ -516,6 +522,7 @@ def test_the_first_two_are_added_and_others_with_an_approval(made: Job) -> None:
     assert "approval_signature_wrong" == code_of(lambda: signed(made, "ada"))
 
 
+@slow
 def test_a_name_and_a_key_are_of_one_approver(made: Job) -> None:
     for name, key in [("ada", "cleo"), ("eve", "ada")]:
         assert "approver_known" == code_of(lambda: add_approver(made, name, keys() / f"{key}.pub"))  # noqa: B023
@@ -536,6 +543,7 @@ def test_only_a_public_key_is_added(made: Job, tmp_path: Path, content: str) -> 
         add_approver(made, "eve", keys() / "cleo")
 
 
+@slow
 def test_approvals_are_turned_on_and_kept_with_two_approvers(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     tell(made, institutions="institution\nalder")
@@ -635,6 +643,7 @@ def test_requests_are_listed_by_state_and_institution(made: Job) -> None:
         assert expected == [each.subject for each in listed], (institution, state)
 
 
+@slow
 def test_of_two_who_answer_at_once_one_does(made: Job) -> None:
     """Each waits for the store; the second finds the answer of the first."""
     request = tried(made)

@@ -206,6 +206,7 @@ def test_the_file_that_was_signed_is_the_one_that_is_written(tmp_path: Path) -> 
 WAITS = [(0, "account_waits"), (1.99, "account_waits"), (2, "approval_required")]
 
 
+@slow
 def test_a_changed_account_waits_where_approvals_are_on(made: Job) -> None:
     """rules.md#accounts: and while its change waits for an approval, nothing is paid."""
     with_approvers(made)
