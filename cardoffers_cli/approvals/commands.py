@@ -1,10 +1,9 @@
 """`cardoffers approve` and `approver`: what waits for a second person, and who may sign it."""
 
 import re
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,6 +17,9 @@ from cardoffers_cli.kernel.cli.show import Sheet
 from cardoffers_cli.kernel.store.approvers import Approver
 from cardoffers_cli.kernel.words.approvals import ACTIONS
 from cardoffers_cli.kernel.words.errors import UsageError
+
+if TYPE_CHECKING:
+    from cardoffers_cli.kernel.store.approval_requests import Approval
 
 app = group("Requests for a second approver: list, show, sign, refuse.")
 
@@ -84,6 +86,18 @@ Kind = Annotated[
 ]
 
 
+def _asked(
+    context: CommandContext, ids: list[str] | None, *, every: bool, kind: str | None
+) -> "list[Approval]":
+    from cardoffers_cli.approvals.work import waiting
+
+    if bool(ids) == every or (kind and not every):
+        raise UsageError(
+            "Name requests, or all of them.", hint="Write their ids, or --all and perhaps --kind."
+        )
+    return waiting(context.job, ids or (), every=every, action=kind)
+
+
 @app.command()
 def document(
     ctx: typer.Context,
@@ -93,14 +107,13 @@ def document(
     kind: Kind = None,
 ) -> None:
     """Write what is signed to approve requests, for a key that lies on another machine."""
-    from cardoffers_cli.approvals import work as approvals
+    from cardoffers_cli.kernel.store.approvers import document_of
 
     output = own_output(ctx)
     context = CommandContext.of(ctx)
     context.writes({"-o": output})
-    asked = approvals.Answering(ids=approval_ids or (), every=every, kind=kind)
-    content = approvals.document(context.job, asked)
-    show.write(content, output, mode=context.settings.mode)
+    requests = _asked(context, approval_ids, every=every, kind=kind)
+    show.write(document_of(requests), output, mode=context.settings.mode)
 
 
 @app.command()
@@ -115,7 +128,7 @@ def give(
     ] = None,
     signature: Annotated[
         Path | None,
-        option("A signature of `approve document` that was made elsewhere.", metavar="FILE"),
+        option("A signature of `approve document`, made elsewhere.", metavar="FILE", exists=True),
     ] = None,
     reason: Annotated[str | None, option("Why; kept with the answer.")] = None,
     yes: options.Yes = False,
@@ -133,28 +146,29 @@ def give(
             code="key_missing",
             hint="Name yours with --key FILE, or as CARDOFFERS_APPROVER_KEY.",
         )
-    asked = approvals.Answering(
-        ids=approval_ids or (),
-        every=every,
-        kind=kind,
+    requests, about = _asked(context, approval_ids, every=every, kind=kind), ""
+    for row in requests:
+        details = "; ".join(f"{name}: {value}" for name, value in row.details.items())
+        about += f"{ACTIONS[row.action].title}: {row.institution}, {row.subject} ({details})."
+        about += f" {row.signed_by or row.maker} asked for it.\n"
+    if requests and not dry_run:
+        context.ask(f"{about}Approve {'it' if len(requests) == 1 else 'them'}?", yes=yes)
+    answers = approvals.give(
+        context.job,
+        requests,
         key=key,
-        signature=signature.read_text("utf-8", "replace") if signature else None,
+        signature=signature.read_text("utf-8", "replace") if signature else "",
+        leave_others=every,
         reason=reason,
+        dry_run=dry_run,
     )
-    if not dry_run:
-        waiting, about = approvals.waiting(context.job, asked), ""
-        for row in waiting:
-            details = "; ".join(f"{name}: {value}" for name, value in row.details.items())
-            about += f"{ACTIONS[row.action].title}: {row.institution}, {row.subject} ({details})."
-            about += f" {row.signed_by or row.maker} asked for it.\n"
-        context.ask(f"{about}Approve {'it' if len(waiting) == 1 else 'them'}?", yes=yes)
-        asked = replace(asked, ids=[str(row.approval_id) for row in waiting])
-    answers = approvals.give(context.job, asked, dry_run=dry_run)
+    if not answers:
+        context.note("No request waits for this approver.")
     for answer in answers if not dry_run else ():
         signed = f"{answer.maker} types the same command again"
         waits = f"an approver other than {answer.signed_by} signs {answer.approval_id}"
         context.note(f"Next: {signed if answer.state == 'given' else waits}.")
-    if every or len(answers) > 1:
+    if every or len(answers) != 1:
         context.show(answers, Sheet.of(Approval, "approvals", answers))
     else:
         context.show(answers[0])

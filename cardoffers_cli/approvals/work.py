@@ -7,7 +7,7 @@ approves. That somebody tried to be both is in the security log, as all else is.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.identifiers import whole_id
@@ -25,6 +25,7 @@ from cardoffers_cli.kernel.store.approvers import (
     compact,
     document_of,
     find_approvers,
+    has_two_approvers,
     public_key,
     sign,
     signer_of,
@@ -71,72 +72,61 @@ def show_approval(job: Job, approval: str) -> Approval:
         return _find(source.store, job, approval)
 
 
-@dataclass(frozen=True)
-class Answering:
-    """Which requests are answered: those of ids, or `every` one that waits, of a kind of action.
+def waiting(
+    job: Job, ids: Sequence[str] = (), *, every: bool = False, action: str | None = None
+) -> list[Approval]:
+    """Return the requests of ids, or `every` one that waits; of one action alone if one is named.
 
-    Of both, those of ids that it is for the signer to sign. `key` is the SSH key that signs now;
-    else `signature` is one that was made elsewhere.
+    Raises `NotFound`, and `Refused` for a request that was answered or has expired.
     """
-
-    ids: Sequence[str] = ()
-    every: bool = False
-    kind: str | None = None
-    key: Path | None = None
-    signature: str | None = None
-    reason: str | None = None
-
-
-def waiting(job: Job, asked: Answering) -> list[Approval]:
-    """Return the requests that are to be answered; raise `NotFound`, `Refused` and `UsageError`."""
     with reading(job) as source:
-        if asked.ids:
-            requests = [_find(source.store, job, each) for each in dict.fromkeys(asked.ids)]
-        elif asked.every:
-            requests = find_approvals(
-                source.store, machine_at(source.store, job.now), state="pending"
-            )
-        else:
-            raise UsageError("No request is named.", hint="Write their ids, or --all.")
+        store = source.store
+        requests = [_find(store, job, each) for each in dict.fromkeys(ids)]
+        if every:
+            requests = find_approvals(store, machine_at(store, job.now), state="pending")
     for request in requests:
         _check_pending(request)
-    return [one for one in requests if asked.kind in {None, one.action}]
+    return [one for one in requests if action in {None, one.action}]
 
 
-def document(job: Job, asked: Answering) -> bytes:
-    """Return what is signed to answer requests; raises as `waiting` does."""
-    return document_of(waiting(job, asked))
-
-
-def give(job: Job, asked: Answering, *, dry_run: bool = False) -> list[Approval]:
+def give(
+    job: Job,
+    requests: Sequence[Approval],
+    *,
+    key: Path | None = None,
+    signature: str = "",
+    leave_others: bool = False,
+    reason: str | None = None,
+    dry_run: bool = False,
+) -> list[Approval]:
     """Sign requests: the first approver asks by that, the second approves what is asked for.
 
-    Raises `Refused` for a request that was answered or has expired, where the key is no approver's,
-    where they may not sign it or have signed it, and where the signature is of anything else.
+    `key` is the SSH key that signs; else `signature` is one that was made elsewhere. Of requests
+    that the approver may not sign, or has signed, those of `leave_others` are left out. Raises
+    `Refused` for one of them else, where the key is no approver's, and where the signature is of
+    anything else than the requests as they are.
     """
-    requests, approvers = waiting(job, asked), list_approvers(job)
-    if (key := asked.key) is not None:
+    requests = list(requests)
+    if key is not None:
         signature = sign(document_of(requests), key)
-        signer = signer_of(document_of(requests), signature, approvers)
-        if asked.every and signer is not None:  # those that it is for them to sign, and no others
-            chosen = [
-                one for one in requests if signer.may_sign(one) and one.signed_by != signer.name
-            ]
-            if chosen and chosen != requests:
-                signature = sign(document_of(chosen), key)
-            requests = chosen
-    else:
-        signature = compact(asked.signature or "")
+        signer = signer_of(document_of(requests), signature, list_approvers(job))
+        if leave_others and signer is not None:
+            own = [one for one in requests if signer.may_sign(one) and one.signed_by != signer.name]
+            if own and own != requests:
+                signature = sign(document_of(own), key)
+            requests = own
+    if not requests:
+        return []
     with job.store() as store:
         with store.transaction(keep=not dry_run):
             requests = [_find(store, job, str(one.approval_id)) for one in requests]
             for request in requests:
                 _check_pending(request)
-            own = _signed(store, job, requests, signature, asked.reason)
+            signed_before = _sign_all(store, job, requests, compact(signature), reason)
             after = [_find(store, job, str(one.approval_id)) for one in requests]
-        if own:
+        if signed_before:
             raise Refused(
-                f"{own[0].signed_by} asked for this, and cannot approve it.",
+                f"{signed_before[0].signed_by} asked for this, and cannot approve it.",
                 code="approval_own",
                 hint="Let a second approver sign it; `cardoffers help approvals` says who is one."
                 + ("" if dry_run else " The attempt is in the security log."),
@@ -144,7 +134,7 @@ def give(job: Job, asked: Answering, *, dry_run: bool = False) -> list[Approval]
     return [replace(one, dry_run=dry_run) for one in after]
 
 
-def _signed(
+def _sign_all(
     store: Store, job: Job, requests: Sequence[Approval], signature: str, reason: str | None
 ) -> list[Approval]:
     """Keep a signature as who asks, or as the answer; return those that its approver signed."""
@@ -170,16 +160,13 @@ def _signed(
         for one in own:
             event = "approval_denied_to_maker"
             log_approval(store, event, one, now=moment, actor=job.actor, is_once=False)
-        if not own:
-            keep_signature(store, job, [one for one in requests if not one.signed_by], signature)
-            for one in requests:
-                if one.signed_by:
-                    _write_answer(
-                        *(store, job, one, "given"),
-                        by=signer.name,
-                        reason=reason,
-                        signature=signature,
-                    )
+        for one in requests if not own else ():
+            if one.signed_by is None:
+                keep_signature(store, job, one, signer.name, signature)
+            else:
+                _write_answer(
+                    *(store, job, one, "given"), by=signer.name, reason=reason, signature=signature
+                )
     return own
 
 
@@ -272,7 +259,7 @@ def add_approver(
     limit: Decimal | None = None,
     dry_run: bool = False,
 ) -> Approver:
-    """Add an approver: the first two at once, others with an approval.
+    """Add an approver: at once until two without a limit could approve it, then with an approval.
 
     A limit is in the currency of the institution, or of all. Raises `UsageError` for what is no
     public key or no amount of one currency, `Refused` approver_known for a name or a key that was
@@ -290,8 +277,9 @@ def add_approver(
                     hint="A name and a key are those of one approver, also when removed.",
                 )
         owners = [owner] if owner else list_institutions(store)
-        currency = ", ".join(sorted({each.currency for each in owners})) if limit else None
-        if limit and (len(currency or "") != 3 or limit != quantize(limit, currency or "")):  # noqa: PLR2004  one currency
+        currencies = sorted({each.currency for each in owners})
+        currency = currencies[0] if limit is not None and len(currencies) == 1 else None
+        if limit is not None and (currency is None or limit != quantize(limit, currency)):
             raise UsageError(
                 f"{limit} is no amount of one currency.",
                 hint="Write one with the currency's decimals, and the institution with -i.",
@@ -317,7 +305,7 @@ def remove_approver(job: Job, name: str, *, dry_run: bool = False) -> Approver:
     """Remove an approver, whose signatures stand; raise `NotFound`, and as `add_approver` does.
 
     Raises `Refused` approvers_missing where an institution whose approvals are on would be left
-    with fewer than two.
+    with fewer than two that have no limit.
     """
     with approvable(job, dry_run=dry_run) as store:
         known = [one for one in find_approvers(store) if one.name == name]
@@ -350,13 +338,13 @@ def _approver_run(
     *,
     dry_run: bool,
 ) -> Iterator[tuple[Run, str | None]]:
-    """Open the run of a change of approvers; where there are two, it needs an approval."""
-    name = details["name"]
+    """Open the run of a change of approvers; where two could give it, it needs an approval."""
+    name, decides = details["name"], owner or who_decides(store)
     with run_record(store, kind=action, now=job.now, actor=job.actor) as run:
         approval = None
-        if len(find_approvers(store)) >= 2:  # noqa: PLR2004  nobody could approve the first two
+        if decides and has_two_approvers(store, decides.slug):
             approval = require_approval(
-                *(store, run, owner or who_decides(store)),
+                *(store, run, decides),
                 action=action,
                 subject=name,
                 details=details,

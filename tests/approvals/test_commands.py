@@ -177,6 +177,8 @@ def test_a_key_on_another_machine_signs_a_document(run: Any, tmp_path: Path) -> 
 WRONG = [
     ("key_unusable", "approve give latest --yes --key nothing"),
     (None, "approve give --yes"),
+    (None, "approve give latest --signature nothing --yes"),
+    (None, "approve document"),
     (None, "approve give --all --kind nothing --yes"),
     ("key_unusable", "approver add eve --key nothing.pub"),
     (None, "approver add two,words --key nothing.pub"),

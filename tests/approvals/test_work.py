@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from approving import approved, keys, signed, with_approvers
+from approving import approved, keys, signed, signed_elsewhere, with_approvers
 from banks import BERLIN, LONDON
 from cardoffers_cli.approvals.work import (
-    Answering,
     add_approver,
-    document,
     give,
     list_approvals,
     list_approvers,
     refuse,
     remove_approver,
     show_approval,
+    waiting,
 )
 from cardoffers_cli.credits.findings import accept_finding
 from cardoffers_cli.credits.work import reconcile
@@ -34,7 +33,7 @@ from cardoffers_cli.kernel.store.approval_requests import (
     approvable,
     require_approval,
 )
-from cardoffers_cli.kernel.store.approvers import sign
+from cardoffers_cli.kernel.store.approvers import document_of
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
@@ -356,15 +355,17 @@ def test_a_limit_is_an_amount_of_the_currency(made: Job, amount: str) -> None:
 
 def test_two_sign_it_and_the_same_work_goes_through(made: Job) -> None:
     request = tried(by(made, "alice"))
-    asked = Answering([request], key=keys() / "ada", reason="checked")
-    (dry,) = give(by(made, "bob"), asked, dry_run=True)
+    asked = waiting(made, [request])
+    (dry,) = give(by(made, "bob"), asked, key=keys() / "ada", dry_run=True)
     assert ("pending", "ada", True, None) == (
         *(dry.state, dry.signed_by, dry.dry_run),
         show_approval(made, request).signed_by,
     )
     (first,) = signed(made, "ada", request[:8])
     assert ("pending", "ada", None) == (first.state, first.signed_by, first.answered_by)
-    (done,) = give(by(made, "bob", days=1), replace(asked, key=keys() / "ben"))
+    (done,) = give(
+        by(made, "bob", days=1), waiting(made, [request]), key=keys() / "ben", reason="checked"
+    )
     assert ("given", "ada", "ben", NOON + DAY, "checked", False) == (
         *(done.state, done.signed_by, done.answered_by, done.answered_at),
         *(done.reason, done.dry_run),
@@ -446,10 +447,10 @@ def test_only_a_signature_of_these_requests_by_an_approver_counts(
 ) -> None:
     request = tried(made)
     signed(made, "ada", request)
-    content = document(made, Answering([request]))
-    made_elsewhere = sign(changed(content), keys() / name)
+    asked = waiting(made, [request])
+    signature = signed_elsewhere(changed(document_of(asked)), name)
     before = kept(made)
-    assert code == code_of(lambda: give(made, Answering([request], signature=made_elsewhere)))
+    assert code == code_of(lambda: give(made, asked, signature=signature))
     assert before == kept(made)
 
 
@@ -457,19 +458,19 @@ def test_only_a_signature_of_these_requests_by_an_approver_counts(
 def test_a_signature_for_another_purpose_is_none(made: Job) -> None:
     request = tried(made)
     signed(made, "ada", request)
-    made_elsewhere = sign(document(made, Answering([request])), keys() / "ben", "git")
-    asked = Answering([request], signature=made_elsewhere)
-    assert "approval_signature_wrong" == code_of(lambda: give(made, asked))
+    asked = waiting(made, [request])
+    signature = signed_elsewhere(document_of(asked), "ben", "git")
+    assert "approval_signature_wrong" == code_of(lambda: give(made, asked, signature=signature))
 
 
 @slow
 def test_an_old_signature_is_none_of_a_new_list(made: Job) -> None:
     tried(made)
     signed(made, "ada")
-    old = sign(document(made, Answering(every=True)), keys() / "ben")
+    old = signed_elsewhere(document_of(waiting(made, every=True)), "ben")
     tried(made, subject="r-2")
-    asked = Answering(every=True, signature=old)
-    assert "approval_signature_wrong" == code_of(lambda: give(made, asked))
+    asked = waiting(made, every=True)
+    assert "approval_signature_wrong" == code_of(lambda: give(made, asked, signature=old))
 
 
 def test_a_list_is_signed_at_once_and_each_of_it_is_verified(made: Job) -> None:
@@ -478,7 +479,8 @@ def test_a_list_is_signed_at_once_and_each_of_it_is_verified(made: Job) -> None:
     ids = {tried(made, subject=f"r-{place}") for place in (1, 2, 3)}
     signed(made, "ada", *ids)
     tried(made, subject="r-4", action="file_undo")
-    done = give(made, Answering(every=True, kind="redemption_reverse", key=keys() / "ben"))
+    asked = waiting(made, every=True, action="redemption_reverse")
+    done = give(made, asked, key=keys() / "ben", leave_others=True)
     assert ids == {str(each.approval_id) for each in done}, "not what ben asks for himself"
     assert 1 == len({each.answer_signature for each in done})
     assert "used" == work(made, subject="r-2")
@@ -486,6 +488,28 @@ def test_a_list_is_signed_at_once_and_each_of_it_is_verified(made: Job) -> None:
         store.connection.execute("update approvals set subject = 'r-9' where subject = 'r-3'")
     assert "approval_not_signed" == code_of(lambda: work(made, subject="r-1"))
     assert ["signature_wrong"] * 3 == [each.fault for each in verify_security(made).faults]
+
+
+@slow
+def test_one_signature_may_ask_for_some_and_approve_others(made: Job) -> None:
+    first, second = tried(made, subject="r-1"), tried(made, subject="r-2")
+    signed(made, "ada", first)
+    assert {first: "given", second: "pending"} == {
+        str(each.approval_id): each.state for each in signed(made, "ben")
+    }
+    assert [second] == [str(each.approval_id) for each in signed(made, "ada")]
+    assert ["used", "used"] == [work(made, subject=subject) for subject in ("r-1", "r-2")]
+    assert verify_security(made).ok
+    assert [] == signed(made, "ben"), "nothing waits"
+
+
+def test_a_signature_by_whom_it_is_not_for_is_none(made: Job) -> None:
+    """Where somebody writes into the store that it was."""
+    request = tried(made)
+    approved(made, request)
+    with made.store() as store:
+        store.connection.execute("update approvers set limit_amount = 1, currency = 'GBP'")
+    assert "approval_not_signed" == code_of(lambda: work(made))
 
 
 def test_an_answer_without_two_signatures_is_none(made: Job) -> None:
@@ -554,6 +578,15 @@ def test_approvals_are_turned_on_and_kept_with_two_approvers(tmp_path: Path) -> 
         remove_approver(made, "ada")
     approved(made)
     assert "approvers_missing" == code_of(lambda: remove_approver(made, "ada"))
+
+
+def test_who_has_a_limit_does_not_count_as_one_who_can_approve_all(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution\nalder")
+    for name in ("ada", "ben"):
+        add_approver(made, name, keys() / f"{name}.pub", limit=Decimal(100))
+    assert "approvers_missing" == code_of(lambda: set_(made, "alder", approvals="on"))
+    assert None is add_approver(made, "cleo", keys() / "cleo.pub").approval
 
 
 # what cleo may sign: institution, limit; the request; expected

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.approvals.work import Answering, add_approver, give, list_approvers
+from cardoffers_cli.approvals.work import add_approver, give, list_approvers, waiting
 from work import templates
 
 if TYPE_CHECKING:
@@ -44,8 +44,15 @@ def with_approvers(made: Job, *names: str) -> None:
 
 def signed(made: Job, name: str, *ids: str, reason: str | None = None) -> list[Approval]:
     """Sign requests, or all that wait, as an approver."""
-    asked = Answering(ids=ids, every=not ids, key=keys() / name, reason=reason)
-    return give(made, asked)
+    requests = waiting(made, ids, every=not ids)
+    return give(made, requests, key=keys() / name, leave_others=not ids, reason=reason)
+
+
+def signed_elsewhere(content: bytes, name: str, purpose: str = "cardoffers") -> str:
+    """Sign a document as somebody does on another machine."""
+    words = ["ssh-keygen", "-q", "-Y", "sign", "-n", purpose, "-f", keys() / name]
+    done = subprocess.run(words, input=content, stdout=subprocess.PIPE, check=True)
+    return done.stdout.decode()
 
 
 def approved(made: Job, *ids: str) -> None:

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid5
 
 from cardoffers_cli.kernel.store import acts
-from cardoffers_cli.kernel.store.approvers import document_of, find_approvers, sign, signer_of
+from cardoffers_cli.kernel.store.approvers import (
+    document_of,
+    find_approvers,
+    has_two_approvers,
+    sign,
+    signer_of,
+)
 from cardoffers_cli.kernel.store.institutions import find_institution, list_institutions
 from cardoffers_cli.kernel.store.runs import machine_at, run_record
 from cardoffers_cli.kernel.words.approvals import (
@@ -33,10 +39,11 @@ from cardoffers_cli.kernel.words.money import money_text, quantize
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.kernel.store.approvers import Approver
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.runs import Run
@@ -144,8 +151,11 @@ def approvable(job: Job, *, dry_run: bool = False) -> Iterator[Store]:
             name = kept.signed_by
             if name is None and (key := job.settings.approver_key):
                 signature = sign(document_of([kept]), key)
-                with store.transaction():
-                    name = keep_signature(store, job, [kept], signature)
+                signer = signer_of(document_of([kept]), signature, find_approvers(store))
+                if signer is not None and signer.may_sign(kept):
+                    name = signer.name
+                    with store.transaction():
+                        keep_signature(store, job, kept, name, signature)
             raise ApprovalNeeded(needed.request, needed.known, needed.other, name) from None
 
 
@@ -235,10 +245,10 @@ def who_decides(store: Store, institution: str | None = None) -> Institution | N
 
 
 def check_approvers(store: Store, institution: str) -> None:
-    """Raise `Refused` where fewer than two approvers may sign for an institution."""
-    if sum(one.institution in {None, institution} for one in find_approvers(store)) < 2:  # noqa: PLR2004  who asks, and who approves
+    """Raise `Refused` where fewer than two approvers could sign all that is asked for."""
+    if not has_two_approvers(store, institution):
         raise Refused(
-            f"Approvals of {institution} need two approvers.",
+            f"Approvals of {institution} need two approvers without a limit.",
             code="approvers_missing",
             hint="`cardoffers approver add NAME --key FILE.pub` adds one.",
         )
@@ -289,48 +299,37 @@ def find_approvals(store: Store, moment: datetime, **filters: Any) -> list[Appro
 
 
 def wrong_signatures(store: Store, approvals: Iterable[Approval]) -> list[Approval]:
-    """Return those that were given, and are not signed by the two approvers that they name.
+    """Return those that were given, and not signed by two approvers who may, as they name them.
 
     What was signed together is found by its signature, which is equal then.
     """
-    approvers, signers = find_approvers(store, removed=True), dict[str, str | None]()
+    approvers = find_approvers(store, removed=True)
+    signers: dict[str, Approver | None] = {"": None}
     wrong = []
     for one in approvals:
-        names = one.signed_by, one.answered_by
-        for signature in filter(None, (one.request_signature, one.answer_signature)):
+        names = []
+        for signature in (one.request_signature or "", one.answer_signature or ""):
             if signature not in signers:
                 together = find_approvals(store, one.requested_at, signature=signature)
-                signer = signer_of(document_of(together), signature, approvers)
-                signers[signature] = signer.name if signer else None
-        signed = (one.request_signature or "", one.answer_signature or "")
-        if tuple(map(signers.get, signed)) != names or names[0] == names[1]:
+                signers[signature] = signer_of(document_of(together), signature, approvers)
+            signer = signers[signature]
+            names.append(signer.name if signer and signer.may_sign(one) else None)
+        if names != [one.signed_by, one.answered_by] or names[0] == names[1]:
             wrong.append(one)
     return wrong
 
 
-def keep_signature(
-    store: Store, job: Job, requests: Sequence[Approval], signature: str
-) -> str | None:
-    """Keep who asks for requests by a signature of them; return the name of the approver.
-
-    None where it is nobody's who may sign them: then nothing is kept.
-    """
-    signer = signer_of(document_of(requests), signature, find_approvers(store))
-    if signer is None or not all(map(signer.may_sign, requests)):
-        return None
+def keep_signature(store: Store, job: Job, request: Approval, name: str, signature: str) -> None:
+    """Keep which approver asks for a request, by a signature that was verified."""
+    store.execute(
+        "kernel/store/approval_requests:sign",
+        approval_id=request.approval_id,
+        institution_id=request.institution_id,
+        signed_by=name,
+        signature=signature,
+    )
     moment = machine_at(store, job.now)
-    for request in requests:
-        store.execute(
-            "kernel/store/approval_requests:sign",
-            approval_id=request.approval_id,
-            institution_id=request.institution_id,
-            signed_by=signer.name,
-            signature=signature,
-        )
-        log_approval(
-            *(store, "approval_signed", request), now=moment, actor=job.actor, approver=signer.name
-        )
-    return signer.name
+    log_approval(store, "approval_signed", request, now=moment, actor=job.actor, approver=name)
 
 
 def log_approval(

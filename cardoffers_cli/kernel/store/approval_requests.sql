@@ -56,8 +56,9 @@ where approval_id = $approval_id
 -- Who may sign, of all and with those who were removed where asked for, by name. Grain: one row per
 -- approver.
 select
-    approvers.name, institutions.slug as institution, approvers.limit_amount,
-    approvers.currency, approvers.public_key, added.as_of as added_at, added.actor as added_by, removed.as_of as removed_at
+    approvers.name, institutions.slug as institution, approvers.limit_amount, approvers.currency,
+    approvers.public_key, added.as_of as added_at, added.actor as added_by,
+    removed.as_of as removed_at
 from approvers
 inner join runs as added on added.run_no = approvers.added_run_no
 left join runs as removed on removed.run_no = approvers.removed_run_no

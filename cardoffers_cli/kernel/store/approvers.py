@@ -61,6 +61,12 @@ def find_approvers(store: Store, *, removed: bool = False) -> list[Approver]:
     return store.records(Approver, "kernel/store/approval_requests:approvers", removed=removed)
 
 
+def has_two_approvers(store: Store, institution: str) -> bool:
+    """Return whether two approvers may sign whatever is asked for of an institution."""
+    able = [one for one in find_approvers(store) if one.institution in {None, institution}]
+    return sum(one.limit_amount is None for one in able) > 1
+
+
 def document_of(requests: Iterable[Record]) -> bytes:
     """Return what is signed for requests: one JSON document, of what is never changed of them."""
     rows = sorted(requests, key=lambda request: str(request["approval_id"]))
@@ -93,9 +99,9 @@ def public_key(path: Path) -> str:
     return key[1]
 
 
-def sign(document: bytes, key: Path, namespace: str = NAMESPACE) -> str:
+def sign(document: bytes, key: Path) -> str:
     """Return a signature that `ssh-keygen -Y sign` makes; raise `UsageError` where it cannot."""
-    armored = _ssh_keygen("-Y", "sign", "-n", namespace, "-f", key, given=document)
+    armored = _ssh_keygen("-Y", "sign", "-n", NAMESPACE, "-f", key, given=document)
     return compact(armored)
 
 
