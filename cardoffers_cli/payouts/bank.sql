@@ -46,7 +46,7 @@ order by all;
 -- So legal numbers are looked up by the words of the text; beside another invoice's it is of none.
 insert into bank_entries (
     entry_no, entry_id, bank_file_no, place, status, direction, payment_id, trace, amount, currency,
-    booked_at, code, bank_ref, message, account, payer_id, legal_of
+    booked_at, code, bank_ref, message, account, payer_id, legal_match
 )
 select
     (select coalesce(max(bank_entries.entry_no), 0) from bank_entries)
@@ -67,18 +67,17 @@ select
     ),
     (
         select if(count(distinct named.item) = 1, any_value(named.item), 'suspense')
-        from unnest(
-            regexp_extract_all(
-                upper(concat_ws(' ', said.payment_id, said.text)), '[A-Z0-9](?:[A-Z0-9/._-]*[A-Z0-9])?'
-            )
-        ) as words (word)
+        from unnest(regexp_extract_all(
+            upper(concat_ws(' ', said.payment_id, said.text)),
+            '[A-Z0-9](?:[A-Z0-9/._-]*[A-Z0-9])?'
+        )) as words (word)
         inner join (
             select number as word, coalesce(amends, number) as item, false as is_legal
             from invoices
             union all
             select upper(legal_number), coalesce(amends, number), true
             from invoices
-            inner join told_invoices using (number)
+            inner join newest_legal_invoices using (number)
         ) as named on named.word = words.word
         where said.direction = 'credit'
         having bool_or(named.is_legal)

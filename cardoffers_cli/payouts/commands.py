@@ -68,7 +68,7 @@ def export(
         )
     if payout.account_changed:
         context.note(
-            f"The account was changed on {payout.account_changed}: paid for the first time."
+            f"This is the first payment to the account that was set on {payout.account_changed}."
         )
     if payout.approvals != "on":
         context.note(f"Approvals are off for {payout.institution}: one person alone pays this.")

@@ -9,10 +9,9 @@ What is withdrawn, before the bank said anything of it, the next export pays und
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.institutions.accounts import find_account
 from cardoffers_cli.kernel.sheets.exports import OWNER_ONLY, replacing
@@ -303,21 +302,16 @@ def _make(
     attempt = newest.attempt + 1 if newest else 1
     made_again = {"attempt": attempt, "reason": again} if newest else {}
     action, subject = "payout_export", statement.number
-    # What was asked for and has its signatures is the file with these bytes: made when it was asked
-    # for, under the numbers that it got then.
+    # What was asked for and signed is the file with these bytes: made when it was asked for, under
+    # the numbers that it got then.
     prior = asked_before(store, run, owner, action=action, subject=subject)
-    asked = prior.details if prior else {}
+    asked = prior.details if prior and prior.details["form"] == form else {}
     if due_on is None and asked and date.fromisoformat(asked["due_on"]) >= job.now.date():
         due_on = date.fromisoformat(asked["due_on"])
     account = _payable_account(store, job, owner)
-    payment = _payment(store, job, owner, statement, account, due_on=due_on, attempt=attempt)
-    if asked:
-        payment = replace(
-            payment,
-            made_at=datetime.fromisoformat(asked["made_at"]),
-            trace_no=asked["payout_no"],
-            file_no=asked["file_no"],
-        )
+    payment = _payment(
+        *(store, job, owner, statement, account), asked=asked, due_on=due_on, attempt=attempt
+    )
     payout_no = payment.trace_no
     payer, payee = payment.payer.account, payment.payee.account
     content = FORMS[form](payment)
@@ -347,7 +341,6 @@ def _make(
         currency=statement.currency,
         dry_run=dry_run,
     )
-    before = store.value("payouts/questions:last_exported", institution_id=owner.id)
     store.execute(
         "payouts/questions:keep",
         payout_no=payout_no,
@@ -376,6 +369,7 @@ def _make(
         institution_id=owner.id,
         details=details,
     )
+    before = statement.last_exported_at
     return approval, account.set_text if before and before < account.set_at else None
 
 
@@ -413,6 +407,7 @@ def _payment(
     statement: PayableStatement,
     account: BankAccount,
     *,
+    asked: Mapping[str, Any],
     due_on: date | None,
     attempt: int,
 ) -> Payment:
@@ -434,7 +429,11 @@ def _payment(
             code="address_missing",
             hint=f'Type `cardoffers institution set {owner.slug} --account-address "Town, GB"`.',
         )
-    (numbers,) = store.rows("payouts/questions:next", bank=payer.account.bank, day=today)
+    numbers, made_at = asked, job.now
+    if asked:
+        made_at = datetime.fromisoformat(asked["made_at"])
+    else:
+        (numbers,) = store.rows("payouts/questions:next", bank=payer.account.bank, day=today)
     return Payment(
         payment_id=payment_id(statement.number, attempt),
         statement=statement.number,
@@ -443,7 +442,7 @@ def _payment(
         payer=payer,
         payee=payee,
         trace_no=numbers["payout_no"],
-        made_at=job.now,
+        made_at=made_at,
         due_on=due_day(today, due_on, statement.currency),
         file_no=numbers["file_no"],
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PayableStatement(Record):
-    """A statement, and what it pays its institution."""
+    """A statement, and what it pays its institution, which was paid last at `last_exported_at`."""
 
     institution_id: UUID
     number: str
@@ -25,6 +25,7 @@ class PayableStatement(Record):
     currency: str
     closed_at: datetime
     is_rehearsal: bool
+    last_exported_at: datetime | None
 
 
 class StoredPayment(Record):

@@ -1,7 +1,12 @@
 -- name: payable
--- A statement, and what it pays. Grain: one row, none where there is no such statement.
+-- A statement, what it pays, and when a payment of its institution was exported last.
+-- Grain: one row, none where there is no such statement.
 select statements.institution_id, statements.number, statements.payable as amount,
-    statements.currency, statements.closed_at, exists (from rehearsal) as is_rehearsal
+    statements.currency, statements.closed_at, exists (from rehearsal) as is_rehearsal, (
+        select max(exported_at)
+        from payouts
+        where payouts.institution_id = statements.institution_id
+    ) as last_exported_at
 from statements
 where statements.number = $number;
 
@@ -43,12 +48,6 @@ select
         form = 'nacha' and starts_with(trace, $bank[:8]) and made_on = $day
     ) as file_no
 from made;
-
--- name: last_exported
--- When a payment of an institution was exported last; null before the first. Grain: one row.
-select max(exported_at) as exported_at
-from payouts
-where institution_id = $institution_id;
 
 -- name: withdraw
 -- Writes that a payment of an institution was withdrawn; the first time counts.

@@ -29,7 +29,7 @@ left join payouts as by_trace
     on by_trace.trace = bank_entries.trace
     and by_id.payout_no is null
 left join invoices
-    on invoices.number = coalesce(bank_entries.legal_of, bank_entries.payment_id)
+    on invoices.number = coalesce(bank_entries.legal_match, bank_entries.payment_id)
     and invoices.currency = bank_entries.currency
     and bank_entries.status = 'booked'
     and bank_entries.direction = 'credit';

@@ -311,6 +311,19 @@ def in_dollars(folder: Path, many: int = 1) -> Job:
     return made
 
 
+@slow
+def test_what_was_asked_for_in_another_form_has_no_number_of_nacha(tmp_path: Path) -> None:
+    made = in_dollars(tmp_path, 2)
+    with made.store() as store:
+        select(store, "update institutions set approvals = 'on'")
+    for number, form in [(1, "csv"), (2, "nacha"), (1, "nacha")]:
+        with pytest.raises(Refused, match="Exporting a payout needs"):
+            exported(made, form, f"ALDER-2026-{number:06}")
+    asked = [each.details for each in list_approvals(made) if each.details["form"] == "nacha"]
+    assert [0, 1] == sorted(each["file_no"] for each in asked)
+    assert 2 == len({each["payout_no"] for each in asked})
+
+
 def test_a_file_of_a_rehearsal_says_so_in_its_name(made: Job) -> None:
     with made.store() as store:
         select(store, "insert into rehearsal values (true)")
