@@ -45,12 +45,12 @@ order by entries.entry_no, lines.account, party, lines.item, lines.currency;
 
 -- name: receivables
 -- What merchants owe of each invoice: credit notes are of the invoice that they amend, and received is
--- what the bank booked for its number, ours or the legal one; the amount has the tax that was told. Of an institution, the invoices that have lines of it.
--- Grain: one row per invoice.
+-- what the bank booked for its number, ours or the legal one; the amount is with tax. Of an institution,
+-- the invoices that have lines of it. Grain: one row per invoice.
 with billed as (
     select
         lines.item as number,
-        sum(lines.amount) filter (where entries.event in ('invoice_closed', 'tax_told')) as amount,
+        sum(lines.amount) filter (where entries.event in ('invoice_closed', 'tax_set')) as amount,
         -coalesce(sum(lines.amount) filter (where entries.event in ('received', 'allocated')), 0)
             as received_amount,
         sum(lines.amount) as open_amount
@@ -60,8 +60,8 @@ with billed as (
     group by lines.item
 )
 select
-    billed.number, told_invoices.legal_number, merchants.name as merchant, invoices.currency, invoices.issued_on, invoices.due_on,
-    billed.amount, billed.received_amount,
+    billed.number, newest_legal_invoices.legal_number, merchants.name as merchant,
+    invoices.currency, invoices.issued_on, invoices.due_on, billed.amount, billed.received_amount,
     billed.amount - billed.received_amount - billed.open_amount as settled_amount,
     billed.open_amount,
     case
@@ -77,7 +77,7 @@ select
 from billed
 inner join invoices on invoices.number = billed.number
 inner join merchants on merchants.merchant_id = invoices.merchant_id
-left join told_invoices on told_invoices.number = billed.number
+left join newest_legal_invoices on newest_legal_invoices.number = billed.number
 where $institution_id is null
     or exists (
         select true

@@ -22,8 +22,8 @@ from (
         (['statement_closed'], 'institutions:due', 'institution', 'item', 'payout', -1),
         (['invoice_closed'], 'merchants:billed', 'merchant', 'item', 'funded', 1),
         (['invoice_closed'], 'merchants:unbilled', 'merchant', null, 'funded', -1),
-        (['tax_told'], 'merchants:billed', 'merchant', 'item', 'funded', 1),
-        (['tax_told'], 'tax:passed_through', null, null, 'funded', -1),
+        (['tax_set'], 'merchants:billed', 'merchant', 'item', 'funded', 1),
+        (['tax_set'], 'tax:passed_through', null, null, 'funded', -1),
         (['payment_exported'], 'institutions:due', 'institution', 'item', 'payout', 1),
         (['payment_exported'], 'payments:under_way', 'institution', 'document', 'payout', -1),
         (['payment_undone'], 'payments:under_way', 'institution', 'document', 'payout', 1),
@@ -31,8 +31,8 @@ from (
         (['booked', 'returned'], 'payments:under_way', 'institution', 'document', 'payout', 1),
         (['booked', 'returned'], 'bank', null, null, 'payout', -1),
         (['received'], 'bank', null, null, 'funded', 1),
-        (['received', 'allocated', 'set_off', 'write_off', 'dispute'], 'merchants:billed', 'merchant',
-            'item', 'funded', -1),
+        (['received', 'allocated'], 'merchants:billed', 'merchant', 'item', 'funded', -1),
+        (['set_off', 'write_off', 'dispute'], 'merchants:billed', 'merchant', 'item', 'funded', -1),
         (['set_off', 'write_off', 'dispute'], 'settled_elsewhere', 'merchant', null, 'funded', 1),
         (['not_explained', 'allocated'], 'suspense', null, 'document', 'payout', 1),
         (['not_explained'], 'bank', null, null, 'payout', -1)
@@ -102,7 +102,7 @@ select
 from documents
 union all by name
 select
-    legal.run_no, 'tax_told' as event, legal.number as document,
+    legal.run_no, 'tax_set' as event, legal.number as document,
     coalesce(invoices.amends, invoices.number) as item, invoices.merchant_id, invoices.currency,
     coalesce(legal.tax, 0) - coalesce(
         lag(legal.tax) over (partition by legal.number order by legal.run_no), 0

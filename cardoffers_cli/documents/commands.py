@@ -190,10 +190,10 @@ def set_(
     from cardoffers_cli.documents.invoice_changes import set_invoice
 
     context = CommandContext.of(ctx)
-    told = set_invoice(context.job, number, legal_number=legal_number, tax=tax, dry_run=dry_run)
-    context.show(told, Sheet.of_fields("invoice", told))
-    if not told.is_changed:
-        context.note("Nothing changed: it said so before.")
+    invoice = set_invoice(context.job, number, legal_number=legal_number, tax=tax, dry_run=dry_run)
+    context.show(invoice, Sheet.of_fields("invoice", invoice))
+    if not invoice.is_changed:
+        context.note("Nothing changed: these values were set before.")
 
 
 @invoices.command()
@@ -201,12 +201,14 @@ def settle(
     ctx: typer.Context,
     number: Annotated[str, argument("NUMBER", "The invoice.")],
     *,
-    amount: Annotated[str, option("As much of what is open.", metavar="AMOUNT")],
-    settled_as: Annotated[Literal["set-off", "write-off", "dispute"], option("How.", "--as")],
+    amount: Annotated[str, option("The part to settle, at most what is open.", metavar="AMOUNT")],
+    settled_as: Annotated[
+        Literal["set-off", "write-off", "dispute"], option("What it is settled by.", "--as")
+    ],
     reason: Annotated[str, option("Why; kept with the invoice.", metavar="TEXT")],
     dry_run: options.DryRun = False,
 ) -> None:
-    """Settle an invoice, or a part of it, otherwise than by a receipt of the bank."""
+    """Settle an invoice, or part of it, without a receipt: a set-off, a write-off or a dispute."""
     from cardoffers_cli.documents.invoice_changes import settle_elsewhere
 
     context = CommandContext.of(ctx)

@@ -1,4 +1,4 @@
-"""What the accounting system tells of an invoice after it was closed (rules.md#invoices).
+"""Changes of an invoice after its closing: legal number, tax, settlement (rules.md#invoices).
 
 What was closed, and its digest, stay as they are: the legal number and the tax stand beside it, and
 the journal has the tax.
@@ -66,7 +66,7 @@ def set_invoice(
     tax: str | None = None,
     dry_run: bool = False,
 ) -> InvoiceUpdate:
-    """Write the legal number or the tax of an invoice, or both; what is not told stays as it was.
+    """Write the legal number or the tax of an invoice, or both; what is not given stays as it was.
 
     Raises `NotFound`, `UsageError` where one cannot be read, `Refused` legal_number_taken, and
     `ApprovalNeeded`.
@@ -81,8 +81,8 @@ def set_invoice(
         if legal_number is not None:
             said["legal_number"] = _legal_number(store, invoice, legal_number.strip())
         if tax is not None:
-            told = _amount(invoice, tax)
-            said["tax"] = told if invoice.amends is None else 0 - told
+            amount = _amount(invoice, tax)
+            said["tax"] = amount if invoice.amends is None else 0 - amount
         if said != before:
             with run_record(store, kind="invoice_set", now=job.now, actor=job.actor) as run:
                 approval = require_approval(
@@ -95,7 +95,7 @@ def set_invoice(
                     dry_run=dry_run,
                 )
                 of = {"run_no": run.run_no, "number": invoice.number}
-                store.execute("documents/questions:write_legal", **of, **said)
+                store.execute("documents/questions:write_legal_invoice", **of, **said)
                 acts.append(store, "invoice_set", run.by, subject=invoice.number, details=said)
                 run.counts["number"] = invoice.number
     more = {"is_changed": said != before, "approval": approval, "dry_run": dry_run}
@@ -111,7 +111,7 @@ def settle_elsewhere(
     """
     details = {"settled_as": settled_as, "reason": reason.strip()}
     if not details["reason"]:
-        raise UsageError("It needs a reason.", hint='Say why: --reason "their letter".')
+        raise UsageError("A settlement needs a reason.", hint='Say why: --reason "their letter".')
     with approvable(job, dry_run=dry_run) as store:
         invoice = find_document(store, INVOICE, number)
         taken = _amount(invoice, amount)
@@ -135,7 +135,7 @@ def settle_elsewhere(
             )
             said = {"settled_as": settled_as, "amount": taken}
             of = {"run_no": run.run_no, "number": invoice.number, "reason": details["reason"]}
-            store.execute("documents/questions:write_settled", **of, **said)
+            store.execute("documents/questions:write_settlement", **of, **said)
             acts.append(store, "invoice_settled", run.by, subject=invoice.number, details=said)
             run.counts["number"] = invoice.number
     more = {"open_amount": is_open - taken, "approval": approval, "dry_run": dry_run}
@@ -145,7 +145,7 @@ def settle_elsewhere(
 def _legal_number(store: Store, invoice: Invoice, legal_number: str) -> str:
     if not _LEGAL.fullmatch(legal_number):
         raise UsageError(
-            f"{legal_number!r} cannot be looked for in the text of a payment.",
+            f"{legal_number!r} is no legal number that the text of a payment can be searched for.",
             code="legal_number_invalid",
             hint="Write 5 to 35 letters, digits, or / . _ - between them, without spaces.",
         )

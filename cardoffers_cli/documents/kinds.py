@@ -154,7 +154,7 @@ class InvoiceResult(
 ):
     """An invoice, or a credit note where it `amends` one, in the shape of `invoice list`.
 
-    `legal_number` and `tax` are told later by the accounting system: the digest is not of them.
+    `legal_number` and `tax` come later, from the accounting system: they are not in the digest.
     """
 
     number: str

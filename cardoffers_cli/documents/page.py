@@ -98,7 +98,7 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet, subtotals: Sequence[S
         ],
         sections=[
             _head("invoice", invoice, "merchant", merchant, dates),
-            *_told(invoice),
+            *_from_accounting(invoice),
             *_subtotals("By institution", subtotals),
             _lines("invoice", invoice, lines, line_count),
         ],
@@ -109,17 +109,17 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet, subtotals: Sequence[S
     )
 
 
-def _told(invoice: Mapping[str, Any]) -> list[Section]:
-    """Return what the accounting system told of an invoice after it was closed."""
+def _from_accounting(invoice: Mapping[str, Any]) -> list[Section]:
+    """Return what the accounting system said of an invoice after it was closed."""
     tax, currency = invoice.get("tax"), invoice["currency"]
-    told = {
+    fields = {
         "legal number": invoice.get("legal_number"),
         "tax": None if tax is None else amount_text(tax, currency),
         "amount with tax": None if tax is None else amount_text(invoice["amount"] + tax, currency),
     }
-    fields = Sheet.of_fields("told", {name: text for name, text in told.items() if text})
-    title = "Told by the accounting system; the digest is not of it"
-    return [Section(title=title, sheet=fields, is_whole=True)] if any(told.values()) else []
+    sheet = Sheet.of_fields("accounting", {name: text for name, text in fields.items() if text})
+    title = "From the accounting system; not part of the digest"
+    return [Section(title=title, sheet=sheet, is_whole=True)] if any(fields.values()) else []
 
 
 def _title(noun: str, document: Mapping[str, Any]) -> str:

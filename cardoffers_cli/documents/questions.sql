@@ -136,12 +136,12 @@ values (
 insert into invoice_periods (period_no, from_at, to_at, closed_at, run_no, actor)
 values ($period_no, $from_at, $to_at, $closed_at, $run_no, $actor);
 
--- name: write_legal
+-- name: write_legal_invoice
 -- Writes legal_invoices, one row: all that the accounting system says of an invoice.
 insert into legal_invoices (run_no, number, legal_number, tax)
 values ($run_no, $number, $legal_number, $tax);
 
--- name: write_settled
+-- name: write_settlement
 -- Writes invoice_settlements, one row.
 insert into invoice_settlements (run_no, number, settled_as, amount, reason)
 values ($run_no, $number, $settled_as, $amount, $reason);
@@ -173,14 +173,15 @@ limit $limit;
 -- Invoices and credit notes, the newest first; nulls in the parameters filter nothing. `in_all` is how
 -- many there are of them. Grain: one row per invoice or credit note.
 select
-    invoices.*, told_invoices.legal_number, told_invoices.tax,
-    invoice_periods.from_at as from_, invoice_periods.to_at as "to", invoice_periods.closed_at, invoice_periods.actor,
+    invoices.*, newest_legal_invoices.legal_number, newest_legal_invoices.tax,
+    invoice_periods.from_at as from_, invoice_periods.to_at as "to", invoice_periods.closed_at,
+    invoice_periods.actor,
     coalesce(runs.machine_at, invoice_periods.closed_at) as recorded_at,
     exists (from rehearsal) as is_rehearsal, count(*) over () as in_all
 from invoices
 inner join invoice_periods on invoice_periods.period_no = invoices.period_no
 left join runs on runs.run_no = invoice_periods.run_no
-left join told_invoices on told_invoices.number = invoices.number
+left join newest_legal_invoices on newest_legal_invoices.number = invoices.number
 where ($number is null or invoices.number = $number)
     and ($party_id is null or invoices.merchant_id = $party_id)
     and ($closing_no is null or invoices.period_no = $closing_no)

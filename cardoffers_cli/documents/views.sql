@@ -57,9 +57,9 @@ select
 from invoices
 inner join invoice_periods using (period_no);
 
--- name: told_invoices
+-- name: newest_legal_invoices
 -- What the accounting system said last of invoices and credit notes. Grain: one row per number.
-create or replace view told_invoices as
+create or replace view newest_legal_invoices as
 select number, legal_number, tax
 from legal_invoices
 qualify run_no = max(run_no) over (partition by number);

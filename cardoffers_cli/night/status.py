@@ -6,7 +6,6 @@ waits for `run resume`, or for the next night.
 
 from __future__ import annotations
 
-from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -183,9 +182,9 @@ class StoreStatus(Overview):
     `calls_put_aside` are usage journals that were damaged: what they held is lost. `open_findings`
     are those of reconciliation, `money_loop` what became of the money, `approvals_pending` how many
     requests wait for a second person, where any does; so `open_watch_findings`, of the watch;
-    `arrivals` how expected files came of late, where any are expected. `acts_apart` are those that
-    were recorded more than `clock_tolerance_hours` from when they say they happened, and
-    `clock_was_at` what the clock of the machine said before it went back, where either is so.
+    `arrivals` how expected files came of late, where any are expected. `misdated_acts` are those
+    that were recorded more than `clock_tolerance_hours` from when they say they happened, and
+    `clock_went_back_from` is what the machine's clock said before it went back.
     """
 
     last_night: LastNight | None
@@ -196,8 +195,8 @@ class StoreStatus(Overview):
     approvals_pending: int | None = if_any()
     open_watch_findings: list[OpenWatchFindings] | None = if_any()
     arrivals: ArrivalCounts | None = if_any()
-    acts_apart: int | None = if_any()
-    clock_was_at: datetime | None = if_any()
+    misdated_acts: int | None = if_any()
+    clock_went_back_from: datetime | None = if_any()
 
 
 def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, list[int]]]:
@@ -208,10 +207,8 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
     with reading(job) as source:
         days = redemptions_by_day(source.store, job.now) if by_day else {}
         moment = machine_at(source.store, job.now)
-        (clocks,) = source.store.rows(
-            "night/status:clocks", hours=job.settings.clock_tolerance_hours
-        )
-        newest_at = clocks["newest_at"]
+        hours = job.settings.clock_tolerance_hours
+        (clocks,) = source.store.rows("night/status:clocks", moment=moment, hours=hours)
         paid: dict[tuple[str, str], Amount] = {}
         totals = source.store.records(LoopTotals, "answers/money_trails:totals")
         if any(total.stated_amount is not None for total in totals):
@@ -232,7 +229,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             approvals_pending=len(find_approvals(source.store, moment, state="pending")) or None,
             open_watch_findings=open_watch_findings(source.store) or None,
             arrivals=count_arrivals(source.store, job.now),
-            acts_apart=clocks["acts_apart"] or None,
-            clock_was_at=newest_at if newest_at and newest_at - moment > timedelta(0) else None,
+            misdated_acts=clocks["misdated_acts"] or None,
+            clock_went_back_from=clocks["clock_went_back_from"],
         )
     return result, days

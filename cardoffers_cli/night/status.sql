@@ -1,15 +1,15 @@
 -- name: clocks
--- When the newest run was recorded, and how many acts were recorded more than some hours from the time
--- that they say they happened (rules.md#acts); of a rehearsal nothing. Grain: one row.
+-- When the newest run was recorded, if that is over a minute later than now, and how many acts were
+-- recorded over so many hours from their own time (rules.md#acts); of a rehearsal neither. Grain: one row.
 select
-    (select max(machine_at) from runs where not exists (from rehearsal)) as newest_at,
-    (
-        select count(*)
-        from acts
-        inner join runs using (run_no)
-        where abs(date_diff('second', acts.happened_at, runs.machine_at)) > 3600 * cast($hours as bigint)
-            and not exists (from rehearsal)
-    ) as acts_apart;
+    max(runs.machine_at) filter (runs.machine_at - interval 1 minute > $moment)
+        as clock_went_back_from,
+    count(acts.act_no) filter (
+        abs(epoch(acts.happened_at) - epoch(runs.machine_at)) > 3600 * cast($hours as bigint)
+    ) as misdated_acts
+from runs
+left join acts using (run_no)
+where not exists (from rehearsal);
 
 -- name: queues
 -- What waits and is to become less, how much of it and since when the oldest of it: purchases since

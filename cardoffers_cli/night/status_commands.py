@@ -198,12 +198,8 @@ def _counts(state: "StoreStatus") -> Iterator[tuple[int, str, str]]:
             f"webhooks failed for good{_cause(state.webhooks_exhausted_error)}",
             _FAILED.format("exhausted"),
         ),
-        (
-            state.acts_apart or 0,
-            "acts recorded at another time than theirs",
-            "cardoffers audit list",
-        ),
-        (state.clock_was_at is not None, "clock that went back", "set it right"),
+        (state.misdated_acts or 0, "misdated acts in the log", "cardoffers audit list"),
+        (state.clock_went_back_from is not None, "clock that went back", "set it"),
         (len(state.calls_put_aside), "damaged usage journals put aside", "cardoffers doctor"),
         (on_hold, f"ledger entries on hold{first_until}", "cardoffers settle"),
     )

@@ -10,7 +10,6 @@ attempt that is in flight then is recorded as unknown by the next sender, as aft
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from itertools import count
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -406,12 +405,10 @@ def _audit(work: NightContext) -> StepResult:
             )
         moment = machine_at(store, work.job.now)
         findings = _leave_head(work.job, head, moment)
-        newest_at = store.value(
-            "night/status:clocks", hours=work.job.settings.clock_tolerance_hours
-        )
-        if newest_at and newest_at - moment > timedelta(minutes=1):
-            text = f"The clock of the machine went back: it had said {format_minute(newest_at)}."
-            findings.append(finding("clock_went_back", text, then="set it right"))
+        hours = work.job.settings.clock_tolerance_hours
+        if went_back_from := store.value("night/status:clocks", moment=moment, hours=hours):
+            text = f"The machine's clock went back: it was {format_minute(went_back_from)} before."
+            findings.append(finding("clock_went_back", text, then="set the machine's clock"))
     faults = [audit for audit in audits if not audit.ok]
     counts = {"audits": len(audits), "faults": len(faults), "security_log_head": head}
     return StepResult(

@@ -358,8 +358,8 @@ STORY: list[tuple[str, Callable[[Job], object], str]] = [
         "08-03",
         lambda made: set_invoice(made, "INV-2026-000002", tax="0.88"),
         """
-        tax_told INV-2026-000002: merchants:billed bakery INV-2026-000002 0.88
-        tax_told INV-2026-000002: tax:passed_through -0.88
+        tax_set INV-2026-000002: merchants:billed bakery INV-2026-000002 0.88
+        tax_set INV-2026-000002: tax:passed_through -0.88
         """,
     ),
     ("08-03", lambda made: set_invoice(made, "INV-2026-000002", legal_number="RE-4711"), ""),
@@ -367,8 +367,8 @@ STORY: list[tuple[str, Callable[[Job], object], str]] = [
         "08-03",
         lambda made: set_invoice(made, "INV-2026-000002", tax="0.50"),
         """
-        tax_told INV-2026-000002: merchants:billed bakery INV-2026-000002 -0.38
-        tax_told INV-2026-000002: tax:passed_through 0.38
+        tax_set INV-2026-000002: merchants:billed bakery INV-2026-000002 -0.38
+        tax_set INV-2026-000002: tax:passed_through 0.38
         """,
     ),
     ("08-03", lambda made: set_invoice(made, "INV-2026-000002", tax="0.50"), ""),
@@ -376,24 +376,24 @@ STORY: list[tuple[str, Callable[[Job], object], str]] = [
         "08-03",
         lambda made: set_invoice(made, "INV-2026-000002", tax="0"),
         """
-        tax_told INV-2026-000002: merchants:billed bakery INV-2026-000002 -0.50
-        tax_told INV-2026-000002: tax:passed_through 0.50
+        tax_set INV-2026-000002: merchants:billed bakery INV-2026-000002 -0.50
+        tax_set INV-2026-000002: tax:passed_through 0.50
         """,
     ),
     (
         "08-03",
         lambda made: set_invoice(made, "CN-2026-000001", tax="0.76"),
         """
-        tax_told CN-2026-000001: merchants:billed butcher INV-2026-000001 -0.76
-        tax_told CN-2026-000001: tax:passed_through 0.76
+        tax_set CN-2026-000001: merchants:billed butcher INV-2026-000001 -0.76
+        tax_set CN-2026-000001: tax:passed_through 0.76
         """,
     ),
     (
         "08-03",
         lambda made: set_invoice(made, "INV-2026-000001", tax="0.76"),
         """
-        tax_told INV-2026-000001: merchants:billed butcher INV-2026-000001 0.76
-        tax_told INV-2026-000001: tax:passed_through -0.76
+        tax_set INV-2026-000001: merchants:billed butcher INV-2026-000001 0.76
+        tax_set INV-2026-000001: tax:passed_through -0.76
         """,
     ),
     (

@@ -74,8 +74,8 @@ def test_the_last_word_stands_beside_what_was_closed(made: Job) -> None:
         assert (row["shown_number"], row["shown_tax"]) == shown
         assert json.loads(closed[number]["json"])["sha256"] == told["sha256"]
         assert f"GBP {row['asked']}" in now["html"]
-        assert "the digest is not of it" in now["html"]
-        assert "the digest is not of it" not in closed[number]["html"]
+        assert "not part of the digest" in now["html"]
+        assert "not part of the digest" not in closed[number]["html"]
         (owed,) = (each for each in receivables(made, None) if each.number == number)
         assert (Decimal(str(row["owed"])), row["shown_number"]) == (owed.amount, owed.legal_number)
         assert all(each.ok for each in verify(made, INVOICE))

@@ -67,7 +67,7 @@ def test_each_step_names_the_next(status: Callable[..., list[str]]) -> None:
 def test_acts_of_another_day_are_counted(status: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """rules.md#acts: here all are, as the commands say that it is 2026."""
     monkeypatch.setenv("CARDOFFERS_CLOCK_TOLERANCE_HOURS", "24")
-    assert "2 acts recorded at another time than theirs cardoffers audit list" in status(*FILLED)
+    assert "2 misdated acts in the log cardoffers audit list" in status(*FILLED)
 
 
 def test_a_clock_that_went_back_is_told(tmp_path: Path) -> None:
@@ -76,11 +76,11 @@ def test_a_clock_that_went_back_is_told(tmp_path: Path) -> None:
     with made.store() as store, store.transaction():
         start_run(store, **begin)
     back = replace(made, machine=lambda _: NOON - timedelta(hours=1))
-    assert [None, NOON] == [read_status(each)[0].clock_was_at for each in (made, back)]
+    assert [None, NOON] == [read_status(each)[0].clock_went_back_from for each in (made, back)]
     init(made := job(tmp_path / "rehearsal.duckdb"), rehearsal=True)
     with made.store() as store, store.transaction():
         start_run(store, **begin)
-    assert None is read_status(replace(made, now=NOON - timedelta(hours=1)))[0].clock_was_at
+    assert None is read_status(replace(made, now=NOON - timedelta(hours=1)))[0].clock_went_back_from
 
 
 @slow

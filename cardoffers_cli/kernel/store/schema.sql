@@ -935,7 +935,7 @@ create table bank_entries (
     message varchar,  -- camt.052 to camt.054, pain.002, nacha, csv, mt940 or bai2
     account varchar,  -- the end of the number of the service's own account, where it is told
     payer_id uuid,  -- the merchant whose name is in that of who paid, or in the text
-    legal_of varchar  -- the invoice whose legal number is in it; `suspense` where it names several
+    legal_match varchar  -- the invoice whose legal number is in it; `suspense` where it names several
 );
 
 -- name: bank_statements
