@@ -108,8 +108,10 @@ def give(
     """
     requests = list(requests)
     if key is not None:
+        with reading(job) as source:
+            approvers = find_approvers(source.store)
         signature = sign(document_of(requests), key)
-        signer = signer_of(document_of(requests), signature, list_approvers(job))
+        signer = signer_of(document_of(requests), signature, approvers)
         if leave_others and signer is not None:
             own = [one for one in requests if signer.may_sign(one) and one.signed_by != signer.name]
             if own and own != requests:
@@ -242,12 +244,6 @@ def _check_pending(request: Approval) -> None:
 
 
 # Approvers
-
-
-def list_approvers(job: Job, *, removed: bool = False) -> list[Approver]:
-    """Return the approvers by name, with those who were removed where asked for."""
-    with reading(job) as source:
-        return find_approvers(source.store, removed=removed)
 
 
 def add_approver(

@@ -17,7 +17,6 @@ from cardoffers_cli.approvals.work import (
     add_approver,
     give,
     list_approvals,
-    list_approvers,
     refuse,
     remove_approver,
     show_approval,
@@ -33,7 +32,7 @@ from cardoffers_cli.kernel.store.approval_requests import (
     approvable,
     require_approval,
 )
-from cardoffers_cli.kernel.store.approvers import document_of
+from cardoffers_cli.kernel.store.approvers import document_of, find_approvers
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
@@ -537,10 +536,10 @@ def test_the_first_two_are_added_and_others_with_an_approval(made: Job) -> None:
     signed(made, "ben")
     signed(made, "cleo")
     assert "used" == remove_approver(made, "ada").approval
-    assert ["ben", "cleo"] == [each.name for each in list_approvers(made)]
-    assert [True, False, False] == [
-        bool(each.removed_at) for each in list_approvers(made, removed=True)
-    ]
+    with made.store() as store:
+        assert ["ben", "cleo"] == [each.name for each in find_approvers(store)]
+        ever = find_approvers(store, removed=True)
+    assert [True, False, False] == [each.removed_at is not None for each in ever]
     assert verify_security(made).ok, "what ada signed stands"
     tried(made)
     assert "approval_signature_wrong" == code_of(lambda: signed(made, "ada"))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.approvals.work import add_approver, give, list_approvers, waiting
+from cardoffers_cli.approvals.work import add_approver, give, waiting
+from cardoffers_cli.kernel.store.approvers import find_approvers
 from work import templates
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def keys() -> Path:
 
 def with_approvers(made: Job, *names: str) -> None:
     """Add the approvers that a store does not have yet: ada and ben, or others of NAMES."""
-    known = {each.name for each in list_approvers(made)}
+    with made.store() as store:
+        known = {each.name for each in find_approvers(store)}
     for name in names or NAMES[:2]:
         if name not in known:
             add_approver(made, name, keys() / f"{name}.pub")
