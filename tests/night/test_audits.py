@@ -141,6 +141,17 @@ def test_the_night_itself_goes_on_while_it_is_looked_at(made: Job) -> None:
 
 
 @slow
+def test_a_night_says_that_the_clock_went_back(made: Job, tmp_path: Path) -> None:
+    drop(made, 1)
+    night(made, 1)
+    for hours, is_told in ((0, True), (48, False)):
+        clock = NOON + timedelta(hours=hours)
+        later = replace(made, now=NOON + (hours + 48) * A_DAY / 24, machine=lambda _, at=clock: at)
+        result = run_night(later, NightOptions(drop=tmp_path / "drop"))
+        assert is_told == ("clock_went_back" in {each["code"] for each in result["findings"]})
+
+
+@slow
 def test_a_night_leaves_the_head_of_the_log_in_a_file(made: Job, tmp_path: Path) -> None:
     heads = tmp_path / "heads.csv"
     made = replace(made, settings=replace(made.settings, audit_head_file=heads))
