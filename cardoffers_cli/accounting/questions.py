@@ -124,11 +124,8 @@ def read_codes(path: Path) -> Codes:
             for account, said in tomllib.loads(path.read_text(encoding="utf-8")).items()
         }
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise FileUnusable(
-            f"{path} cannot be read as accounts: {error}",
-            code="accounts_unreadable",
-            hint='Write a line for each account: "merchants:billed" = "1200", or'
-            ' {code = "1200", tax_code = "NONE"}.',
+        raise FileUnusable.from_table(
+            "accounting", "accounts_unreadable", path=path, error=error
         ) from error
     if missing := BEANCOUNT.keys() - codes.keys():
         raise UsageError(

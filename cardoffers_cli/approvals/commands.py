@@ -141,11 +141,7 @@ def give(
     context = CommandContext.of(ctx)
     key = None if signature else key or context.settings.approver_key
     if key is None and signature is None:
-        raise UsageError(
-            "An approval is signed with an SSH key.",
-            code="key_missing",
-            hint="Name yours with --key FILE, or as CARDOFFERS_APPROVER_KEY.",
-        )
+        raise UsageError.from_table("approvals", "key_missing")
     requests, about = _asked(context, approval_ids, every=every, kind=kind), ""
     for row in requests:
         details = "; ".join(f"{name}: {value}" for name, value in row.details.items())

@@ -142,18 +142,10 @@ def _sign_all(
     """Keep a signature as who asks, or as the answer; return those that its approver signed."""
     signer = signer_of(document_of(requests), signature, find_approvers(store))
     if signer is None:
-        raise Refused(
-            "This is no approver's signature of these requests as they are.",
-            code="approval_signature_wrong",
-            hint="`cardoffers approver list` shows the keys; what was signed elsewhere is the bytes"
-            " of `cardoffers approve document` for the same requests.",
-        )
+        raise Refused.from_table("approvals", "approval_signature_wrong")
     if foreign := [one for one in requests if not signer.may_sign(one)]:
-        raise Refused(
-            f"{signer.name} may not sign the request {foreign[0].approval_id}: it is of another"
-            " institution, or not within the limit.",
-            code="approver_not_allowed",
-            hint="`cardoffers approver list` shows who may sign what.",
+        raise Refused.from_table(
+            "approvals", "approver_not_allowed", signer=signer, approval_id=foreign[0].approval_id
         )
     own = [one for one in requests if one.signed_by == signer.name]
     moment = machine_at(store, job.now)
@@ -218,22 +210,18 @@ def _find(store: Store, job: Job, approval: str) -> Approval:
     moment = machine_at(store, job.now)
     rows = find_approvals(store, moment, approval_id=whole_id(store, "approval", approval))
     if not rows:
-        raise NotFound(
-            "There is no request for an approval with this id.",
-            code="approval_not_found",
-            hint="`cardoffers approve list` shows them with their ids.",
-        )
+        raise NotFound.from_table("approvals", "approval_not_found")
     return rows[0]
 
 
 def _check_pending(request: Approval) -> None:
     """Raise `Refused` for a request that was answered, or that nobody answered in time."""
     if request.answer is not None and request.answered_at is not None:
-        raise Refused(
-            f"This was {request.answer} already, by {request.answered_by} at"
-            f" {format_minute(request.answered_at)}.",
-            code="approval_answered",
-            hint="Nothing was changed; an answer is final.",
+        raise Refused.from_table(
+            "approvals",
+            "approval_answered",
+            request=request,
+            answered_at=format_minute(request.answered_at),
         )
     if request.state == "expired":
         raise Refused(
@@ -306,11 +294,7 @@ def remove_approver(job: Job, name: str, *, dry_run: bool = False) -> Approver:
     with approvable(job, dry_run=dry_run) as store:
         known = [one for one in find_approvers(store) if one.name == name]
         if not known:
-            raise NotFound(
-                f"There is no approver {name}.",
-                code="approver_not_found",
-                hint="`cardoffers approver list` shows them.",
-            )
+            raise NotFound.from_table("approvals", "approver_not_found", name=name)
         with _approver_run(
             *(store, job, "approver_remove", {"name": name}),
             find_institution(store, known[0].institution) if known[0].institution else None,

@@ -129,11 +129,7 @@ def check_root(store: Lister, root: Place) -> None:
     """Raise `Refused` where the archive of a store has begun at another place."""
     archive = archive_of(store)
     if archive is not None and archive.root != root:
-        raise Refused(
-            f"The history of this store is at {archive.root}.",
-            code="history_elsewhere",
-            hint="Leave out --to; what is exported goes there too.",
-        )
+        raise Refused.from_table("archive", "history_elsewhere", archive=archive)
 
 
 def recent(store: Lister) -> dict[str, Sums]:
@@ -198,11 +194,7 @@ class Archive:
         folder = part_folder(self.root, table, run.run_id)
         sums = self._measure(table, folder.files().get(str(folder), []))
         if sums != expected:
-            raise StoreDamaged(
-                f"What was written to {folder} is not what was read back from there.",
-                code="part_differs",
-                hint="The store is as it was. Look at that place, then try again.",
-            )
+            raise StoreDamaged.from_table("archive", "part_differs", folder=folder)
         if sums.row_count == 0:
             folder.remove()
             return
@@ -264,12 +256,7 @@ class Archive:
         except CardoffersError as error:
             if error.code != "store_error":  # such as of a column whose name is damaged
                 raise
-            raise StoreDamaged(
-                "A file of the history is not what was written.",
-                code="history_damaged",
-                hint="Bring it back from a copy of that disk, then run `cardoffers doctor "
-                "--strict`.",
-            ) from error
+            raise StoreDamaged.from_table("archive", "history_damaged") from error
 
     def _folder(self, part: Part) -> Place:
         return part_folder(self.root, part.table_name, part.run_id)

@@ -129,12 +129,7 @@ def place_of(text: str) -> Place:
         return Folder(Path(unquote(url.path)))
     account = url.scheme == _WITH_ACCOUNT and url.password is None
     if url.fragment or ("@" in url.netloc and not account):
-        raise UsageError(
-            "The URL of a history names a place, and nothing else.",
-            code="root_holds_more",
-            hint="Leave out user, password and what follows a #. Credentials are taken from the "
-            "environment, or from where the tools of the object store keep them.",
-        )
+        raise UsageError.from_table("archive", "root_holds_more")
     if url.scheme not in PACKAGES or not url.netloc or "::" in url.path:
         raise UsageError(
             f"No history can be at a URL of {url.scheme}:// like this.",

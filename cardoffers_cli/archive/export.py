@@ -305,12 +305,7 @@ def _root(store: Store, to: str | None) -> Place:
         return place_of(to)
     current = archive.archive_of(store)
     if current is None:
-        raise UsageError(
-            "This store has no history yet.",
-            code="history_missing",
-            hint="Name the folder or the URL where it is to begin: `cardoffers store export --to "
-            "ROOT`.",
-        )
+        raise UsageError.from_table("archive", "history_missing")
     return current.root
 
 

@@ -106,11 +106,7 @@ def find_finding(
         limit=1,
     )
     if not rows:
-        raise NotFound(
-            "There is no finding with this id.",
-            code="finding_not_found",
-            hint="`cardoffers reconcile list` shows them with their ids.",
-        )
+        raise NotFound.from_table("credits", "finding_not_found")
     return rows[0]
 
 
@@ -181,9 +177,5 @@ def find_credit(store: Store, institution_id: UUID, credit_ref: str) -> CreditDe
     of = {"institution_id": institution_id, "credit_ref": credit_ref}
     rows = store.records(CreditDetails, "credits/credits:shown", **of)
     if not rows:
-        raise NotFound(
-            "There is no credited row with this reference.",
-            code="credit_not_found",
-            hint="`cardoffers credit list -i INST --all` lists them with their references.",
-        )
+        raise NotFound.from_table("credits", "credit_not_found")
     return rows[0]

@@ -77,18 +77,9 @@ def demo_folder(folder: Path | None, *, keep: bool = True) -> Iterator[Path]:
     """
     if folder is not None:
         if (folder / _STORE).exists():
-            raise Refused(
-                f"There is a store in {folder} already.",
-                code="store_exists",
-                hint=f"Look at it with `cardoffers status --store {folder / _STORE}`, or name a "
-                "new folder.",
-            )
+            raise Refused.from_table("demo", "store_exists", folder=folder, store=folder / _STORE)
         if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-            raise Refused(
-                f"{folder} is not an empty folder.",
-                code="folder_not_empty",
-                hint="Name a new folder: the demo copies its sample data into it.",
-            )
+            raise Refused.from_table("demo", "folder_not_empty", folder=folder)
     if folder is None or not keep:
         with TemporaryDirectory(prefix="cardoffers-demo-") as temporary:
             copy_sample_data(Path(temporary))

@@ -380,12 +380,12 @@ def _refuse_unless_next(
     if min(job.now, machine_at(store, job.now)) < period.to_at:
         days = f"--from {period.from_at:%Y-%m-%d} --to {period.to_at:%Y-%m-%d}"
         preview = f"statement preview -i {owner.slug} --period {period}" if owner else None
-        raise Refused(
-            f"{period.title} has not ended: it can be closed from {format_brief(period.to_at)} UTC"
-            " on.",
-            code="period_not_ended",
-            hint=f"`cardoffers {preview or f'report merchants {days}'}` shows what it comes to so"
-            " far.",
+        raise Refused.from_table(
+            "documents",
+            "period_not_ended",
+            period=period,
+            to_at=format_brief(period.to_at),
+            command=preview or f"report merchants {days}",
         )
 
 

@@ -144,11 +144,7 @@ def settle_elsewhere(
 
 def _legal_number(store: Store, invoice: Invoice, legal_number: str) -> str:
     if not _LEGAL.fullmatch(legal_number):
-        raise UsageError(
-            f"{legal_number!r} is no legal number that the text of a payment can be searched for.",
-            code="legal_number_invalid",
-            hint="Write 5 to 35 letters, digits, or / . _ - between them, without spaces.",
-        )
+        raise UsageError.from_table("documents", "legal_number_invalid", legal_number=legal_number)
     for other in list_documents(store, INVOICE):
         named = {other.number, (other.legal_number or "").upper()}
         if other.number != invoice.number and legal_number.upper() in named:
@@ -164,8 +160,6 @@ def _amount(invoice: Invoice, text: str) -> Decimal:
     try:
         return amount_of(text, invoice.currency)
     except BankValueError as error:
-        raise UsageError(
-            f"{text!r} is not an amount in {invoice.currency}.",
-            code="amount_unreadable",
-            hint="Write it as 12.50, without a sign; the tax of a credit note is given back.",
+        raise UsageError.from_table(
+            "documents", "amount_unreadable", text=text, invoice=invoice
         ) from error

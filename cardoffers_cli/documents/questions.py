@@ -142,9 +142,5 @@ def _merchant_of(store: Store, named: str) -> UUID:
     """
     merchant_id: UUID | None = store.value("documents/questions:merchant_of", named=named.strip())
     if merchant_id is None:
-        raise NotFound(
-            f"No merchant {named!r} was invoiced.",
-            code="merchant_not_found",
-            hint="`cardoffers invoice list --all` has their names.",
-        )
+        raise NotFound.from_table("documents", "merchant_not_found", named=named)
     return merchant_id

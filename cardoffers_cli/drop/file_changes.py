@@ -193,11 +193,8 @@ class ProcessedFolder:
             with OpenFolder.open(self.root) as folder:
                 folder.must_be_private()
         except OSError as error:
-            raise ConfigurationError(
-                f"{self.root}, where files are kept that were taken, cannot be used: "
-                f"{error.strerror}.",
-                code="processed_unusable",
-                hint="Make the folder, let it belong to this user, or set processed_dir.",
+            raise ConfigurationError.from_table(
+                "drop", "processed_unusable", root=self.root, error=error
             ) from None
 
     @contextmanager

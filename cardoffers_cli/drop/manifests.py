@@ -37,11 +37,7 @@ def parse_manifest(text: bytes, name: str) -> Manifest:
     try:
         return _manifest(text)
     except (ValueError, TypeError, RecursionError):
-        raise FileUnusable(
-            f"{name} is no manifest.",
-            code="manifest_invalid",
-            hint='Write it as {"sha256": "…", "rows": 1000, "amount_sum": "12345.67"}.',
-        ) from None
+        raise FileUnusable.from_table("drop", "manifest_invalid", name=name) from None
 
 
 def _manifest(text: bytes) -> Manifest:

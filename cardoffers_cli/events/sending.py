@@ -331,12 +331,7 @@ def _claim_one(
 ) -> list[deliver.Claim]:
     delivery = find_delivery(store, subject_id, event)
     if delivery.moot_because == "not_announced":
-        raise Refused(
-            "The redemption was reversed before anything was sent of it: there is nothing to take"
-            " back.",
-            code="not_announced",
-            hint=f"`cardoffers webhook show {subject_id}` shows its first event.",
-        )
+        raise Refused.from_table("events", "not_announced", subject_id=subject_id)
     claims = deliver.claim_one(store, subject_id, event, secrets, now=watch.clock.now())
     if not claims:
         raise _not_claimed(store, delivery.institution, secrets)

@@ -67,10 +67,8 @@ def tls_of(place: ListeningPlace) -> ssl.SSLContext | None:
         context.load_cert_chain(place.tls_cert, place.tls_key, password="")
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None)
-        raise ConfigurationError(
-            f"The certificate and key cannot be used ({reason or type(error).__name__}).",
-            code="tls_unusable",
-            hint="Give PEM files that belong together; the key may not be encrypted.",
+        raise ConfigurationError.from_table(
+            "http", "tls_unusable", reason=reason or type(error).__name__
         ) from None
     return context
 
@@ -84,11 +82,7 @@ def listener_at(place: ListeningPlace, *, is_plain: bool) -> Iterator[socket.soc
         )[0]
         host = str(address[0])
         if is_plain and not (place.is_plain_allowed or ipaddress.ip_address(host).is_loopback):
-            raise UsageError(
-                f"Without TLS the keys of every request could be read on the way to {host}.",
-                code="tls_missing",
-                hint="Give --tls-cert and --tls-key; behind a proxy that ends TLS, --plain-http.",
-            )
+            raise UsageError.from_table("http", "tls_missing", host=host)
         # What is set here, every accepted connection takes over. asyncio sets TCP_NODELAY only
         # where the protocol is said to be TCP, and it is 0 as made.
         made = socket.create_server(address, family=family, backlog=BACKLOG)

@@ -46,11 +46,7 @@ def currency_decimals(currency: str | None) -> int:
     if currency is None:
         return 2
     if currency not in MINOR_UNITS:
-        raise UsageError(
-            f"There is no currency {currency!r} in ISO 4217.",
-            code="currency_unknown",
-            hint="Write its three capital letters, such as GBP, MXN or JPY.",
-        )
+        raise UsageError.from_table("intake", "currency_unknown", currency=currency)
     return MINOR_UNITS[currency]
 
 

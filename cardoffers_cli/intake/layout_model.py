@@ -367,12 +367,7 @@ def profile_text(path: Path) -> str:
 def refuse_raw_keys(profile: Profile, path: Path) -> None:
     """Refuse a profile of files with raw customer keys: only `profile convert` makes tokens."""
     if profile.makes_tokens:
-        raise UsageError(
-            f"By {path} the file holds raw customer keys, of which tokens are made first.",
-            code="profile_makes_tokens",
-            hint=f"Run `cardoffers profile convert FILE --profile {path} -o canonical.csv`, "
-            "then go on with canonical.csv.",
-        )
+        raise UsageError.from_table("intake", "profile_makes_tokens", path=path)
 
 
 def read_token_key(profile: Profile, path: Path) -> bytes | None:
@@ -393,9 +388,5 @@ def read_token_key(profile: Profile, path: Path) -> bytes | None:
         hint = f"Make one, and keep it: (umask 077; openssl rand -hex 32 > {file})"
         raise NotFound(error.message, code="token_key_missing", hint=hint) from None
     if len(key) < _LEAST_KEY:
-        raise UsageError(
-            f"The key in {file} has fewer than {_LEAST_KEY} characters.",
-            code="token_key_short",
-            hint=f"Make a new one: (umask 077; openssl rand -hex 32 > {file})",
-        )
+        raise UsageError.from_table("intake", "token_key_short", file=file, least=_LEAST_KEY)
     return key

@@ -122,11 +122,7 @@ def guessed(source: str, sheet: str | None = None) -> GuessedLayout:
     name = read.name if read else None
     guess = guess_layout(head, is_whole=len(head) < HEAD_BYTES, sheet=name)
     if guess is None:
-        raise FileUnusable(
-            "The lines of the file have no form in common.",
-            code="layout_unknown",
-            hint="Name a file with a row of columns on each line, some ten rows or more.",
-        )
+        raise FileUnusable.from_table("intake", "layout_unknown")
     return guess
 
 

@@ -68,11 +68,7 @@ def checked_name(name: str) -> str:
     """Return a key's name without spaces around it; raise `UsageError` if it will not do."""
     name = name.strip()
     if not 1 <= len(name) <= _LONGEST_NAME or visible(name) != name or _MARK in name:
-        raise UsageError(
-            f"A key's name has 1 to {_LONGEST_NAME} visible characters, and holds no key.",
-            code="name_invalid",
-            hint='Say what uses the key: --name "mobile app".',
-        )
+        raise UsageError.from_table("keys", "name_invalid", longest=_LONGEST_NAME)
     return name
 
 

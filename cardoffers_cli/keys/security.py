@@ -154,10 +154,5 @@ def _parsed(head: str) -> list[tuple[int, str]]:
     lines = Path(head).read_text(errors="replace").splitlines() if is_file else [head]
     matches = [_HEAD.fullmatch(line.strip()) for line in lines]
     if not matches or None in matches:
-        raise UsageError(
-            "This is no head of the security log, nor a file of them.",
-            code="head_invalid",
-            hint="Write it as `cardoffers audit verify` printed it, number:hash, or name the file"
-            " to which nightly runs append it (`audit_head_file`).",
-        )
+        raise UsageError.from_table("keys", "head_invalid")
     return [(int(match[1]), match[2]) for match in matches if match]

@@ -179,10 +179,8 @@ def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> ApiKeyRow:
     with job.store() as store, store.transaction(keep=not dry_run):
         key = keys.get_key(store, whole_id(store, "key", key_id))
         if key.revoked_at is not None:
-            raise Refused(
-                f"The key was revoked at {format_minute(key.revoked_at)}.",
-                code="already_revoked",
-                hint="Nothing is left to do: calls with it are refused.",
+            raise Refused.from_table(
+                "keys", "already_revoked", revoked_at=format_minute(key.revoked_at)
             )
         store.execute("keys/questions:revoke", key_id=key.key_id, revoked_at=job.now)
         _log(store, job, "key_revoked", key, {})
@@ -218,19 +216,11 @@ def check_key(text: str, job: Job) -> ApiKeyRow:
     token_revoked or token_expired, which carry what is known of the key.
     """
     if not is_well_formed(text):
-        raise UsageError(
-            "This is not a key as it was given out: it is mistyped, or not whole.",
-            code="key_mistyped",
-            hint="Copy it again from where it is kept; a key has 57 characters.",
-        )
+        raise UsageError.from_table("keys", "key_mistyped")
     with job.store(read_only=True) as store:
         key = keys.find_key(store, text)
         if key is None:
-            raise NotFound(
-                f"No key of this store is {prefix_of(text)}… .",
-                code="key_unknown",
-                hint="It may be another store's: `cardoffers key list` shows this one's.",
-            )
+            raise NotFound.from_table("keys", "key_unknown", text=prefix_of(text))
         row = _shown(key, _slugs(store)[key.institution_id], job.now)
     if (state := key.state(job.now)) != "valid":
         raise Refused(
@@ -321,11 +311,7 @@ def _end(expires: Expiry, usual: datetime | None, now: datetime) -> datetime | N
     if expires == "never":
         return None
     if expires <= now:
-        raise UsageError(
-            f"The key would have expired already, at {format_moment(expires)}.",
-            code="expires_in_past",
-            hint="Name a day that is still to come, or leave --expires out for a year.",
-        )
+        raise UsageError.from_table("keys", "expires_in_past", expires=format_moment(expires))
     return expires
 
 

@@ -78,11 +78,7 @@ def find_identifier(
         merchant_identifier_type=identifier_type,
     )
     if not identifiers:
-        raise NotFound(
-            f"No purchase and no merchant has the identifier {identifier!r}.",
-            code="identifier_not_found",
-            hint="`cardoffers merchant suggest` and `cardoffers report unresolved` list them.",
-        )
+        raise NotFound.from_table("merchants", "identifier_not_found", identifier=identifier)
     if len(identifiers) > 1:
         types = ", ".join(row.merchant_identifier_type for row in identifiers)
         raise UsageError(
@@ -321,11 +317,7 @@ def unlink(
     with job.store() as store, store.transaction(keep=not dry_run):
         row = find_identifier(store, identifier, identifier_type)
         if row.merchant_id is None:
-            raise Refused(
-                f"{identifier} is not an identifier of any merchant.",
-                code="identifier_of_nobody",
-                hint=f"`cardoffers merchant evidence {identifier}` shows whose it may be.",
-            )
+            raise Refused.from_table("merchants", "identifier_of_nobody", identifier=identifier)
         with run_record(store, kind="merchant_unlink", now=job.now, actor=job.actor) as run:
             store.execute("merchants/answers:unlink", identifier_no=row.identifier_no)
             keep_answer(store, row, row.merchant_id, "unlinked", reason.strip(), **run.by)

@@ -151,9 +151,7 @@ def _text(source: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileUnusable(
-            "The list is not UTF-8 text.", code="file_encoding", hint="Save it as UTF-8."
-        ) from None
+        raise FileUnusable.from_table("merchants", "file_encoding") from None
 
 
 def _bytes(source: str) -> bytes:
@@ -163,14 +161,8 @@ def _bytes(source: str) -> bytes:
         with open_input(source) as file:
             return file.read(_MOST_BYTES + 1)
     except (FileNotFoundError, IsADirectoryError):
-        raise FileUnusable(
-            f"There is no file {source}.", code="file_missing", hint="Check its name."
-        ) from None
+        raise FileUnusable.from_table("merchants", "file_missing", source=source) from None
 
 
 def _too_long() -> FileUnusable:
-    return FileUnusable(
-        f"The list has more than {MOST_ENTRIES:,} entries.",
-        code="list_too_long",
-        hint="Cut it into shorter ones.",
-    )
+    return FileUnusable.from_table("merchants", "list_too_long", most=MOST_ENTRIES)

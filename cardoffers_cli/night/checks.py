@@ -86,11 +86,7 @@ def check_places(job: Job, order: NightOptions) -> list[NightFinding]:
             )
         is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
         if is_read_only or not os.access(folder, os.W_OK | os.X_OK):
-            raise Refused(
-                f"The {name} is where nothing can be written: {folder}.",
-                code="read_only",
-                hint="Mount it for writing, or give this user the right to write there.",
-            )
+            raise Refused.from_table("night", "read_only", name=name, folder=folder)
     return [
         finding(
             "network_disk",
@@ -116,11 +112,7 @@ def _must_be_apart(processed: Path, drop: Path, *, is_chosen: bool) -> None:
     """
     top = drop.resolve()
     if top in processed.parents and (is_chosen or processed.parent != top):
-        raise ConfigurationError(
-            f"What was taken would be kept in {processed}, in the drop folder.",
-            code="processed_in_drop",
-            hint="Set processed_dir to a folder where no institution may write.",
-        )
+        raise ConfigurationError.from_table("night", "processed_in_drop", processed=processed)
 
 
 def check_space(job: Job) -> None:

@@ -379,11 +379,7 @@ def release_file(job: Job, name: str, institution: str | None, *, dry_run: bool)
         # The newest file of the name that is held, and the night that found it.
         candidates = nights.held_files(store, name, owner.slug if owner else None)
         if not candidates:
-            raise NotFound(
-                f"No file {name!r} is held.",
-                code="held_file_not_found",
-                hint="`cardoffers file list` shows the files that are held.",
-            )
+            raise NotFound.from_table("night", "held_file_not_found", name=name)
         if len({file.institution for _, file in candidates}) > 1:
             raise UsageError(
                 f"Several institutions have a file {name!r} that is held.", hint="Add -i."

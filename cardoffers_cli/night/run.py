@@ -153,11 +153,7 @@ def unfinished_night(job: Job, run_id: str | None) -> Night:
         wanted = run_id and whole_id(store, "unfinished_night", run_id)
         rows = [night for night in nights.unfinished(store) if wanted in {None, str(night.run_id)}]
     if not rows:
-        raise NotFound(
-            "There is no nightly run to go on with.",
-            code="night_missing",
-            hint="`cardoffers run list` shows the nightly runs; all of them may have ended.",
-        )
+        raise NotFound.from_table("night", "night_missing")
     return rows[0]
 
 

@@ -163,11 +163,7 @@ def show_run(job: Job, run_id: str) -> NightResult | RunRecord:
             return result_of(source.store, job.path, night, status=status)
         if row := source.store.row("night/questions:find_run", run_id=run_id):
             return nights.run_of(row)
-        raise NotFound(
-            "There is no such run.",
-            code="run_not_found",
-            hint="`cardoffers run list` shows the nightly runs, with --all every run.",
-        )
+        raise NotFound.from_table("night", "run_not_found")
 
 
 class LoopStatus(LoopTotals, sheet="* invoiced_amount"):

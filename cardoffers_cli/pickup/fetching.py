@@ -145,11 +145,7 @@ def _read(raw: BinaryIO, remote: Remote, file: RemoteFile) -> str:
         raise FileUnusable("It was written to meanwhile.", code="pickup_changed")
     if size != file.size_bytes:
         received = "more" if size > file.size_bytes else f"{size:,}"
-        raise FileUnusable(
-            f"The server listed {file.size_bytes:,} bytes of it, and sent {received}.",
-            code="pickup_size",
-            hint="Ask the sender for the file again.",
-        )
+        raise FileUnusable.from_table("pickup", "pickup_size", file=file, received=received)
     return digest.hexdigest()
 
 

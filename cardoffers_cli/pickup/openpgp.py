@@ -58,18 +58,9 @@ class Keys:
         """Raise `ConfigurationError` where the home folder is none, or is not for us alone."""
         info = self.home.stat() if self.home.is_dir() else None
         if info is None:
-            raise ConfigurationError(
-                f"There is no folder {self.home}, which is to hold the keys of gpg.",
-                code="gpg_home_missing",
-                hint=f"Make it with `mkdir -m 700 {self.home}`, and import the keys into it with"
-                f" `gpg --homedir {self.home} --import FILE`.",
-            )
+            raise ConfigurationError.from_table("pickup", "gpg_home_missing", home=self.home)
         if stat.S_IMODE(info.st_mode) & _OTHERS or info.st_uid not in {0, os.geteuid()}:
-            raise ConfigurationError(
-                f"Others may use the folder {self.home}, which holds the keys of gpg.",
-                code="gpg_home_open",
-                hint=f"Let it belong to this user, and run `chmod 700 {self.home}`.",
-            )
+            raise ConfigurationError.from_table("pickup", "gpg_home_open", home=self.home)
 
     def close(self) -> None:
         """End the program that `gpg` leaves behind to keep its keys."""
@@ -131,10 +122,7 @@ def _copied(
                 size += len(block)
                 out.write(block)
             if size > most:
-                raise FileUnusable(
-                    f"It unpacks to over {most:,} bytes, which is the most.",
-                    code="file_unpacks_too_large",
-                )
+                raise FileUnusable.from_table("pickup", "file_unpacks_too_large", most=most)
             if len(status) > _MOST_STATUS:
                 raise refused("gpg has more to say of it than of any file")
     return status.decode("utf-8", "replace")
@@ -181,11 +169,7 @@ def _fingerprints(lines: Sequence[tuple[str, ...]], keyword: str) -> set[str]:
 
 def refused(what: str) -> FileUnusable:
     """Make the error of a message that the pinned keys do not vouch for."""
-    return FileUnusable(
-        f"It was not taken: {what}.",
-        code="pickup_not_vouched",
-        hint="Ask the sender for the file again, encrypted and signed with the keys agreed on.",
-    )
+    return FileUnusable.from_table("pickup", "pickup_not_vouched", what=what)
 
 
 def plain_name(name: str) -> str:

@@ -40,10 +40,8 @@ def start(words: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
         )
     except FileNotFoundError:
         package = {"ssh": "openssh-client", "gpg": "gnupg"}.get(words[0], words[0])
-        raise ConfigurationError(
-            f"{words[0]} is not installed, and [pickup.INST] needs it.",
-            code="program_missing",
-            hint=f"Install it; on Debian: apt-get install {package}",
+        raise ConfigurationError.from_table(
+            "pickup", "program_missing", program=words[0], package=package
         ) from None
     return process
 

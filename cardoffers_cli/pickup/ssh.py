@@ -55,17 +55,9 @@ def sftp_folder(place: PickupPlace, deadline: Deadline) -> Iterator[SftpFolder]:
     except OSError:
         file_stat = None
     if file_stat is None or not stat.S_ISREG(file_stat.st_mode) or not os.access(path, os.R_OK):
-        raise ConfigurationError(
-            f"There is no key file {path} that can be read.",
-            code="key_file_missing",
-            hint='Make one with `ssh-keygen -t ed25519 -N "" -f FILE`, and set key_file.',
-        )
+        raise ConfigurationError.from_table("pickup", "key_file_missing", path=path)
     if file_stat.st_mode & _OTHERS:
-        raise ConfigurationError(
-            f"Others may read the key file {path}.",
-            code="key_file_open",
-            hint=f"Run `chmod 600 {path}`.",
-        )
+        raise ConfigurationError.from_table("pickup", "key_file_open", path=path)
     with tempfile.TemporaryDirectory(prefix="pickup-") as own:
         hosts_file = Path(own) / "known_hosts"
         kind, key = (place.host_key or "").split()[:2]

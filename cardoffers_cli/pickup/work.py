@@ -95,17 +95,9 @@ def pick_up(
         )
     folder = drop or (Path(last["drop_folder"]) if last else None)
     if folder is None:
-        raise UsageError(
-            "There was no nightly run yet, so it is not known where its drop folder is.",
-            code="drop_unknown",
-            hint="Name it: cardoffers pickup DROP_DIR.",
-        )
+        raise UsageError.from_table("pickup", "drop_unknown")
     if not folder.is_dir():
-        raise NotFound(
-            f"There is no folder {folder}.",
-            code="folder_missing",
-            hint="Name the folder that holds a folder for each institution.",
-        )
+        raise NotFound.from_table("pickup", "folder_missing", folder=folder)
     with night_lock(job.path, since=real_now(), wait_s=wait_s) as lock:
         lock.tell(step="pickup")
         return visit_all(job, folder, only, dry_run=dry_run)

@@ -180,11 +180,7 @@ def window_of(now: datetime, from_at: datetime | None, to_at: datetime | None) -
     end = to_at or now
     start = from_at or _earlier(end, USUAL_LENGTH)
     if start >= end:
-        raise UsageError(
-            "The window has no time in it: it starts when it has ended, or later.",
-            code="window_empty",
-            hint="--from must be before --to, which is now if you leave it out.",
-        )
+        raise UsageError.from_table("reports", "window_empty")
     return Window(from_at=start, to_at=end, ends_now=to_at is None)
 
 
@@ -198,11 +194,7 @@ def _earlier(moment: datetime, length: timedelta) -> datetime:
     try:
         return moment - length
     except OverflowError:
-        raise UsageError(
-            "The window would begin before the calendar does.",
-            code="window_too_early",
-            hint="Give --from a later time.",
-        ) from None
+        raise UsageError.from_table("reports", "window_too_early") from None
 
 
 Order = Literal["spend", "redemptions", "ends"]

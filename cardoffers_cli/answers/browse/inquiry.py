@@ -392,9 +392,7 @@ def _cardholder(word: str) -> Filters:
 def _amount(word: str) -> Filters:
     match = _AMOUNT.fullmatch(word)
     if match is None:
-        raise UsageError(
-            "That is no amount.", code="amount_invalid", hint="Write 12.50, or amount:20~1."
-        )
+        raise UsageError.from_table("answers", "amount_invalid")
     amount, tolerance = Decimal(match[1]), Decimal(match[2] or 0)
     return {"least_amount": amount - tolerance, "most_amount": amount + tolerance}
 
@@ -412,11 +410,7 @@ def _day(word: str) -> datetime:
             return parse_moment(word)
     except ValueError:
         pass
-    raise UsageError(
-        "That is no day.",
-        code="day_invalid",
-        hint="Write 2026-09-05, or 2026-09-01..2026-09-30 for all of September.",
-    )
+    raise UsageError.from_table("answers", "day_invalid")
 
 
 _NAMES: dict[str, Callable[[str], Filters]] = {

@@ -132,11 +132,7 @@ def with_columns(form: FileFormat, columns: Sequence[str]) -> FileFormat:
     if wrong := [name for name in columns if name not in by_name] or lacking:
         named = wrong[0] if isinstance(wrong[0], str) else " or ".join(wrong[0])
         says = "has no column" if isinstance(wrong[0], str) else "needs the column"
-        raise UsageError(
-            f"A file of {form.name} {says} {named}.",
-            code="columns_unfit",
-            hint=f"`cardoffers schema --kind {form.name}` shows its columns.",
-        )
+        raise UsageError.from_table("intake", "columns_unfit", form=form, says=says, named=named)
     groups = [tuple(name for name in group if name in columns) for group in form.one_of]
     alone = {group[0] for group in groups if len(group) == 1}
     chosen = (by_name[name] for name in dict.fromkeys(columns))

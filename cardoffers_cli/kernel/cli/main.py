@@ -93,10 +93,8 @@ class FrontPage(Group):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that was named; raise `UsageError` for one that was replaced."""
         if instead := REPLACED.get(args[0]):
-            raise UsageError(
-                f"`{args[0]}` was replaced.",
-                code="command_replaced",
-                hint=f"Type `cardoffers {instead}`.",
+            raise UsageError.from_table(
+                "kernel/cli", "command_replaced", word=args[0], instead=instead
             )
         return super().resolve_command(ctx, args)
 

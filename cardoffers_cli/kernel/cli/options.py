@@ -125,9 +125,5 @@ def typed(*values: str) -> Iterator[str]:
 def _line() -> str:
     line = sys.stdin.buffer.readline(_LONGEST)
     if not line:
-        raise UsageError(
-            "Standard input has no line for every -.",
-            code="input_missing",
-            hint="Send one value a line, in the order of the options in --help.",
-        )
+        raise UsageError.from_table("kernel/cli", "input_missing")
     return line.decode(errors="replace").rstrip("\r\n")

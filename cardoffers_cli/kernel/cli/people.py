@@ -49,8 +49,4 @@ def extra(name: str, packages: Collection[str], what: str) -> Iterator[None]:
     except ModuleNotFoundError as missing:
         if str(missing.name).partition(".")[0] not in packages:
             raise
-        raise UsageError(
-            f"{what} needs the extra {name}.",
-            code="extra_missing",
-            hint=f"pip install 'cardoffers-cli[{name}]'",
-        ) from None
+        raise UsageError.from_table("kernel/cli", "extra_missing", what=what, name=name) from None

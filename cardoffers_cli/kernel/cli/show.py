@@ -35,19 +35,15 @@ def format_of(path: Path) -> Format:
     try:
         return Format(named)
     except ValueError:
-        raise UsageError(
-            f"The name {path.name} does not say in which format to write.",
-            code="format_unknown",
-            hint=f"Add --format, one of {', '.join(Format)}.",
+        raise UsageError.from_table(
+            "kernel/cli", "format_unknown", path=path, format=", ".join(Format)
         ) from None
 
 
 def check(form: Format, output: Path | None) -> None:
     """Refuse, before any work, an output that will not do."""
     if output is not None and not output.resolve().parent.is_dir():
-        raise UsageError(
-            f"There is no folder {output.parent}.", code="folder_missing", hint="Make it first."
-        )
+        raise UsageError.from_table("kernel/cli", "folder_missing", output=output)
     if output is not None and output.is_dir():
         raise UsageError(f"{output} is a folder.", code="is_folder", hint="Name a file.")
     if output is None and form in {Format.parquet, Format.xlsx} and is_terminal():

@@ -206,10 +206,8 @@ def what_is(file_stat: os.stat_result) -> str:
 
 
 def _not_private(path: Path, what: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"{path}, where files are kept that were taken, {what}.",
-        code="processed_not_private",
-        hint=f"Let it belong to this user, with `chmod go-w {path}`, or set processed_dir.",
+    return ConfigurationError.from_table(
+        "kernel/disk", "processed_not_private", path=path, what=what
     )
 
 

@@ -134,21 +134,11 @@ def _created(path: Path) -> int:
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
     except FileExistsError:
-        raise Refused(
-            f"There is a file already at {path}.",
-            code="file_exists",
-            hint="Name a new file: a secret is never written over something else.",
-        ) from None
+        raise Refused.from_table("kernel/disk", "file_exists", path=path) from None
     except (FileNotFoundError, NotADirectoryError):
-        raise UsageError(
-            f"There is no folder {path.parent}.", code="folder_missing", hint="Make it first."
-        ) from None
+        raise UsageError.from_table("kernel/disk", "folder_missing", path=path) from None
     except PermissionError:
-        raise Refused(
-            f"Writing in {path.parent} is not permitted.",
-            code="permission",
-            hint="Name a file in a folder of your own.",
-        ) from None
+        raise Refused.from_table("kernel/disk", "permission", path=path) from None
 
 
 def read_private_file(path: Path) -> str:
@@ -159,11 +149,7 @@ def read_private_file(path: Path) -> str:
     try:
         with open_input(path) as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
-                raise Refused(
-                    f"Others may read {path}.", code="file_open", hint=f"Run `chmod 600 {path}`."
-                )
+                raise Refused.from_table("kernel/disk", "file_open", path=path)
             return file.read(_LONGEST).decode("utf-8", "replace")
     except (FileNotFoundError, IsADirectoryError):
-        raise NotFound(
-            f"There is no file {path}.", code="file_missing", hint="Check its name."
-        ) from None
+        raise NotFound.from_table("kernel/disk", "file_missing", path=path) from None

@@ -31,11 +31,7 @@ def write_xlsx(sheets: Sequence[Sheet], out: BinaryIO, *, guarded: bool = True) 
     try:
         import xlsxwriter  # type: ignore[import-untyped]  # noqa: PLC0415  an extra
     except ImportError:
-        raise UsageError(
-            "Workbooks need the extra xlsx.",
-            code="extra_missing",
-            hint="pip install 'cardoffers-cli[xlsx]', or choose csv.",
-        ) from None
+        raise UsageError.from_table("kernel/sheets", "extra_missing") from None
     draft = BytesIO()  # a pipe cannot take a zip, and a zip not a full disk
     with TemporaryDirectory(prefix="cardoffers-") as folder:
         book = xlsxwriter.Workbook(draft, {"constant_memory": True, "tmpdir": folder})
@@ -129,11 +125,7 @@ def _digits(value: float | Decimal) -> str:
 
 
 def _too_large(what: str) -> UsageError:
-    return UsageError(
-        f"There is {what} than a worksheet can hold.",
-        code="worksheet_full",
-        hint="Choose csv or parquet.",
-    )
+    return UsageError.from_table("kernel/sheets", "worksheet_full", what=what)
 
 
 _LONGEST_NAME = 31

@@ -98,11 +98,7 @@ def check_url(url: str, *, allow_insecure: bool = False) -> None:
             f"Use 443, or a port from {_FIRST_OPEN_PORT}.",
         )
     if why := refusal_of(place.host) if place.is_address else _local(place.host):
-        raise UsageError(
-            f"The webhook's host {place.host} is not public ({why}).",
-            code="address_refused",
-            hint="Use a host that can be reached from anywhere.",
-        )
+        raise UsageError.from_table("kernel/words", "address_refused", place=place, why=why)
 
 
 def parse_url(url: str) -> Target:

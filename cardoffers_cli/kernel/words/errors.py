@@ -7,7 +7,19 @@ an exit code (`kernel/cli/exits.py`) or an HTTP status. The class docstring is t
 from __future__ import annotations
 
 import inspect
-from typing import Any
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@cache
+def _words_of(slice_: str) -> Mapping[str, Mapping[str, str]]:
+    text = files("cardoffers_cli").joinpath(slice_, "errors.toml").read_text("utf-8")
+    return tomllib.loads(text)
 
 
 class CardoffersError(Exception):
@@ -31,6 +43,17 @@ class CardoffersError(Exception):
         self.hint = hint
         self.details = details
         super().__init__(self.message)
+
+    @classmethod
+    def from_table(cls, slice_: str, code: str, **values: Any) -> Self:
+        """Return the error with a code in the words of the slice's `errors.toml`.
+
+        The values stand where the words name them, an attribute of one as `{owner.name}`.
+        """
+        words = _words_of(slice_)[code]
+        hint = words.get("hint")
+        text = words["text"].format(**values)
+        return cls(text, code=code, hint=None if hint is None else hint.format(**values))
 
 
 class UsageError(CardoffersError, code="usage"):
@@ -102,21 +125,7 @@ def history_failure(kind: str, url: str | None = None) -> NetworkFailure:
     """Return the error for an exception of that kind, met where the history is kept."""
     where = f"The history at {url}" if url else "The history"
     if kind in {"PermissionError", "NoCredentialsError", "CredentialRetrievalError"}:
-        return NetworkFailure(
-            f"{where} may not be read or written with the credentials that were found.",
-            code="history_denied",
-            hint="Give them the right to list, read, write and delete there, then run it again: "
-            "everything happens once.",
-        )
+        return NetworkFailure.from_table("kernel/words", "history_denied", where=where)
     if kind == FileNotFoundError.__name__:
-        return NetworkFailure(
-            f"{where} is not there: there is no such bucket, or something in it is gone.",
-            code="history_not_found",
-            hint="Make the bucket, fix its name or bring back what is gone, then run it again.",
-        )
-    return NetworkFailure(
-        f"{where} cannot be reached ({kind}).",
-        code="history_unreachable",
-        hint="Look at the network, the endpoint and the credentials, then run it again: everything "
-        "happens once.",
-    )
+        return NetworkFailure.from_table("kernel/words", "history_not_found", where=where)
+    return NetworkFailure.from_table("kernel/words", "history_unreachable", where=where, kind=kind)

@@ -27,11 +27,7 @@ class Period:
             return cls.at(now).before
         match = _MONTH.fullmatch(text)
         if match is None:
-            raise UsageError(
-                f"{text!r} is no period.",
-                code="period_invalid",
-                hint="Write a month, such as 2026-10, or last-month.",
-            )
+            raise UsageError.from_table("kernel/words", "period_invalid", text=text)
         return cls(datetime(int(match[1]), int(match[2]), 1))  # noqa: DTZ001  moments are UTC
 
     @classmethod
