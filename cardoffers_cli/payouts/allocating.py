@@ -108,17 +108,11 @@ def _parts(store: Store, to: Sequence[str], currency: str) -> dict[str, Decimal]
         except BankValueError:
             part = Decimal(0)
         if not part or number in parts:
-            raise UsageError(
-                f"--to {text} is not an invoice and an amount.",
-                code="part_invalid",
-                hint=f"Name each invoice once, as --to INV-2026-000001=12.50, in {currency}.",
-            )
+            raise UsageError.from_table("payouts", "part_invalid", text=text, currency=currency)
         found = store.value("payouts/bank:invoice_currency", number=number)
         if number != SUSPENSE and found != currency:
-            raise NotFound(
-                f"There is no invoice {number} in {currency}.",
-                code="invoice_not_found",
-                hint="`cardoffers invoice list` shows them.",
+            raise NotFound.from_table(
+                "payouts", "invoice_not_found", number=number, currency=currency
             )
         parts[number] = part
     return parts

@@ -10,8 +10,9 @@ What is withdrawn, before the bank said anything of it, the next export pays und
 from __future__ import annotations
 
 from datetime import date, datetime
+from decimal import Decimal
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardoffers_cli.institutions.accounts import find_account
 from cardoffers_cli.kernel.sheets.exports import OWNER_ONLY, replacing
@@ -28,14 +29,16 @@ from cardoffers_cli.kernel.store.runs import machine_at, run_record
 from cardoffers_cli.kernel.words.bank_accounts import parse_account, payment_id
 from cardoffers_cli.kernel.words.errors import ConfigurationError, Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_minute
-from cardoffers_cli.kernel.words.records import Record, if_any
+from cardoffers_cli.kernel.words.money import money_text
+from cardoffers_cli.kernel.words.periods import Period
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.payouts.files.nacha import trace_of, write_nacha
 from cardoffers_cli.payouts.files.pain001 import Party, Payment, write_listed, write_pain001
-from cardoffers_cli.payouts.questions import find_payout, payable_statement, payout_states
+from cardoffers_cli.payouts.questions import find_payouts, payable_statement, payout_states
 from cardoffers_cli.payouts.rails import due_day, rail_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from cardoffers_cli.institutions.accounts import BankAccount
@@ -45,41 +48,80 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
     from cardoffers_cli.payouts.questions import PayableStatement, StoredPayment
+    from cardoffers_cli.payouts.rails import Rail
 
-FORMS: Mapping[str, Callable[[Payment], bytes]] = {
+FORMS: Mapping[str, Callable[..., bytes]] = {
     "pain.001": write_pain001,
     "nacha": write_nacha,
     "csv": write_listed,
 }
-"""The forms in which a payment can be written, by the name that `--form` has for them."""
+"""The forms in which payments can be written, by the name that `--form` has for them."""
+SUFFIXES = {"pain.001": "xml", "nacha": "ach", "csv": "csv"}
 
 
-class ExportedPayout(Record):
+class ExportedPayout(
+    Record,
+    sheet="number institution amount currency account due_on payment_id form file exported_before"
+    " approval",
+):
     """The payment of a statement, and the file that it was written to.
 
-    `exported_before` says that the bytes are those of an earlier export. `sha256` is of the file:
-    whoever uploads it compares. `account_changed` says when and by whom, where this is the first
-    payment to another account than before; `approvals` whether a second person has to agree.
+    `payments` says how many the file has. `exported_before`: the bytes are those of an earlier
+    export. `sha256` is of the file: whoever uploads it compares. `account_changed` says when and by
+    whom, where this is the first payment to another account than before; `approvals` whether a
+    second person has to agree.
     """
 
-    number: str
+    number: str = shown("statement")
     institution: str
     attempt: int
-    payment_id: str
-    form: str
+    payment_id: str = shown("payment", gives_way=3)
+    form: str = shown(gives_way=4)
     amount: Amount
     currency: str
-    account: str
-    due_on: date
-    file: str
+    account: str = shown(gives_way=2)
+    due_on: date = shown("due", gives_way=1)
+    file: str = shown(gives_way=1)
+    payments: int
     bytes: int
     sha256: str
     exported_at: datetime
-    exported_before: bool
+    exported_before: bool = shown("again", gives_way=5)
     account_changed: str | None = if_any()
     approvals: str
-    approval: str | None = if_any()
+    approval: str | None = if_any(gives_way=5)
     dry_run: bool
+
+
+class UnpaidStatement(Record):
+    """A statement of a period that no file pays, and why: the refusal, in its words."""
+
+    number: str = shown("statement")
+    institution: str
+    amount: Amount
+    currency: str
+    code: str = shown(gives_way=1)
+    message: str
+    hint: str | None = shown(gives_way=2)
+
+
+class ExportedPeriod(Record):
+    """The payments of a period, each with the file that it is in, and what no file pays."""
+
+    period: str
+    payments: Sequence[ExportedPayout]
+    not_paid: Sequence[UnpaidStatement]
+    dry_run: bool
+
+
+class Payable(NamedTuple):
+    """A statement that may be paid now, to whom, and on which rail."""
+
+    statement: PayableStatement
+    owner: Institution
+    account: BankAccount
+    payee: Party
+    rail: Rail
 
 
 def export_payout(
@@ -92,7 +134,7 @@ def export_payout(
     again: str | None = None,
     dry_run: bool = False,
 ) -> ExportedPayout:
-    """Write the newest payment of a statement to a file that its owner alone may read.
+    """Write the file with the newest payment of a statement.
 
     `again` is why it is paid once more, where the bank returned or rejected that payment; asked
     again while the bank says nothing of the new one, that is written. Raises `NotFound`, `Refused`
@@ -100,50 +142,135 @@ def export_payout(
     `again`, where it was exported in another form, where the form cannot say it or the day has
     passed, `ConfigurationError` without a payer, and `ApprovalNeeded`.
     """
-    approval = changed = None
+    (payment,) = _export(
+        *(job, [number], form, to), subject=number, due_on=due_on, again=again, dry_run=dry_run
+    )
+    return payment
+
+
+def export_period(
+    job: Job, period: str, folder: Path, *, form: str | None = None, dry_run: bool = False
+) -> ExportedPeriod:
+    """Write the payments of the statements of a month: a file for each rail, or in one `form`.
+
+    Asked again it writes the same files, and another for what can be paid only since. What is
+    refused of a statement or of a file stops no other; approvals that are missing are asked for.
+    Raises `UsageError` and `ConfigurationError`.
+    """
+    wanted = str(Period.of(period, job.now))
+    if not dry_run:
+        folder.mkdir(parents=True, exist_ok=True)
+    files: dict[tuple[str, ...], list[str]] = {}
+    refusals: dict[str, Refused] = {}
+    with job.store(read_only=True) as store:
+        states = payout_states(store, job.now, period=wanted)[::-1]
+        for number in (state.number for state in states):
+            try:
+                statement = payable_statement(store, number)
+                known = _known(store, job, statement, again=None)
+                if known is not None:
+                    rail = (known.form, known.currency, known.sha256)
+                else:
+                    due = _payable(store, job, statement)
+                    rail = (form or due.rail.form, statement.currency, due.rail.charge_bearer)
+                files.setdefault(rail, []).append(number)
+            except Refused as refusal:
+                refusals[number] = refusal
+    payments: list[ExportedPayout] = []
+    for (chosen, *rest), numbers in files.items():
+        subject = " ".join([wanted, chosen, *rest])
+        try:
+            payments += _export(
+                *(job, numbers, chosen, folder), subject=subject, period=wanted, dry_run=dry_run
+            )
+        except Refused as refusal:
+            refusals |= dict.fromkeys(numbers, refusal)
+    not_paid = [
+        UnpaidStatement.part(state, code=why.code, message=str(why), hint=why.hint)
+        for state in states
+        if (why := refusals.get(state.number))
+    ]
+    return ExportedPeriod(period=wanted, payments=payments, not_paid=not_paid, dry_run=dry_run)
+
+
+def _export(
+    job: Job,
+    numbers: Sequence[str],
+    form: str,
+    to: Path,
+    *,
+    subject: str,
+    period: str | None = None,
+    due_on: date | None = None,
+    again: str | None = None,
+    dry_run: bool = False,
+) -> list[ExportedPayout]:
+    """Write the file that pays statements, which its owner alone may read; make it if none does.
+
+    With a `period` it is in the folder `to`, under the number of its first payment.
+    """
+    approval: str | None = None
+    changed: Mapping[str, str] = {}
     with approvable(job, dry_run=dry_run) as store:
-        statement = payable_statement(store, number)
-        owner = institution_of(store, statement.institution_id)
-        earlier = _known(store, job, statement, again=again)
-        if earlier is None:
+        statements = [payable_statement(store, number) for number in numbers]
+        known = [_known(store, job, each, again=again) for each in statements]
+        if is_new := None in known:
+            statements = [
+                each for each, made in zip(statements, known, strict=True) if made is None
+            ]
+            due = [_payable(store, job, each) for each in statements]
             with run_record(store, kind="payout_export", now=job.now, actor=job.actor) as run:
                 approval, changed = _make(
-                    *(store, job, run, owner, statement),
+                    *(store, job, run, due),
+                    subject=subject,
                     form=form,
                     due_on=due_on,
                     again=again,
                     dry_run=dry_run,
                 )
-                run.counts["statement"] = number
-        payment = find_payout(store, owner.id, number)
-        if payment is None:  # it was just written
-            raise LookupError(number)
+                run.counts["statement"] = subject
+        payments = [find_payouts(store, number=each.number)[0] for each in statements]
+        owners = {each.number: institution_of(store, each.institution_id) for each in statements}
+        first = payments[0]
+        in_file = find_payouts(store, sha256=first.sha256)
+    for payment in payments:
         _check_again(payment, form, due_on)
-    content = payment.content.encode()
-    if statement.is_rehearsal:  # nobody is to upload it
+    content = first.content.encode()
+    if period:
+        number = min(each.payout_no for each in in_file)
+        to /= f"{period}-{first.currency}-{number}.{SUFFIXES[form]}"
+    if statements[0].is_rehearsal:  # nobody is to upload it
         to = to.with_name(f"REHEARSAL-{to.name.removeprefix('REHEARSAL-')}")
     if not dry_run:
         with replacing(to, mode=OWNER_ONLY) as out:
             out.write(content)
-    return ExportedPayout.part(
-        payment,
-        institution=owner.slug,
-        file=str(to),
-        bytes=len(content),
-        exported_before=earlier is not None,
-        account_changed=changed,
-        approvals=owner.approvals,
-        approval=approval,
-        dry_run=dry_run,
-    )
+    return [
+        ExportedPayout.part(
+            payment,
+            institution=owners[payment.number].slug,
+            file=str(to),
+            payments=len(in_file),
+            bytes=len(content),
+            exported_before=not is_new,
+            account_changed=changed.get(payment.number),
+            approvals=owners[payment.number].approvals,
+            approval=approval,
+            dry_run=dry_run,
+        )
+        for payment in payments
+    ]
 
 
 class WithdrawnPayout(Record):
-    """A payment of a statement that was withdrawn: the statement is to be paid by another."""
+    """A payment of a statement that was withdrawn: the statement is to be paid by another.
+
+    `payments` are all of its file: they are withdrawn with it.
+    """
 
     number: str
     institution: str
     payment_id: str
+    payments: Sequence[str]
     form: str
     amount: Amount
     currency: str
@@ -157,54 +284,69 @@ class WithdrawnPayout(Record):
 def withdraw_payout(
     job: Job, number: str, reason: str, *, dry_run: bool = False
 ) -> WithdrawnPayout:
-    """Withdraw the newest payment of a statement, of which the bank said nothing yet.
+    """Withdraw the file with the newest payment of a statement, if the bank said nothing of it.
 
-    Raises `NotFound`, `ApprovalNeeded`, and `Refused` where there is no such payment.
+    Raises `NotFound`, `ApprovalNeeded`, and `Refused` where there is no such file.
     """
     if not reason.strip():
         raise UsageError("A withdrawal needs a reason.", hint='Say why: --reason "old account".')
     with approvable(job, dry_run=dry_run) as store:
-        statement = payable_statement(store, number)
-        owner = institution_of(store, statement.institution_id)
-        payment = find_payout(store, owner.id, number)
-        if payment is None or payment.withdrawn_at or payment.entries:
+        payable_statement(store, number)
+        payment = next(iter(find_payouts(store, number=number)), None)
+        if payment is None or payment.withdrawn_at:
             raise _not_withdrawn(number, payment)
+        in_file = find_payouts(store, sha256=payment.sha256)
+        if told := next((each for each in in_file if each.entries), None):
+            raise _not_withdrawn(number, told)
+        owners = [institution_of(store, each.institution_id) for each in in_file]
+        ids = [each.payment_id for each in in_file]
         with run_record(store, kind="payout_withdraw", now=job.now, actor=job.actor) as run:
-            why = reason.strip()
-            details = {"payment_id": payment.payment_id, "sha256": payment.sha256, "reason": why}
+            details: dict[str, Any] = {"sha256": payment.sha256, "reason": reason.strip()}
+            of_many = {"payments": ids, "institutions": _slugs(owners)} if len(ids) > 1 else {}
             approval = require_approval(
-                *(store, run, owner),
+                *(store, run, _who_decides(owners)),
                 action="payout_withdraw",
                 subject=number,
-                details=details,
-                amount=payment.amount,
+                details={"payment_id": payment.payment_id, **details, **of_many},
+                amount=sum((each.amount for each in in_file), Decimal(0)),
                 currency=payment.currency,
                 dry_run=dry_run,
             )
-            store.execute(
-                "payouts/questions:withdraw",
-                payment_id=payment.payment_id,
-                institution_id=owner.id,
-                now=job.now,
-                actor=job.actor,
-                reason=why,
-                run_no=run.run_no,
-            )
-            acts.append(
-                *(store, "payout_withdrawn", run.by),
-                subject=payment.payment_id,
-                institution_id=owner.id,
-                details={"statement": number, **details},
-            )
+            for each in in_file:
+                store.execute(
+                    "payouts/questions:withdraw",
+                    payment_id=each.payment_id,
+                    institution_id=each.institution_id,
+                    now=job.now,
+                    actor=job.actor,
+                    reason=reason.strip(),
+                    run_no=run.run_no,
+                )
+                acts.append(
+                    *(store, "payout_withdrawn", run.by),
+                    subject=each.payment_id,
+                    institution_id=each.institution_id,
+                    details={"statement": each.number, "payment_id": each.payment_id, **details},
+                )
             run.counts["statement"] = number
     return WithdrawnPayout.part(
         payment,
-        institution=owner.slug,
+        institution=owners[ids.index(payment.payment_id)].slug,
+        payments=ids,
         withdrawn_at=job.now,
         reason=reason.strip(),
         approval=approval,
         dry_run=dry_run,
     )
+
+
+def _who_decides(owners: Sequence[Institution]) -> Institution:
+    """Return the institution whose approvals a file needs: the first that wants any."""
+    return next((owner for owner in owners if owner.approvals == ON), owners[0])
+
+
+def _slugs(owners: Sequence[Institution]) -> list[str]:
+    return sorted({owner.slug for owner in owners})
 
 
 def _not_withdrawn(number: str, old: StoredPayment | None) -> Refused:
@@ -224,37 +366,25 @@ def _known(
     store: Store, job: Job, statement: PayableStatement, *, again: str | None
 ) -> StoredPayment | None:
     """Return the payment that is written, None where one is to be made; raise `Refused`."""
-    newest = find_payout(store, statement.institution_id, statement.number)
+    of = {"institution_id": statement.institution_id, "number": statement.number}
+    newest = next(iter(find_payouts(store, **of)), None)
     if newest is None:
         if again is None:
             return None
-        raise Refused(
-            f"The statement {statement.number} was not paid yet, so it cannot be paid again.",
-            code="payout_not_exported",
-            hint="Leave --again and --reason out.",
-        )
-    (state,) = payout_states(
-        store, job.now, institution_id=statement.institution_id, number=statement.number
-    )
+        raise Refused.from_table("payouts", "payout_not_exported", statement=statement)
+    (state,) = payout_states(store, job.now, **of)
     advice = f"`cardoffers payout show {statement.number}` shows it."
     is_withdrawn = newest.withdrawn_at is not None
     if (is_withdrawn or state.state == "withdrawn_told") and not state.came_back:
         if state.paid_amount or (is_withdrawn and newest.entries):
-            raise Refused(
-                f"The bank says something of a payment of {statement.number} that was withdrawn, or"
-                " came back: another file would pay twice.",
-                code="payout_withdrawn_told",
-                hint=f"{advice} Ask the bank; `cardoffers bank import FILE` takes in its answer.",
+            raise Refused.from_table(
+                "payouts", "payout_withdrawn_told", statement=statement, advice=advice
             )
         if is_withdrawn:
             return None
     if again is None and state.came_back:
-        raise Refused(  # whoever uploads it pays into what the bank could not pay into
-            f"The payment {newest.payment_id} came back or was rejected: its file is not written"
-            " again.",
-            code="payout_returned",
-            hint=f"{advice} `cardoffers payout export --statement {statement.number} --form"
-            f" {newest.form} -o FILE --again --reason TEXT` pays it once more.",
+        raise Refused.from_table(
+            "payouts", "payout_returned", newest=newest, advice=advice, statement=statement
         )
     if again is None:
         return newest
@@ -274,114 +404,154 @@ def _check_again(old: StoredPayment, form: str, due_on: date | None) -> None:
     """Refuse to write a payment otherwise than it was."""
     if old.form == form and due_on in {None, old.due_on}:
         return
-    raise Refused(
-        f"The statement {old.number} was exported as {old.form}, due on {old.due_on}: a second"
-        " payment of it would pay twice.",
-        code="payout_exported",
-        hint=f"`--form {old.form}` writes the same file again.",
-    )
+    raise Refused.from_table("payouts", "payout_exported", old=old)
 
 
 def _make(
     store: Store,
     job: Job,
     run: Run,
-    owner: Institution,
-    statement: PayableStatement,
+    due: Sequence[Payable],
     *,
+    subject: str,
     form: str,
     due_on: date | None,
     again: str | None,
     dry_run: bool,
-) -> tuple[str | None, str | None]:
-    """Keep a payment of a statement, with what was written.
+) -> tuple[str | None, Mapping[str, str]]:
+    """Keep the payments of statements in one file, with what is written.
 
-    Return the state of its approval, and how the account was changed since the payment before.
+    Return the state of its approval, and by number of a statement how its account was changed since
+    the payment before.
     """
-    newest = find_payout(store, owner.id, statement.number)
-    attempt = newest.attempt + 1 if newest else 1
-    made_again = {"attempt": attempt, "reason": again} if newest else {}
-    action, subject = "payout_export", statement.number
+    owners = [each.owner for each in due]
+    decides = _who_decides(owners)
+    earlier = [next(iter(find_payouts(store, number=each.statement.number)), None) for each in due]
+    attempts = [one.attempt + 1 if one else 1 for one in earlier]
+    made_again = {"attempt": attempts[0], "reason": again} if earlier[0] and not due[1:] else {}
+    ids = [payment_id(each.statement.number, at) for each, at in zip(due, attempts, strict=True)]
     # What was asked for and signed is the file with these bytes: made when it was asked for, under
     # the numbers that it got then.
-    prior = asked_before(store, run, owner, action=action, subject=subject)
+    prior = asked_before(store, run, decides, action="payout_export", subject=subject)
     asked = prior.details if prior and prior.details["form"] == form else {}
-    if due_on is None and asked and date.fromisoformat(asked["due_on"]) >= job.now.date():
+    if [each["payment_id"] for each in asked.get("payments", ())] != (ids if len(ids) > 1 else []):
+        asked = {}
+    today, currency = job.now.date(), due[0].statement.currency
+    if due_on is None and asked and date.fromisoformat(asked["due_on"]) >= today:
         due_on = date.fromisoformat(asked["due_on"])
-    account = _payable_account(store, job, owner)
-    payment = _payment(
-        *(store, job, owner, statement, account), asked=asked, due_on=due_on, attempt=attempt
-    )
-    payout_no = payment.trace_no
-    payer, payee = payment.payer.account, payment.payee.account
-    content = FORMS[form](payment)
+    due_on = due_day(today, due_on, currency)
+    payer, made_at, numbers = _payer(job), job.now, asked
+    if asked:
+        made_at = datetime.fromisoformat(asked["made_at"])
+    else:
+        (numbers,) = store.rows("payouts/questions:next", bank=payer.account.bank, day=today)
+    payments = [
+        Payment(
+            payment_id=each_id,
+            statement=each.statement.number,
+            amount=each.statement.amount,
+            currency=currency,
+            payer=payer,
+            payee=each.payee,
+            trace_no=trace_no,
+            made_at=made_at,
+            due_on=due_on,
+            file_no=numbers["file_no"],
+        )
+        for trace_no, (each, each_id) in enumerate(zip(due, ids, strict=True), numbers["payout_no"])
+    ]
+    content = FORMS[form](*payments)
     digest = sha256(content).hexdigest()
+    is_one = len(due) == 1
+    paid = [
+        {
+            **({} if is_one else _named(each, payment)),
+            "holder": each.payee.name,
+            "account": each.payee.account.text,
+            **({"address": each.payee.address} if each.payee.address else {}),
+            "account_set": each.account.set_text,
+        }
+        for each, payment in zip(due, payments, strict=True)
+    ]
     approval = require_approval(
-        store,
-        run,
-        owner,
-        action=action,
+        *(store, run, decides),
+        action="payout_export",
         subject=subject,
         details={
             "form": form,
-            "payer": payment.payer.name,
-            "payer_account": payer.text,
-            "holder": payment.payee.name,
-            "account": payee.text,
-            **({"address": payment.payee.address} if payment.payee.address else {}),
-            "account_set": account.set_text,
-            "due_on": payment.due_on.isoformat(),
-            "made_at": payment.made_at.isoformat(),
-            "payout_no": payout_no,
-            "file_no": payment.file_no,
+            "payer": payer.name,
+            "payer_account": payer.account.text,
+            **(paid[0] if is_one else {"institutions": _slugs(owners), "payments": paid}),
+            "due_on": due_on.isoformat(),
+            "made_at": made_at.isoformat(),
+            "payout_no": numbers["payout_no"],
+            "file_no": numbers["file_no"],
             "sha256": digest,
             **made_again,
         },
-        amount=statement.amount,
-        currency=statement.currency,
+        amount=sum((payment.amount for payment in payments), Decimal(0)),
+        currency=currency,
         dry_run=dry_run,
     )
-    store.execute(
-        "payouts/questions:keep",
-        payout_no=payout_no,
-        institution_id=owner.id,
-        number=statement.number,
-        attempt=attempt,
-        reason=again,
-        payment_id=payment.payment_id,
-        trace=trace_of(payer.bank or "", payout_no) if form == "nacha" else None,
-        amount=statement.amount,
-        currency=statement.currency,
-        form=form,
-        account=payee.masked,
-        content=content.decode(),
-        sha256=digest,
-        due_on=payment.due_on,
-        made_at=payment.made_at,
-        exported_at=job.now,
-        run_no=run.run_no,
-        actor=job.actor,
-    )
-    details = {"statement": statement.number, "form": form, "sha256": digest, **made_again}
-    acts.append(
-        *(store, "payout_exported", run.by),
-        subject=payment.payment_id,
-        institution_id=owner.id,
-        details=details,
-    )
-    before = statement.last_exported_at
-    return approval, account.set_text if before and before < account.set_at else None
+    for each, payment, attempt in zip(due, payments, attempts, strict=True):
+        trace = trace_of(payer.account.bank or "", payment.trace_no) if form == "nacha" else None
+        store.execute(
+            "payouts/questions:keep",
+            payout_no=payment.trace_no,
+            institution_id=each.owner.id,
+            number=payment.statement,
+            attempt=attempt,
+            reason=again,
+            payment_id=payment.payment_id,
+            trace=trace,
+            amount=payment.amount,
+            currency=currency,
+            form=form,
+            account=each.payee.account.masked,
+            content=content.decode(),
+            sha256=digest,
+            due_on=due_on,
+            made_at=made_at,
+            exported_at=job.now,
+            run_no=run.run_no,
+            actor=job.actor,
+        )
+        details = {"statement": payment.statement, "form": form, "sha256": digest, **made_again}
+        acts.append(
+            *(store, "payout_exported", run.by),
+            subject=payment.payment_id,
+            institution_id=each.owner.id,
+            details=details,
+        )
+    return approval, {
+        each.statement.number: each.account.set_text
+        for each in due
+        if (before := each.statement.last_exported_at) and before < each.account.set_at
+    }
 
 
-def _payable_account(store: Store, job: Job, owner: Institution) -> BankAccount:
-    """Return the account that an institution is paid to; raise `Refused` where none is, for now."""
+def _named(due: Payable, payment: Payment) -> Mapping[str, str]:
+    """Return which payment of several one is."""
+    return {
+        "statement": payment.statement,
+        "institution": due.owner.slug,
+        "payment_id": payment.payment_id,
+        "amount": money_text(payment.amount, payment.currency),
+    }
+
+
+def _payable(store: Store, job: Job, statement: PayableStatement) -> Payable:
+    """Return a statement with whom it is paid to; raise `Refused` where it cannot be, for now."""
+    owner = institution_of(store, statement.institution_id)
+    if statement.amount <= 0:
+        raise Refused(
+            f"The statement {statement.number} pays nothing.",
+            code="nothing_payable",
+            hint="What is owed less than nothing is carried into the next statement.",
+        )
     account, moment = find_account(store, owner.id), machine_at(store, job.now)
     if account is None:
-        raise Refused(
-            f"{owner.name} has no account to be paid to.",
-            code="account_missing",
-            hint=f"Type `cardoffers institution set {owner.slug} --account IBAN/BIC`.",
-        )
+        raise Refused.from_table("payouts", "account_missing", owner=owner)
     if account.usable_at > moment:
         raise Refused(
             f"The account of {owner.name} was changed on {account.set_text}: it is paid from"
@@ -397,64 +567,21 @@ def _payable_account(store: Store, job: Job, owner: Institution) -> BankAccount:
             code="account_change_waits",
             hint=f"`cardoffers approve show {open_[0].approval_id}` shows both accounts.",
         )
-    return account
-
-
-def _payment(
-    store: Store,
-    job: Job,
-    owner: Institution,
-    statement: PayableStatement,
-    account: BankAccount,
-    *,
-    asked: Mapping[str, Any],
-    due_on: date | None,
-    attempt: int,
-) -> Payment:
-    if statement.amount <= 0:
-        raise Refused(
-            f"The statement {statement.number} pays nothing.",
-            code="nothing_payable",
-            hint="What is owed less than nothing is carried into the next statement.",
-        )
-    today, payer = job.now.date(), _payer(job)
     payee = Party(
         name=account.holder, account=parse_account(account.account), address=account.address
     )
-    is_needed = rail_of(statement.currency, payer.account, payee.account).needs_address
-    if is_needed and not account.address:
-        raise Refused(
-            f"The payment goes from {payer.account.country} to {payee.account.country}: the bank"
-            f" asks for the town and country of {owner.name}.",
-            code="address_missing",
-            hint=f'Type `cardoffers institution set {owner.slug} --account-address "Town, GB"`.',
+    payer = _payer(job)
+    rail = rail_of(statement.currency, payer.account, payee.account)
+    if rail.needs_address and not account.address:
+        raise Refused.from_table(
+            "payouts", "address_missing", payer=payer, payee=payee, owner=owner
         )
-    numbers, made_at = asked, job.now
-    if asked:
-        made_at = datetime.fromisoformat(asked["made_at"])
-    else:
-        (numbers,) = store.rows("payouts/questions:next", bank=payer.account.bank, day=today)
-    return Payment(
-        payment_id=payment_id(statement.number, attempt),
-        statement=statement.number,
-        amount=statement.amount,
-        currency=statement.currency,
-        payer=payer,
-        payee=payee,
-        trace_no=numbers["payout_no"],
-        made_at=made_at,
-        due_on=due_day(today, due_on, statement.currency),
-        file_no=numbers["file_no"],
-    )
+    return Payable(statement, owner, account, payee, rail)
 
 
 def _payer(job: Job) -> Party:
     """Return who pays, as the settings say; raise `ConfigurationError`."""
     name, account = job.settings.payer_name, job.settings.payer_account
     if not name or not account:
-        raise ConfigurationError(
-            "The settings do not say from which account institutions are paid.",
-            code="payer_missing",
-            hint="Set payer_name and payer_account: `cardoffers help payments` tells how.",
-        )
+        raise ConfigurationError.from_table("payouts", "payer_missing")
     return Party(name=name, account=parse_account(account), account_id=job.settings.payer_id)

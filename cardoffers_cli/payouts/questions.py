@@ -29,12 +29,14 @@ class PayableStatement(Record):
 
 
 class StoredPayment(Record):
-    """The newest payment of a statement as it was exported; `content` is the file.
+    """The newest payment of a statement as it was exported; `content` is the file that it is in.
 
     `attempt` is 1 of the first, and more of those that were made because the one before came back
     or was withdrawn. `entries` counts what the bank said of it.
     """
 
+    payout_no: int
+    institution_id: UUID
     number: str
     attempt: int
     payment_id: str
@@ -85,26 +87,26 @@ def payable_statement(store: Store, number: str) -> PayableStatement:
     """Return a statement by its number; raise `NotFound`."""
     statement = store.record(PayableStatement, "payouts/questions:payable", number=number)
     if statement is None:
-        raise NotFound(
-            f"There is no statement {number}.",
-            code="statement_not_found",
-            hint="`cardoffers statement list` shows them with their numbers.",
-        )
+        raise NotFound.from_table("payouts", "statement_not_found", number=number)
     return statement
 
 
-def find_payout(store: Store, institution_id: UUID, number: str) -> StoredPayment | None:
-    """Return the newest payment of a statement, if it was exported."""
-    of = {"institution_id": institution_id, "number": number}
-    return store.record(StoredPayment, "payouts/questions:find", **of)
+def find_payouts(store: Store, **of: Any) -> list[StoredPayment]:
+    """Return the newest payments of statements that were exported, by their number.
+
+    So of an `institution_id`, the statement with a `number`, and those of a file (`sha256`).
+    """
+    every = dict.fromkeys(("institution_id", "number", "sha256"))
+    return store.records(StoredPayment, "payouts/questions:find", **{**every, **of})
 
 
 def payout_states(store: Store, moment: datetime, **asked: Any) -> list[PayoutState]:
-    """Return what is paid of statements, the newest first: of an `institution_id`, a `number`.
+    """Return what is paid of statements, the newest first, as filtered by the statement's names.
 
-    With `withdrawn` payments follow their statement that were; `limit` says how many there are.
+    A `period` is a month, as 2026-10. With `withdrawn` payments follow their statement that were.
     """
-    every = {**dict.fromkeys(("institution_id", "number", "limit")), "withdrawn": False}
+    names = ("institution_id", "number", "state", "period", "limit")
+    every = {**dict.fromkeys(names), "withdrawn": False}
     return store.records(
         PayoutState, "payouts/questions:states", moment=moment, **{**every, **asked}
     )

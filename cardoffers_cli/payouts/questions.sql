@@ -11,32 +11,36 @@ from statements
 where statements.number = $number;
 
 -- name: find
--- The newest payment of a statement of an institution, with its file. Grain: one row, none before it
--- is exported.
-select payouts.number, payouts.attempt, payouts.payment_id, payouts.amount, payouts.currency,
-    payouts.form, payouts.account, payouts.content, payouts.sha256, payouts.due_on,
-    payouts.exported_at, payouts.actor, payouts.withdrawn_at,
-    (
+-- The newest payments of statements, in the order of their numbers, with their file: of an institution,
+-- of a statement, of a file, by its digest; null filters nothing. Grain: one row per statement.
+select payouts.payout_no, payouts.institution_id, payouts.number, payouts.attempt,
+    payouts.payment_id, payouts.amount, payouts.currency, payouts.form, payouts.account,
+    payouts.content, payouts.sha256, payouts.due_on, payouts.exported_at, payouts.actor,
+    payouts.withdrawn_at, (
         select count(*)
         from told_entries
         where told_entries.payout_no = payouts.payout_no
     ) as entries
 from payouts
-where payouts.institution_id = $institution_id
-    and payouts.number = $number
-order by payouts.attempt desc
-limit 1;
+where ($institution_id is null or payouts.institution_id = $institution_id)
+    and ($number is null or payouts.number = $number)
+qualify payouts.attempt = max(payouts.attempt) over (partition by payouts.number)
+    and ($sha256 is null or payouts.sha256 = $sha256)
+order by payouts.number;
 
 -- name: next
 -- The number of the next payout, from 1 on, and how many NACHA files of a bank of the payer were made
 -- on a day; those that an approval is asked for have both already. Grain: one row.
 with made as (
-    select payout_no, form, coalesce(trace, '') as trace, cast(made_at as date) as made_on
+    select
+        payout_no, form, sha256, coalesce(trace, '') as trace, cast(made_at as date) as made_on
     from payouts
     union all
     select
-        cast(details ->> 'payout_no' as bigint), details ->> 'form',
-        split_part(details ->> 'payer_account', '/', 1), cast(details ->> 'made_at' as date)
+        cast(details ->> 'payout_no' as bigint)
+            + coalesce(json_array_length(details -> 'payments'), 1) - 1,
+        details ->> 'form', details ->> 'sha256', split_part(details ->> 'payer_account', '/', 1),
+        cast(details ->> 'made_at' as date)
     from approvals
     where action = 'payout_export'
         and used_at is null
@@ -44,7 +48,7 @@ with made as (
 )
 select
     coalesce(max(payout_no), 0) + 1 as payout_no,
-    count(distinct payout_no) filter (
+    count(distinct sha256) filter (
         form = 'nacha' and starts_with(trace, $bank[:8]) and made_on = $day
     ) as file_no
 from made;
@@ -70,40 +74,44 @@ values (
 
 -- name: states
 -- What is paid of each statement that pays anything (rules.md#bank-verdicts), of an institution or
--- of all, or of one statement, the newest first, with its newest payment. The age counts from the day
--- it was due, else from the close. Payments that were withdrawn are rows of their own, behind that of
--- their statement, where they are asked for. Grain: one row per statement, and such payment.
+-- of all, of one statement, of those of a month, or in one state, the newest first, with its newest
+-- payment. The age counts from the day it was due, else from the close. Payments that were withdrawn are
+-- rows of their own, behind that of their statement, where they are asked for.
+-- Grain: one row per statement, and such payment.
+with every as (
+    select
+        paid_statements.institution_id, paid_statements.number, paid_statements.state,
+        paid_statements.payable as amount, paid_statements.currency,
+        cast(paid_statements.paid_amount as decimal(38, 4)) as paid_amount,
+        paid_statements.bank_code, paid_statements.booked_at, paid_statements.since_at,
+        payouts.payment_id, payouts.form, payouts.account, payouts.due_on, payouts.exported_at,
+        payouts.attempt, cast(paid_statements.kept_amount as decimal(38, 4)) as kept_amount,
+        paid_statements.is_back as came_back, null as withdrawn_reason
+    from paid_statements
+    left join payouts
+        on payouts.payout_no = paid_statements.payout_no
+        and payouts.withdrawn_at is null
+    union all
+    select
+        institution_id, number, 'withdrawn', amount, currency, 0, null, null, due_on, payment_id,
+        form, account, due_on, exported_at, attempt, 0, false, withdrawn_reason
+    from payouts
+    where $withdrawn
+        and withdrawn_at is not null
+)
 select
-    paid_statements.number, institutions.slug as institution, paid_statements.state,
-    paid_statements.payable as amount, paid_statements.currency,
-    cast(paid_statements.paid_amount as decimal(38, 4)) as paid_amount, paid_statements.bank_code,
-    paid_statements.booked_at,
-    greatest(0, date_sub('day', paid_statements.since_at, $moment)) as age_days,
-    payouts.payment_id, payouts.form, payouts.account, payouts.due_on, payouts.exported_at,
-    paid_statements.closed_at, payouts.attempt,
-    cast(paid_statements.kept_amount as decimal(38, 4)) as kept_amount,
-    paid_statements.is_back as came_back, null as withdrawn_reason
-from paid_statements
-inner join institutions on institutions.institution_id = paid_statements.institution_id
-left join payouts
-    on payouts.payout_no = paid_statements.payout_no
-    and payouts.withdrawn_at is null
-where ($institution_id is null or paid_statements.institution_id = $institution_id)
-    and ($number is null or paid_statements.number = $number)
-union all
-select
-    payouts.number, institutions.slug, 'withdrawn', payouts.amount, payouts.currency, 0, null, null,
-    greatest(0, date_sub('day', cast(payouts.due_on as timestamp), $moment)), payouts.payment_id,
-    payouts.form, payouts.account, payouts.due_on, payouts.exported_at, statements.closed_at,
-    payouts.attempt, 0, false, payouts.withdrawn_reason
-from payouts
-inner join institutions on institutions.institution_id = payouts.institution_id
+    every.* exclude (institution_id, since_at), institutions.slug as institution,
+    greatest(0, date_sub('day', every.since_at, $moment)) as age_days, statements.closed_at
+from every
+inner join institutions on institutions.institution_id = every.institution_id
 inner join statements
-    on statements.number = payouts.number
-    and statements.institution_id = payouts.institution_id
-where $withdrawn
-    and payouts.withdrawn_at is not null
-    and ($institution_id is null or payouts.institution_id = $institution_id)
-    and ($number is null or payouts.number = $number)
-order by closed_at desc, number desc, withdrawn_reason nulls first, attempt desc
+    on statements.number = every.number
+    and statements.institution_id = every.institution_id
+where ($institution_id is null or every.institution_id = $institution_id)
+    and ($number is null or every.number = $number)
+    and ($state is null or every.state = $state)
+    and ($period is null or strftime(statements.to_at - interval 15 days, '%Y-%m') = $period)
+order by
+    statements.closed_at desc, every.number desc, every.withdrawn_reason nulls first,
+    every.attempt desc
 limit $limit;

@@ -29,20 +29,27 @@ _SATURDAY = 5
 class Rail(NamedTuple):
     """The service level that a bank is asked for, if any, and who bears the charges (ISO 20022).
 
-    Across borders banks ask for town and country of who is paid, but for SEPA.
+    Across borders banks ask for town and country of who is paid, but for SEPA. `form` is the usual
+    one of its files.
     """
 
     service_level: str | None
     charge_bearer: str
     needs_address: bool = False
+    form: str = "pain.001"
 
 
 def rail_of(currency: str, payer: Account, payee: Account) -> Rail:
-    """Return SEPA for euros between accounts in SEPA; else each side bears its own charges."""
+    """Return SEPA for euros between accounts in SEPA; else each side bears its own charges.
+
+    Dollars between routing numbers are paid by NACHA.
+    """
     is_sepa = all(account.is_iban and account.number[:2] in SEPA for account in (payer, payee))
     if currency == "EUR" and is_sepa:
         return Rail("SEPA", "SLEV")
-    return Rail(None, "SHAR", needs_address=payer.country != payee.country)
+    is_nacha = currency == "USD" and not payer.is_iban and not payee.is_iban
+    form = "nacha" if is_nacha else "pain.001"
+    return Rail(None, "SHAR", payer.country != payee.country, form)
 
 
 def due_day(today: date, wanted: date | None, currency: str) -> date:

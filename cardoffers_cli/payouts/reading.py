@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import Refused
+from cardoffers_cli.kernel.words.periods import Period
 from cardoffers_cli.kernel.words.records import shown
 from cardoffers_cli.payouts.bank_codes import meaning_of
 from cardoffers_cli.payouts.questions import (
@@ -51,15 +52,20 @@ class PayoutDetails(ListedPayout):
     withdrawn: Sequence[ListedPayout]
 
 
-def payouts(job: Job, institution: str | None, *, limit: int | None = None) -> list[ListedPayout]:
+def payouts(
+    job: Job, institution: str | None, *, period: str | None = None, **asked: Any
+) -> list[ListedPayout]:
     """Return what is paid of statements, of an institution or of all, the newest first.
 
-    Payments that were withdrawn follow their statement.
+    A `period` is a month; a `state` and a `limit` are as of the statement. Payments that were
+    withdrawn follow their statement.
     """
+    if period:
+        asked["period"] = str(Period.of(period, job.now))
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution).id if institution else None
-        states = payout_states(store, job.now, institution_id=owner, withdrawn=True, limit=limit)
+        states = payout_states(store, job.now, institution_id=owner, withdrawn=True, **asked)
     return [_listed(state) for state in states]
 
 

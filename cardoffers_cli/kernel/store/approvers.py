@@ -48,8 +48,9 @@ class Approver(Record, sheet="* -approval -dry_run"):
     dry_run: bool | None = if_any()
 
     def may_sign(self, request: Record) -> bool:
-        """Return whether a request is of their institution, and within their limit."""
-        is_theirs = self.institution in {None, request["institution"]}
+        """Return whether a request is of their institution alone, and within their limit."""
+        concerned = {request["institution"], *request["details"].get("institutions", ())}
+        is_theirs = self.institution is None or concerned == {self.institution}
         if self.limit_amount is None or request["amount"] is None:
             return is_theirs and self.limit_amount is None
         is_within = abs(request["amount"]) <= self.limit_amount

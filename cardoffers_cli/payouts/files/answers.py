@@ -57,9 +57,7 @@ def open_bank_file(path: Path) -> Iterator[BankFile]:
     except FileUnusable as error:
         raise error.of(path.name) from None
     except (FileNotFoundError, IsADirectoryError):
-        raise FileUnusable(
-            f"There is no file {path}.", code="file_missing", hint="Check its name."
-        ) from None
+        raise FileUnusable.from_table("payouts", "file_missing", path=path) from None
 
 
 def _form(head: bytes) -> Form:

@@ -1,8 +1,8 @@
-"""Write a payment as a NACHA file, one CCD credit with its addenda, and read the returns of banks.
+"""Write payments as a NACHA file, CCD credits with their addenda, and read the returns of banks.
 
 The addenda names the payment, as a segment of ANSI X12. The trace number is the payer's bank and
 the number of the payment, so that no two payments have the same, and a return names ours. The batch
-has that number too, and the file a modifier by which the bank tells the files of a day apart.
+has that of its first, and the file a modifier by which the bank tells the files of a day apart.
 
 Read are entries that came back (addenda 99) and notices of change (addenda 98). What a file says of
 itself in its control records is held against its entries.
@@ -21,7 +21,7 @@ from cardoffers_cli.payouts.files.entries import BankEntry, BankFinding, referen
 from cardoffers_cli.payouts.files.pain001 import unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import BinaryIO
 
     from cardoffers_cli.payouts.files.entries import Said
@@ -42,10 +42,14 @@ def trace_of(routing: str, trace_no: int) -> str:
     return f"{routing[:8]}{trace_no % _TRACES:07}"
 
 
-def write_nacha(payment: Payment) -> bytes:
-    """Return the bytes of the file; raise `Refused` where a payment does not fit the form."""
-    _check(payment)
-    records = list(_records(payment))
+def write_nacha(*payments: Payment) -> bytes:
+    """Return the bytes of the file; raise `Refused` where a payment does not fit the form.
+
+    Its payments are of one payer and day.
+    """
+    for payment in payments:
+        _check(payment)
+    records = list(_records(payments))
     records += ["9" * RECORD] * (-len(records) % BLOCK)
     return "".join(f"{record}\n" for record in records).encode("ascii")
 
@@ -68,31 +72,34 @@ def _check(payment: Payment) -> None:
         raise unfit("nacha", f"a day has {len(_MODIFIERS)} files, which were written", fix)
 
 
-def _records(payment: Payment) -> Iterator[str]:
-    payer, payee = payment.payer, payment.payee
-    origin, target = payer.account.bank or "", payee.account.bank or ""
-    company = payer.account_id or ""
-    trace = trace_of(origin, payment.trace_no)
-    cents = int(payment.amount * 100)
-    hashed = int(target[:8])
-    batch = f"{origin[:8]}{payment.trace_no % _TRACES:07}"
-    modifier = _MODIFIERS[payment.file_no]
-    day, due = f"{payment.made_at:%y%m%d}", f"{payment.due_on:%y%m%d}"
+def _records(payments: Sequence[Payment]) -> Iterator[str]:
+    first = payments[0]
+    payer = first.payer
+    origin, company = payer.account.bank or "", payer.account_id or ""
+    batch = trace_of(origin, first.trace_no)
+    modifier = _MODIFIERS[first.file_no]
+    day, due = f"{first.made_at:%y%m%d}", f"{first.due_on:%y%m%d}"
     name = payer.plain.upper()
     yield (
-        f"101 {origin}{company:>10}{day}{payment.made_at:%H%M}{modifier}094101{'':23}"
+        f"101 {origin}{company:>10}{day}{first.made_at:%H%M}{modifier}094101{'':23}"
         f"{name[:23]:23}{'':8}"
     )
     yield (f"5{_CREDITS_ONLY}{name[:16]:16}{'':20}{company:>10}CCDCASHBACK  {day}{due}   1{batch}")
-    yield (
-        f"6{_CHECKING_CREDIT}{target}{payee.account.number:17}{cents:010}"
-        f"{payment.payment_id[-15:]:15}{payee.plain.upper()[:22]:22}  1{trace}"
-    )
-    reference = f"RMR*IV*{payment.payment_id}\\"
-    yield f"705{reference:80}{1:04}{trace[-7:]}"
-    sums = f"{hashed:010}{0:012}{cents:012}"
-    yield f"8{_CREDITS_ONLY}{2:06}{sums}{company:>10}{'':25}{batch}"
-    yield f"9{1:06}{1:06}{2:08}{sums}{'':39}"
+    for payment in payments:
+        payee, trace = payment.payee, trace_of(origin, payment.trace_no)
+        yield (
+            f"6{_CHECKING_CREDIT}{payee.account.bank}{payee.account.number:17}"
+            f"{int(payment.amount * 100):010}{payment.payment_id[-15:]:15}"
+            f"{payee.plain.upper()[:22]:22}  1{trace}"
+        )
+        reference = f"RMR*IV*{payment.payment_id}\\"
+        yield f"705{reference:80}{1:04}{trace[-7:]}"
+    records = 2 * len(payments)
+    hashed = sum(int((payment.payee.account.bank or "")[:8]) for payment in payments)
+    cents = sum(int(payment.amount * 100) for payment in payments)
+    sums = f"{hashed % _HASH_DIGITS:010}{0:012}{cents:012}"
+    yield f"8{_CREDITS_ONLY}{records:06}{sums}{company:>10}{'':25}{batch}"
+    yield f"9{1:06}{-(-(records + 4) // BLOCK):06}{records:08}{sums}{'':39}"
 
 
 _RETURNED, _CHANGED = "799", "798"

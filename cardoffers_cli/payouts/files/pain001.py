@@ -1,9 +1,10 @@
-"""Write a payment as pain.001.001.09, the credit transfer of ISO 20022."""
+"""Write payments as pain.001.001.09, the credit transfer of ISO 20022."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _NAME = 70
 """Characters that every bank takes of a name, of the 140 that the form has room for."""
 
+_EACH_ALONE = "\n      <BtchBookg>false</BtchBookg>"
 _SERVICE = "\n      <PmtTpInf><SvcLvl><Cd>{level}</Cd></SvcLvl></PmtTpInf>"
 _AGENT = "\n        <CdtrAgt><FinInstnId>{bank}</FinInstnId></CdtrAgt>"
 _ADDRESS = "<PstlAdr><TwnNm>{town}</TwnNm><Ctry>{country}</Ctry></PstlAdr>"
@@ -31,34 +33,49 @@ _TOWN = 35
 _UNKNOWN_BANK = "<Othr><Id>NOTPROVIDED</Id></Othr>"
 
 
-def write_pain001(payment: Payment) -> bytes:
-    """Return the bytes of the message; they are valid by the schema of ISO 20022."""
-    payee_bank = _bank(payment.payee.account)
-    rail = rail_of(payment.currency, payment.payer.account, payment.payee.account)
-    values = {
-        "message_id": payment.payment_id,
-        "payment_id": payment.payment_id,
-        "made_at": payment.made_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "amount": str(payment.amount),
-        "currency": payment.currency,
-        "due_on": payment.due_on.isoformat(),
-        "payer": payment.payer.plain[:_NAME],
-        "payee": payment.payee.plain[:_NAME],
-        "statement": payment.statement,
-    }
-    town, country = payment.payee.town_and_country
-    address = _ADDRESS.format(town=escape(plain_name(town)[:_TOWN]), country=country)
-    document = files(__package__).joinpath("pain001.xml").read_text("utf-8")
-    return document.format(
-        **{name: escape(value) for name, value in values.items()},
+def write_pain001(*payments: Payment) -> bytes:
+    """Return the bytes of the message; they are valid by the schema of ISO 20022.
+
+    Its payments are of one payer, day and rail. Of several the bank is asked to book each by
+    itself, so that its statement names every one.
+    """
+    first = payments[0]
+    rail = rail_of(first.currency, first.payer.account, first.payee.account)
+    template = files(__package__).joinpath("pain001.xml").read_text("utf-8")
+    head, transfer, tail = re.split(r"(?=      <CdtTrfTxInf>)|(?=    </PmtInf>)", template)
+    message = head.format(
+        message_id=escape(first.payment_id),
+        made_at=first.made_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        payments=len(payments),
+        amount=sum(payment.amount for payment in payments),
+        payer=escape(first.payer.plain[:_NAME]),
+        batch=_EACH_ALONE if len(payments) > 1 else "",
         service=_SERVICE.format(level=rail.service_level) if rail.service_level else "",
+        due_on=first.due_on,
+        payer_account=_account(first.payer.account),
+        currency=first.currency,
+        payer_bank=_bank(first.payer.account) or _UNKNOWN_BANK,
         charge_bearer=rail.charge_bearer,
+    )
+    return "".join([message, *(_transfer(transfer, each) for each in payments), tail]).encode()
+
+
+def _transfer(template: str, payment: Payment) -> str:
+    payee = payment.payee
+    rail = rail_of(payment.currency, payment.payer.account, payee.account)
+    bank = _bank(payee.account)
+    town, country = payee.town_and_country
+    address = _ADDRESS.format(town=escape(plain_name(town)[:_TOWN]), country=country)
+    return template.format(
+        payment_id=escape(payment.payment_id),
+        currency=payment.currency,
+        amount=payment.amount,
+        payee_agent=_AGENT.format(bank=bank) if bank else "",
+        payee=escape(payee.plain[:_NAME]),
         address=address if rail.needs_address and town else "",
-        payer_account=_account(payment.payer.account),
-        payee_account=_account(payment.payee.account),
-        payer_bank=_bank(payment.payer.account) or _UNKNOWN_BANK,
-        payee_agent=_AGENT.format(bank=payee_bank) if payee_bank else "",
-    ).encode()
+        payee_account=_account(payee.account),
+        statement=escape(payment.statement),
+    )
 
 
 def _account(account: Account) -> str:
@@ -77,7 +94,8 @@ def _bank(account: Account) -> str | None:
 
 # What a payment is, and the forms in which a bank is told of it (rules.md#payouts).
 #
-# One file holds one payment. The same payment gives the same bytes: nothing here asks for the time.
+# The payments of a file have the payer, the currency, the day and `made_at` in common. The same
+# ones give the same bytes: nothing here asks for the time.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,18 +148,19 @@ COLUMNS = (
 )
 
 
-def write_listed(payment: Payment) -> bytes:
-    """Write a payment as CSV: a header and one line."""
+def write_listed(*payments: Payment) -> bytes:
+    """Write payments as CSV: a header, and one line each."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerow(
+    writer.writerows(
         (
             *(payment.payment_id, payment.statement, payment.amount, payment.currency),
             *(payment.due_on, payment.payer.plain, payment.payer.account.text),
             *(payment.payee.plain, payment.payee.account.text, format_moment(payment.made_at)),
             *payment.payee.town_and_country,
         )
+        for payment in payments
     )
     return text.getvalue().encode()
 

@@ -184,11 +184,7 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        raise UsageError(
-            "MT940 and BAI2 need the extra bank.",
-            code="extra_missing",
-            hint="pip install 'cardoffers-cli[bank]'",
-        ) from None
+        raise UsageError.from_table("payouts", "extra_missing") from None
 
 
 @contextmanager
