@@ -69,6 +69,7 @@ def test_the_defaults() -> None:
         "engine": None,
         "engine_root": None,
         "issuer": None,
+        "time_zone": None,
         "issuer_address": None,
         "issuer_tax_id": None,
         "payer_name": None,

@@ -142,19 +142,22 @@ def close_statement(
     Raises `NotFound`, `UsageError` period_invalid, and `Refused` period_not_ended,
     period_out_of_order, findings_open or approval_required (rules.md#statements).
     """
-    wanted = Period.of(period, job.now)
     with approvable(job, dry_run=dry_run) as store:
         owner = find_institution(store, institution)
+        wanted = Period.of(period, job.now, owner.time_zone)
         statement = close_in(store, job, owner, wanted, dry_run=dry_run)
     return replace(StatementResult.cut(statement), dry_run=dry_run)
 
 
 def close_all(job: Job, period: str, *, dry_run: bool = False) -> list[CloseResult]:
     """Close a period of every institution, each in its own transaction; one refused stops none."""
-    wanted = Period.of(period, job.now)
+    Period.of(period, job.now)  # what is no month is refused once
     with job.store(read_only=True) as store:
         owners = list_institutions(store)
-    return [_closed_one(job, owner, wanted, dry_run=dry_run) for owner in owners]
+    return [
+        _closed_one(job, owner, Period.of(period, job.now, owner.time_zone), dry_run=dry_run)
+        for owner in owners
+    ]
 
 
 def close_in(
@@ -165,10 +168,11 @@ def close_in(
     Raises as `close_statement`.
     """
     before = list_documents(store, STATEMENT, party_id=owner.id)
-    closed = next((earlier for earlier in before if earlier.from_ == period.from_at), None)
+    closed = next((earlier for earlier in before if Period.ending(earlier.to) == period), None)
     if closed is not None:
         return closed
     last = before[0] if before else None
+    period = period.following(last.to if last else None)
     _refuse_unless_next(store, job, period, last, owner)
     with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
         _refuse_open_findings(store, run, owner, period, dry_run=dry_run)
@@ -182,16 +186,16 @@ def close_in(
 
 def preview(job: Job, institution: str, period: str) -> StatedAmounts:
     """Return what a statement of a period would come to now; of a closed one, what it came to."""
-    wanted = Period.of(period, job.now)
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution)
+        wanted = Period.of(period, job.now, owner.time_zone)
         before = list_documents(store, STATEMENT, party_id=owner.id)
         for row in before:
-            if row.from_ == wanted.from_at:
+            if Period.ending(row.to) == wanted:
                 return StatedAmounts.part(row.__dict__, overdue_count=0)
         last = before[0] if before else None
-        if last is not None and wanted.from_at < last.from_:
+        if last is not None and wanted < Period.ending(last.to):
             raise _out_of_order(wanted, last, owner)
         sums = statement_sums(store, owner.id, owner.currency, to_at=wanted.to_at)
         pending = _on_hold(store, owner, wanted)
@@ -206,11 +210,13 @@ def close_invoices(job: Job, period: str, *, dry_run: bool = False) -> InvoicedP
 
     Raises `UsageError` period_invalid, and `Refused` period_not_ended or period_out_of_order.
     """
-    wanted = Period.of(period, job.now)
+    wanted = Period.of(period, job.now, job.settings.time_zone)
     with job.store() as store, store.transaction(keep=not dry_run):
         before = store.records(InvoicePeriod, "documents/questions:periods")
-        if not any(row.from_ == wanted.from_at for row in before):
-            _refuse_unless_next(store, job, wanted, before[0] if before else None)
+        if not any(Period.ending(row.to) == wanted for row in before):
+            last = before[0] if before else None
+            wanted = wanted.following(last.to if last else None)
+            _refuse_unless_next(store, job, wanted, last)
             with run_record(store, kind="invoice_close", now=job.now, actor=job.actor) as run:
                 period_no = _invoice(store, job, wanted)
                 span = {"from_at": wanted.from_at, "to_at": wanted.to_at}
@@ -218,7 +224,7 @@ def close_invoices(job: Job, period: str, *, dry_run: bool = False) -> InvoicedP
                 store.execute("documents/questions:write_period", period_no=period_no, **span, **by)
                 run.counts["period"] = str(wanted)
         periods = store.records(InvoicePeriod, "documents/questions:periods")
-        closed = next(row for row in periods if row.from_ == wanted.from_at)
+        closed = next(row for row in periods if Period.ending(row.to) == wanted)
         documents = list_documents(store, INVOICE, closing_no=closed.period_no)
     amounts: dict[str, Decimal] = {}
     for invoice in sorted(documents, key=lambda invoice: invoice.currency):
@@ -302,6 +308,7 @@ def _invoice(store: Store, job: Job, period: Period) -> int:
         invoice: dict[str, Any] = {**draft, **numbered, "issued_on": issued_on, "due_on": due_on}
         invoice |= _issuer(job)
         invoice["pay_to"] = None if draft.amends else job.settings.payer_account
+        invoice["time_zone"] = job.settings.time_zone
         invoice["sha256"] = INVOICE.digest(invoice, of_draft)
         last[series] = invoice
         written.append(_without(invoice, "from", "to"))
@@ -327,7 +334,7 @@ def _numbered(series: str, period: Period, last: Mapping[str, Any] | None) -> Ma
 
     Places count from 1 without a gap, and anew each year.
     """
-    year = period.from_at.year
+    year = period.first.year
     place = last["place"] + 1 if last and last["year"] == year else 1
     return {
         "number": f"{series}-{year}-{place:06}",
@@ -375,10 +382,10 @@ def _refuse_unless_next(
     owner: Institution | None = None,
 ) -> None:
     """Raise `Refused` for a period that has not ended, or is not the next one to close."""
-    if last is not None and period.from_at != last.to:
+    if last is not None and period != Period.ending(last.to).after:
         raise _out_of_order(period, last, owner)
     if min(job.now, machine_at(store, job.now)) < period.to_at:
-        days = f"--from {period.from_at:%Y-%m-%d} --to {period.to_at:%Y-%m-%d}"
+        days = f"--from {period.first} --to {period.after.first}"
         preview = f"statement preview -i {owner.slug} --period {period}" if owner else None
         raise Refused.from_table(
             "documents",
@@ -393,14 +400,15 @@ def _out_of_order(
     period: Period, last: Statement | InvoicePeriod, owner: Institution | None
 ) -> Refused:
     """Return the refusal of a period that is not the next one to close."""
-    following = Period(last.to)
+    closed = Period.ending(last.to)
+    following = closed.after
     of_whom = owner.slug if owner else "invoices"
-    if period.from_at > last.to:
+    if period > following:
         message = f"{following.title} of {of_whom} is not closed yet, and comes first."
     else:
         message = (
             f"{period.title} of {of_whom} is before the last one that was closed, "
-            f"{Period(last.from_).title}. What was settled late comes onto the next one."
+            f"{closed.title}. What was settled late comes onto the next one."
         )
     close = f"statement close -i {owner.slug}" if owner else "invoice close"
     return Refused(

@@ -88,6 +88,7 @@ class StatementResult(
     tax_note: str | None = if_any()
     address: str | None = if_any()
     country: str | None = if_any()
+    time_zone: str | None = if_any()
     issuer: str | None = if_any()
     issuer_address: str | None = if_any()
     issuer_tax_id: str | None = if_any()
@@ -178,6 +179,7 @@ class InvoiceResult(
     pay_to: str | None = if_any()
     address: str | None = if_any()
     country: str | None = if_any()
+    time_zone: str | None = if_any()
     issuer_address: str | None = if_any()
     issuer_tax_id: str | None = if_any()
     legal_number: str | None = if_any()
@@ -223,7 +225,7 @@ class InvoiceLine(Record, first="created_at kind merchant_funded_amount"):
 
 Document = Statement | Invoice
 D = TypeVar("D", bound=Document)
-CUSTOMER = ("tax_id", "tax_note", "address", "country")
+CUSTOMER = ("tax_id", "tax_note", "address", "country", "time_zone")
 NOTES = (*CUSTOMER, "issuer", "issuer_address", "issuer_tax_id", "pay_to")
 """What a document says as the catalogue and the settings say it: nothing is computed of it."""
 

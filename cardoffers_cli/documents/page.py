@@ -33,7 +33,7 @@ def statement_page(
     settlements: Sequence[StatedSettlement],
 ) -> Page:
     """Return the page of a statement; it has the first of many lines."""
-    period = Period(statement["from"]).title
+    period = Period.ending(statement["to"]).title
     payable = amount_text(statement["payable"], statement["currency"])
     entries = counted(statement["entry_count"], "redemption")
     reversed_ = counted(statement["adjustment_count"], "reversal")
@@ -84,7 +84,7 @@ def invoice_page(invoice: Mapping[str, Any], lines: Sheet, subtotals: Sequence[S
         noun = "Invoice" if invoice.get("issuer") else "Billing note, not a tax invoice,"
         headline = (
             f"{asked} is due from {merchant} for "
-            f"{Period(invoice['from']).title}, by {counted(line_count, 'line')}."
+            f"{Period.ending(invoice['to']).title}, by {counted(line_count, 'line')}."
         )
     return Page(
         title=_title(noun, invoice),

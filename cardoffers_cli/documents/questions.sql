@@ -107,13 +107,14 @@ insert into statements (
     statement_no, institution_id, number, series, year, place, from_at, to_at, currency,
     entry_count, adjustment_count, carried_in, entries, adjustments, carried_out, payable,
     pending_count, pending, sha256, previous_number, previous_sha256, closed_at, run_no, actor,
-    tax_id, tax_note, address, country, issuer, issuer_address, issuer_tax_id
+    tax_id, tax_note, address, country, issuer, issuer_address, issuer_tax_id, time_zone
 )
 values (
     $statement_no, $institution_id, $number, $series, $year, $place, $from_at, $to_at, $currency,
     $entry_count, $adjustment_count, $carried_in, $entries, $adjustments, $carried_out, $payable,
     $pending_count, $pending, $sha256, $previous_number, $previous_sha256, $closed_at, $run_no,
-    $actor, $tax_id, $tax_note, $address, $country, $issuer, $issuer_address, $issuer_tax_id
+    $actor, $tax_id, $tax_note, $address, $country, $issuer, $issuer_address, $issuer_tax_id,
+    $time_zone
 );
 
 -- name: write_invoice
@@ -122,13 +123,13 @@ insert into invoices (
     invoice_no, number, series, year, place, period_no, merchant_id, merchant_name, currency,
     amended_period_no, amends, line_count, amount, net_days, issued_on, due_on, sha256,
     previous_number, previous_sha256, tax_id, tax_note, address, country, issuer, issuer_address,
-    issuer_tax_id, pay_to
+    issuer_tax_id, pay_to, time_zone
 )
 values (
     $invoice_no, $number, $series, $year, $place, $period_no, $merchant_id, $merchant_name,
     $currency, $amended_period_no, $amends, $line_count, $amount, $net_days, $issued_on, $due_on,
     $sha256, $previous_number, $previous_sha256, $tax_id, $tax_note, $address, $country, $issuer,
-    $issuer_address, $issuer_tax_id, $pay_to
+    $issuer_address, $issuer_tax_id, $pay_to, $time_zone
 );
 
 -- name: write_period

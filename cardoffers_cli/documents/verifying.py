@@ -106,7 +106,7 @@ def _verified(
     ]
     return VerifiedDocument.part(
         document,
-        period=str(Period(document.from_)),
+        period=str(Period.ending(document.to)),
         ok=not differences,
         differences=differences,
         sha256=sha256,

@@ -63,15 +63,8 @@ owners as (
 ),
 joined as (
     select
-        outbox.event_no,
-        outbox.kind,
-        outbox.subject_id,
-        outbox.subject,
-        outbox.redemption_no,
-        outbox.institution_id,
-        owners.slug as institution,
-        owners.webhook_url,
-        outbox.occurred_at,
+        outbox.event_no, outbox.kind, outbox.subject_id, outbox.subject, outbox.redemption_no,
+        outbox.institution_id, owners.slug as institution, owners.webhook_url, outbox.occurred_at,
         outbox.state,
         outbox.state in ('due', 'failed') as is_waiting,
         case
@@ -81,10 +74,7 @@ joined as (
             when unannounced.event_no is not null then 'not_announced'
         end as moot_because,
         coalesce(outbox.is_held_back, false) as is_held_back,
-        outbox.attempts,
-        outbox.failures,
-        outbox.next_attempt_at,
-        outbox.claimed_at
+        outbox.attempts, outbox.failures, outbox.next_attempt_at, outbox.claimed_at
     from outbox
     inner join owners on owners.institution_id = outbox.institution_id
     left join reversed
@@ -95,23 +85,14 @@ joined as (
         and unannounced.institution_id = outbox.institution_id
 )
 select
-    joined.event_no,
-    joined.kind,
-    joined.subject_id,
-    joined.subject,
-    joined.redemption_no,
-    joined.institution_id,
-    joined.institution,
-    joined.webhook_url,
-    joined.occurred_at,
+    joined.event_no, joined.kind, joined.subject_id, joined.subject, joined.redemption_no,
+    joined.institution_id, joined.institution, joined.webhook_url, joined.occurred_at,
     case
         when joined.is_waiting and (joined.is_held_back or joined.moot_because is not null)
             then 'stopped'
         else joined.state
     end as state,
-    joined.moot_because,
-    joined.attempts,
-    joined.failures,
+    joined.moot_because, joined.attempts, joined.failures,
     case
         when not joined.is_held_back and joined.moot_because is null then joined.next_attempt_at
     end as next_attempt_at,

@@ -129,23 +129,11 @@ def _wanted(
     holder = options.holder or (before.holder if before else institution.name)
     address = (options.address or (before and before.address) or NONE).strip()
     if address != NONE and not _ADDRESS.fullmatch(address):
-        raise UsageError(
-            f"{address} is not a town and a country.",
-            code="account_address_invalid",
-            hint='Write the town, and the two letters of its country: "London, GB".',
-        )
+        raise UsageError.from_table("institutions", "account_address_invalid", address=address)
     if account is None:
-        raise UsageError(
-            "There is a holder, and no account.",
-            code="account_missing",
-            hint="Add --account IBAN/BIC or --account ROUTING/NUMBER.",
-        )
+        raise UsageError.from_table("institutions", "account_missing")
     if not plain_name(holder).strip("."):
-        raise UsageError(
-            "The holder has no letter that every bank takes.",
-            code="account_holder_invalid",
-            hint="Write the name in Latin letters, as the bank has it.",
-        )
+        raise UsageError.from_table("institutions", "account_holder_invalid")
     given = None if address == NONE else address
     return BankAccount(
         account=account,

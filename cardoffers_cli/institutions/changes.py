@@ -24,6 +24,7 @@ _EVENTS = {
     "refund_auto_link": "refund_policy_changed",
     "clawback_days": "refund_policy_changed",
     "hold_short": "hold_short_changed",
+    "time_zone": "time_zone_changed",
     "numbers": "numbers_declared",
     "shares_tokens_with": "token_sharing_changed",
     "approvals": "approval_policy_changed",

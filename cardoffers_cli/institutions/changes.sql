@@ -45,13 +45,9 @@ from audit_log;
 -- Writes the settings of an institution that the security log is told of.
 update institutions
 set
-    refund_window_days = $refund_window_days,
-    refund_auto_link = $refund_auto_link,
-    clawback_days = $clawback_days,
-    hold_short = $hold_short,
-    numbers = $numbers,
-    shares_tokens_with = $shares_tokens_with,
-    approvals = $approvals,
+    refund_window_days = $refund_window_days, refund_auto_link = $refund_auto_link,
+    clawback_days = $clawback_days, hold_short = $hold_short, time_zone = $time_zone,
+    numbers = $numbers, shares_tokens_with = $shares_tokens_with, approvals = $approvals,
     approval_limit = $approval_limit
 where institution_id = $institution_id;
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.kernel.cli import completing, show
-from cardoffers_cli.kernel.cli.commands import declared, group
+from cardoffers_cli.kernel.cli.commands import declared, group, zone
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import DryRun, argument, option
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -50,7 +50,8 @@ def limit(value: str | None) -> Decimal | str | None:
 
 IF_ANY = (
     *("tax_id", "tax_note", "numbers", "account", "account_holder", "account_address"),
-    *("address", "country", "watch", "expects", "holidays", "legal_hold", "shares_tokens_with"),
+    *("address", "country", "time_zone", "watch", "expects", "holidays", "legal_hold"),
+    "shares_tokens_with",
 )
 """What is shown of one institution, where there is any."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
@@ -171,7 +172,7 @@ _TYPES: Mapping[str, Any] = {
     "path": Path | None,
     "switch": bool,
 }
-_READ = {"days": days, "amount": limit}
+_READ = {"days": days, "amount": limit, "zone": lambda text: text if text == NONE else zone(text)}
 
 
 def _declared(name: str, setting: Mapping[str, Any]) -> tuple[Any, Any]:

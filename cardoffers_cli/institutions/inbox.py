@@ -70,12 +70,7 @@ def read_messages(
             message_id = whole_id(store, "message", message_id, owner.id)
             rows = [message for message in rows if str(message.id) == message_id.lower()]
             if not rows:
-                raise NotFound(
-                    f"There is no such message in the inbox of {owner.slug}.",
-                    code="message_not_found",
-                    hint=f"`cardoffers inbox list -i {owner.slug}` shows the messages with their"
-                    " ids.",
-                )
+                raise NotFound.from_table("institutions", "message_not_found", owner=owner)
         one = rows[0].id if message_id is not None else None
         store.execute(
             "institutions/inbox:read", institution_id=owner.id, message_id=one, read_at=job.now

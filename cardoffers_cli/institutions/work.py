@@ -89,6 +89,7 @@ class InstitutionDetails(
     tax_note: str | None = if_any()
     address: str | None = if_any()
     country: str | None = if_any()
+    time_zone: str | None = if_any()
     numbers: str | None = if_any()
     account: str | None = if_any()
     account_holder: str | None = if_any()
@@ -125,11 +126,7 @@ def add_institution(
     with job.store() as store, store.transaction(keep=not dry_run):
         slug = cells["slug"] or ""
         if store.value("kernel/store/institutions:is_known", slug=slug):
-            raise Refused(
-                f"There is an institution {slug} already.",
-                code="institution_exists",
-                hint=f"`cardoffers institution set {slug}` changes its settings.",
-            )
+            raise Refused.from_table("institutions", "institution_exists", slug=slug)
         with run_record(store, kind="institution_add", now=job.now, actor=job.actor) as run:
             write_row(store, _KIND, {**cells, "institution_id": str(uuid4())}, run)
             run.counts["institution"] = slug
@@ -233,7 +230,7 @@ def _change_policy(
     """Change settings that the security log is told of; return each, and the state of an approval.
 
     Those of approvals need one where these are on: whoever could turn them off alone would need no
-    second person for anything.
+    second person for anything. So does the time zone, which moves amounts to another statement.
     """
     limit = settings.get("approval_limit")
     if limit is not None and (limit < 0 or limit != quantize(limit, institution.currency)):
@@ -246,7 +243,7 @@ def _change_policy(
     changed = {
         name: [None if each is None else str(each) for each in (getattr(institution, name), new)]
         for name, new in settings.items()
-        if name in {"approvals", "approval_limit"}
+        if name in {"approvals", "approval_limit", "time_zone"}
     }
     if settings.get("approvals") == ON:
         check_approvers(store, institution.slug)
@@ -255,7 +252,7 @@ def _change_policy(
             store,
             run,
             institution,
-            action="approvals_set",
+            action="time_zone_set" if changed.keys() == {"time_zone"} else "approvals_set",
             subject=", ".join(f"{name} {new or 'none'}" for name, (_, new) in changed.items()),
             details=changed,
             dry_run=dry_run,

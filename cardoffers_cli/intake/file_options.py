@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from cardoffers_cli.kernel.cli.commands import zone
 from cardoffers_cli.kernel.cli.options import option
 from cardoffers_cli.kernel.words.errors import UsageError
 from cardoffers_cli.kernel.words.row_kinds import BY_NAME, PURCHASES
@@ -25,18 +26,6 @@ def delimiter(value: str) -> str:
     if len(mark) != 1 or not mark.isascii() or mark in '"\r\n':
         raise typer.BadParameter("one ASCII character, such as ; or | or tab, and not a quote")
     return mark
-
-
-def zone(value: str | None) -> str | None:
-    """Check that an option names a time zone."""
-    from zoneinfo import ZoneInfo
-
-    try:
-        return ZoneInfo(value).key if value else None
-    except (KeyError, ValueError, OSError):
-        raise typer.BadParameter(
-            f"{value!r} is no time zone; write one such as Europe/London"
-        ) from None
 
 
 def currency_decimals(currency: str | None) -> int:

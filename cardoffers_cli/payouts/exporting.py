@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from decimal import Decimal
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cardoffers_cli.institutions.accounts import find_account
 from cardoffers_cli.kernel.sheets.exports import OWNER_ONLY, replacing
@@ -301,7 +301,7 @@ def withdraw_payout(
         owners = [institution_of(store, each.institution_id) for each in in_file]
         ids = [each.payment_id for each in in_file]
         with run_record(store, kind="payout_withdraw", now=job.now, actor=job.actor) as run:
-            details: dict[str, Any] = {"sha256": payment.sha256, "reason": reason.strip()}
+            details = {"sha256": payment.sha256, "reason": reason.strip()}
             of_many = {"payments": ids, "institutions": _slugs(owners)} if len(ids) > 1 else {}
             approval = require_approval(
                 *(store, run, _who_decides(owners)),

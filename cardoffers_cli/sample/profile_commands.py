@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.intake import file_options
-from cardoffers_cli.intake.file_options import checked_as, currency_decimals, zone
+from cardoffers_cli.intake.file_options import checked_as, currency_decimals
 from cardoffers_cli.kernel.cli import options, show
-from cardoffers_cli.kernel.cli.commands import group, needed_output, own_output
+from cardoffers_cli.kernel.cli.commands import group, needed_output, own_output, zone
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import argument, option
 from cardoffers_cli.kernel.words.errors import UsageError

@@ -143,7 +143,7 @@ class Months:
         self.store.connection.execute(
             "insert into statements select $no, $owner, $number, 'S', 2026, $no, $at, $at, 'GBP',"
             " 1, 0, 0, $payable, 0, 0, $payable, 0, 0, '', null, null, $at, $run_no, 't', null,"
-            " null, null, null, null, null, null",
+            " null, null, null, null, null, null, null",
             {
                 "no": number,
                 "owner": uid(slug),

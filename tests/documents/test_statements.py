@@ -535,7 +535,7 @@ class Simulated:
         self.pending |= {1: Decimal(1), 2: Decimal(3)}
 
     def run(self) -> None:
-        period, now = Period(day("01-01")), day("01-01")
+        period, now = Period.at(day("01-01")), day("01-01")
         for _ in range(MONTHS_OF_ONE):
             closed_on = period.to_at + timedelta(days=self.chance.randrange(12))
             while now < closed_on:

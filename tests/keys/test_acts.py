@@ -27,8 +27,9 @@ alice   0  payout export --statement {statement} -o again.csv --config payer.tom
 tester  0  approve give {approval} --key ben --yes
 alice   0  institution set tarnhollow --approvals off
 tester  0  payout withdraw {statement} --reason old
-tester  0  institution set larkmere --refund-window-days 90 --hold-short off --plan enterprise
-tester  0  institution set larkmere --numbers card_acceptor_id=15 --shares-tokens-with tarnhollow
+tester  0  institution set larkmere --refund-window-days 90 --plan enterprise --time-zone Europe/Paris
+tester  0  institution set larkmere --numbers card_acceptor_id=15 --hold-short off
+tester  0  institution set larkmere --shares-tokens-with tarnhollow
 tester  0  institution set larkmere --account GB33BUKB20201555555555/BUKBGB22
 tester  0  refund link RF-LAR1-000003 LAR1-5cd18016a546ac67 -i larkmere --reason receipt
 tester  0  refund dismiss RF-LAR1-000005 -i larkmere --reason twice
@@ -124,6 +125,7 @@ settled                 settlements          entries=99            settlement_no
 statement_closed        statements           actor='eve'           statement_no=99,number='X'
 statement_closed        closed_offers        merchant_name='X'     offer_no=9,document='statement'
 terms_changed           offer_versions       min_spend=9           run_no=99
+time_zone_changed       institutions         time_zone='X'         -
 token_sharing_changed   institutions         shares_tokens_with=1  -
 watch_changed           audit_log            run_no=1              audit_no=999,field='watch'
 webhook_secret_made     webhook_secrets      secret_sha256='x'     secret_no=99

@@ -22,7 +22,7 @@ insert into statements
 select
     {no}, institution_id, '{number}', 'ALDER', 2026, {no}, timestamp '2026-05-01',
     timestamp '2026-06-01', '{currency}', 1, 0, 0, {amount}, 0, 0, {amount}, 0, 0, '', null, null,
-    timestamp '2026-06-01 12:00', 1, 'tester', null, null, null, null, null, null, null
+    timestamp '2026-06-01 12:00', 1, 'tester', null, null, null, null, null, null, null, null
 from institutions
 where slug = 'alder'
 """

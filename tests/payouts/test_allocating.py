@@ -37,7 +37,7 @@ insert into invoices
 select
     {no}, '{number}', 'INV', 2026, {no}, 1, $merchant, '{merchant}', '{currency}', null,
     {amends}, 1, {amount}, 30, date '2026-06-01', date '2026-07-01', 'x', null, null, null, null,
-    null, null, null, null, null, null
+    null, null, null, null, null, null, null
 """
 
 

@@ -46,7 +46,7 @@ insert into statements
 select
     $no, institution_id, $number, upper(slug), 2026, $no, from_at, from_at + interval 1 month,
     $currency, 1, 0, 0, $amount, 0, 0, $amount, 0, 0, '', null, null, from_at + interval 32 days,
-    1, 'tester', null, null, null, null, null, null, null
+    1, 'tester', null, null, null, null, null, null, null, null
 from institutions, (select cast($from_at as timestamp) as from_at)
 where slug = $institution
 """

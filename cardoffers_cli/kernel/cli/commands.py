@@ -54,6 +54,18 @@ class Options:
     debug: bool = False
 
 
+def zone(value: str | None) -> str | None:
+    """Check that an option names a time zone."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(value).key if value else None
+    except (KeyError, ValueError, OSError):
+        raise typer.BadParameter(
+            f"{value!r} is no time zone; write one such as Europe/London"
+        ) from None
+
+
 def own_output(ctx: typer.Context) -> Path | None:
     """Take -o for a file that the command itself writes, whatever its suffix."""
     options = ctx.ensure_object(Options)

@@ -52,6 +52,7 @@ class Institution:
     tax_note: str | None
     address: str | None
     country: str | None
+    time_zone: str | None
     numbers: str | None
     shares_tokens_with: str | None
     is_watched: bool

@@ -90,6 +90,7 @@ create table institutions (
     tax_note varchar,
     address varchar,  -- in one line
     country varchar,  -- ISO 3166 alpha-2
+    time_zone varchar,  -- in which its months are cut; null for UTC
     numbers varchar  -- lengths of its numbers that a person declared: `transaction_ref=13,16`
 );
 
@@ -774,6 +775,7 @@ create table statements (
     closed_at timestamp not null,
     run_no bigint not null,
     actor varchar not null,
+    time_zone varchar,  -- in which its month was cut; null for UTC
     tax_id varchar,  -- of the institution, as it was then
     tax_note varchar,
     address varchar,
@@ -848,7 +850,8 @@ create table invoices (
     issuer varchar,  -- as the settings said then
     issuer_address varchar,
     issuer_tax_id varchar,
-    pay_to varchar  -- the account, null where none was set, and of a credit note
+    pay_to varchar,  -- the account, null where none was set, and of a credit note
+    time_zone varchar  -- in which its month was cut; null for UTC
 );
 
 -- name: legal_invoices

@@ -86,6 +86,7 @@ class Settings:
     file_most_per_institution: int = 1000
     engine: str | None = field(default=None, repr=False)  # it may carry a token
     engine_root: str | None = None
+    time_zone: str | None = None
     issuer: str | None = None
     issuer_address: str | None = None
     issuer_tax_id: str | None = None
@@ -163,6 +164,7 @@ def _model() -> Any:
     kinds = get_type_hints(Settings, localns={"PickupPlace": PickupPlace})
     kinds |= dict.fromkeys(("file_most_bytes", "file_most_unpacked_bytes"), ByteSize)
     kinds["serve_trusted_proxies"] = Annotated[str, AfterValidator(_check_networks)]
+    kinds["time_zone"] = Annotated[str, AfterValidator(_check_zone)]
     rules: Any = {
         name: (kinds[name], Field(None, **{key: of[key] for key in of if key != "says"}))
         for name in _SETTINGS
@@ -174,6 +176,14 @@ def _model() -> Any:
 def _check_networks(text: str) -> str:
     for part in filter(None, map(str.strip, text.split(","))):
         ip_network(part)
+    return text
+
+
+def _check_zone(text: str) -> str:
+    from zoneinfo import available_timezones
+
+    if text not in available_timezones():
+        raise ValueError(text)
     return text
 
 

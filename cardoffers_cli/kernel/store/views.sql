@@ -141,7 +141,8 @@ with events (field, kind) as (
         ('clawback_days', 'refund_policy_changed'), ('hold_short', 'hold_short_changed'),
         ('legal_hold', 'legal_hold_changed'), ('numbers', 'numbers_declared'),
         ('refund_auto_link', 'refund_policy_changed'), ('watch', 'watch_changed'),
-        ('refund_window_days', 'refund_policy_changed'), ('webhook_url', 'webhook_set'),
+        ('refund_window_days', 'refund_policy_changed'), ('time_zone', 'time_zone_changed'),
+        ('webhook_url', 'webhook_set'),
         ('shares_tokens_with', 'token_sharing_changed'), ('webhook_events', 'webhook_set')
 ),
 

@@ -47,6 +47,7 @@ ACTIONS = {
     "cardholder_erase": Action("Erasing a cardholder", has_limit=False),
     "merchant_accept": Action("Accepting an identifier of a merchant", has_limit=True),
     "approvals_set": Action("Changing the settings of approvals", has_limit=False),
+    "time_zone_set": Action("Changing the time zone of an institution", has_limit=False),
 }
 
 

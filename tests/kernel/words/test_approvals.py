@@ -43,6 +43,7 @@ NEEDED = [
     (True, "cardholder_erase", None, None, LIMIT),
     (False, "merchant_accept", "100.00", "GBP", LIMIT),
     (True, "approvals_set", None, None, LIMIT),
+    (True, "time_zone_set", None, None, LIMIT),
     (False, "receipt_allocate", "100.00", "GBP", LIMIT),
     (True, "receipt_allocate", "100.01", "GBP", LIMIT),
     (False, "invoice_settle", "100.00", "GBP", LIMIT),

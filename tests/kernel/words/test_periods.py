@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 import pytest
 
@@ -17,6 +17,6 @@ from cardoffers_cli.kernel.words.periods import Period
     ],
 )
 def test_a_month_is_between_two_others(before: str, period: str, after: str) -> None:
-    month = Period(datetime.fromisoformat(f"{period}-01"))
+    month = Period(date.fromisoformat(f"{period}-01"))
     assert (before, period, after) == (str(month.before), str(month), str(month.after))
     assert datetime.fromisoformat(f"{after}-01") == month.to_at
