@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,6 +19,8 @@ from cardoffers_cli.kernel.words.approvals import ACTIONS
 from cardoffers_cli.kernel.words.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from cardoffers_cli.kernel.store.approval_requests import Approval
 
 app = group("Requests for a second approver: list, show, sign, refuse.")
@@ -116,6 +118,15 @@ def document(
     show.write(document_of(requests), output, mode=context.settings.mode)
 
 
+def _lines(details: "Mapping[str, Any]") -> "Iterator[str]":
+    """Yield what is approved as people read it; a list of several stands one below the other."""
+    for name, value in details.items():
+        if isinstance(value, dict):
+            yield f"{name}:" + "".join(f"\n  {part}: {text}" for part, text in value.items())
+        else:
+            yield f"{name}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+
+
 @app.command()
 def give(
     ctx: typer.Context,
@@ -144,8 +155,8 @@ def give(
         raise UsageError.from_table("approvals", "key_missing")
     requests, about = _asked(context, approval_ids, every=every, kind=kind), ""
     for row in requests:
-        details = "; ".join(f"{name}: {value}" for name, value in row.details.items())
-        about += f"{ACTIONS[row.action].title}: {row.institution}, {row.subject} ({details})."
+        about += f"{ACTIONS[row.action].title}: {row.institution}, {row.subject}"
+        about += f" ({'; '.join(_lines(row.details))})."
         about += f" {row.signed_by or row.maker} asked for it.\n"
     if requests and not dry_run:
         context.ask(f"{about}Approve {'it' if len(requests) == 1 else 'them'}?", yes=yes)

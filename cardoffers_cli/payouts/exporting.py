@@ -434,7 +434,7 @@ def _make(
     # the numbers that it got then.
     prior = asked_before(store, run, decides, action="payout_export", subject=subject)
     asked = prior.details if prior and prior.details["form"] == form else {}
-    if [each["payment_id"] for each in asked.get("payments", ())] != (ids if len(ids) > 1 else []):
+    if [*asked.get("payments", ())] != (ids if len(ids) > 1 else []):
         asked = {}
     today, currency = job.now.date(), due[0].statement.currency
     if due_on is None and asked and date.fromisoformat(asked["due_on"]) >= today:
@@ -462,17 +462,23 @@ def _make(
     ]
     content = FORMS[form](*payments)
     digest = sha256(content).hexdigest()
-    is_one = len(due) == 1
     paid = [
         {
-            **({} if is_one else _named(each, payment)),
             "holder": each.payee.name,
             "account": each.payee.account.text,
             **({"address": each.payee.address} if each.payee.address else {}),
             "account_set": each.account.set_text,
         }
-        for each, payment in zip(due, payments, strict=True)
+        for each in due
     ]
+    # Of several each payment is one line, so that it can be read before it is signed.
+    of_many = {
+        "institutions": _slugs(owners),
+        "payments": {
+            each.payment_id: f"{money_text(each.amount, currency)} to {', '.join(to.values())}"
+            for each, to in zip(payments, paid, strict=True)
+        },
+    }
     approval = require_approval(
         *(store, run, decides),
         action="payout_export",
@@ -481,7 +487,7 @@ def _make(
             "form": form,
             "payer": payer.name,
             "payer_account": payer.account.text,
-            **(paid[0] if is_one else {"institutions": _slugs(owners), "payments": paid}),
+            **(of_many if due[1:] else paid[0]),
             "due_on": due_on.isoformat(),
             "made_at": made_at.isoformat(),
             "payout_no": numbers["payout_no"],
@@ -527,16 +533,6 @@ def _make(
         each.statement.number: each.account.set_text
         for each in due
         if (before := each.statement.last_exported_at) and before < each.account.set_at
-    }
-
-
-def _named(due: Payable, payment: Payment) -> Mapping[str, str]:
-    """Return which payment of several one is."""
-    return {
-        "statement": payment.statement,
-        "institution": due.owner.slug,
-        "payment_id": payment.payment_id,
-        "amount": money_text(payment.amount, payment.currency),
     }
 
 

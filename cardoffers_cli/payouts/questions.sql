@@ -38,7 +38,7 @@ with made as (
     union all
     select
         cast(details ->> 'payout_no' as bigint)
-            + coalesce(json_array_length(details -> 'payments'), 1) - 1,
+            + coalesce(len(json_keys(details -> 'payments')), 1) - 1,
         details ->> 'form', details ->> 'sha256', split_part(details ->> 'payer_account', '/', 1),
         cast(details ->> 'made_at' as date)
     from approvals

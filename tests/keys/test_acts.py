@@ -27,9 +27,9 @@ alice   0  payout export --statement {statement} -o again.csv --config payer.tom
 tester  0  approve give {approval} --key ben --yes
 alice   0  institution set tarnhollow --approvals off
 tester  0  payout withdraw {statement} --reason old
-tester  0  institution set larkmere --refund-window-days 90 --plan enterprise --time-zone Europe/Paris
+tester  0  institution set larkmere --refund-window-days 90 --plan enterprise
 tester  0  institution set larkmere --numbers card_acceptor_id=15 --hold-short off
-tester  0  institution set larkmere --shares-tokens-with tarnhollow
+tester  0  institution set larkmere --shares-tokens-with tarnhollow --time-zone Asia/Tokyo
 tester  0  institution set larkmere --account GB33BUKB20201555555555/BUKBGB22
 tester  0  refund link RF-LAR1-000003 LAR1-5cd18016a546ac67 -i larkmere --reason receipt
 tester  0  refund dismiss RF-LAR1-000005 -i larkmere --reason twice

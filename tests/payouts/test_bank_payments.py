@@ -16,7 +16,7 @@ from sepaxml import SepaTransfer
 from banks import BERLIN, LONDON, NUMBER, party, payment
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.payouts.exporting import FORMS
-from cardoffers_cli.payouts.files.pain001 import write_pain001
+from cardoffers_cli.payouts.files.pain001 import Payment, write_pain001
 
 PAYMENTS: dict[str, Any] = {
     "pounds": {},
@@ -42,6 +42,40 @@ def schema(request: pytest.FixtureRequest) -> xmlschema.XMLSchema:
 def test_pain001_is_valid_by_the_schema(name: str, schema: xmlschema.XMLSchema) -> None:
     """rules.md#payouts"""
     schema.validate(write_pain001(payment(**PAYMENTS[name])))
+
+
+def many(currency: str) -> list[Payment]:
+    """Return forty payments of one payer, each of another amount."""
+    named = ({"payment_id": f"P-{n}", "statement": f"S-{n}", "trace_no": n} for n in range(1, 41))
+    return [
+        payment(currency=currency, amount=Decimal(f"{of['trace_no']}.07"), **of) for of in named
+    ]
+
+
+def test_pain001_of_many_payments_is_valid_by_the_schema(schema: xmlschema.XMLSchema) -> None:
+    """rules.md#payouts"""
+    content = write_pain001(*many("EUR"))
+    schema.validate(content)
+    message = schema.to_dict(content)["CstmrCdtTrfInitn"]
+    (batch,) = message["PmtInf"]
+    transfers = batch["CdtTrfTxInf"]
+    assert ("40", Decimal("822.80"), False) == (
+        *(message["GrpHdr"]["NbOfTxs"], message["GrpHdr"]["CtrlSum"]),
+        batch["BtchBookg"],
+    )
+    assert [f"P-{n}" for n in range(1, 41)] == [each["PmtId"]["EndToEndId"] for each in transfers]
+    assert Decimal("822.80") == sum(each["Amt"]["InstdAmt"]["$"] for each in transfers)
+
+
+def test_nacha_of_many_payments_is_read_by_another_reader() -> None:
+    text = FORMS["nacha"](*many("USD")).decode()
+    assert {"ok": True, "errors": []} == achkit.validate(text)
+    (batch,) = achkit.parse(text)["batches"]
+    assert [100 * n + 7 for n in range(1, 41)] == [
+        each["amount_cents"] for each in batch["entries"]
+    ]
+    assert 40 == len({each["trace_number"] for each in batch["entries"]})
+    assert 0 == len(text.splitlines()) % 10
 
 
 def test_the_schema_finds_what_is_wrong(schema: xmlschema.XMLSchema) -> None:

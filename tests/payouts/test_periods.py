@@ -165,7 +165,10 @@ def test_a_file_is_approved_as_one(made: Job) -> None:
         request.currency,
     )
     assert ["alder", "birch"] == request.details["institutions"]
-    assert [LONDON, LONDON] == [each["account"] for each in request.details["payments"]]
+    assert {
+        "ALDER-2026-000001": f"GBP 1234.50 to alder plc, {LONDON}, 2026-06-01 by tester",
+        "BIRCH-2026-000001": f"GBP 77.25 to birch plc, {LONDON}, 2026-06-01 by tester",
+    } == request.details["payments"]
     approved(made)
     later = replace(made, now=NOON + timedelta(hours=5))
     done = export_period(later, "2026-05", made.path.parent / "bank")
@@ -241,23 +244,27 @@ def test_payouts_are_listed_by_state_and_month(made: Job, line: dict[str, str]) 
     assert (line["numbers"] or "") == ",".join(each.number for each in rows)
 
 
-# Forty institutions that are paid in dollars
-DOLLARS = "number institution period amount currency account address\n" + "\n".join(
-    f"I{n}-2026-000001 i{n} 2026-05 {n}.{n:02} USD US -" for n in range(10, 50)
-)
+# Institutions that are paid in dollars
+DOLLARS = """
+number           institution period   amount currency account address
+ONE-2026-000001  one         2026-05  10.10  USD      US      -
+TEN-2026-000001  ten         2026-05  20.02  USD      US      -
+TWO-2026-000001  two         2026-05  3.70   USD      US      -
+"""
 
 
 @slow
-def test_forty_payments_of_nacha_are_one_file(tmp_path: Path) -> None:
-    """As an independent reader reads them; the next file of the day is B."""
+def test_dollars_between_routing_numbers_are_a_file_of_nacha(tmp_path: Path) -> None:
+    """As an independent reader reads it; the next file of the day is B, and its batch counts on."""
     made = closed(tmp_path, DOLLARS, payer_account=NEW_YORK, payer_id="1234567890")
-    (content,) = files_of(made).values()
-    assert {"ok": True, "errors": []} == achkit.validate(content.decode())
+    ((name, content),) = files_of(made).items()
+    assert ("2026-05-USD-1.ach", {"ok": True, "errors": []}) == (
+        name,
+        achkit.validate(content.decode()),
+    )
     (batch,) = achkit.parse(content.decode())["batches"]
-    cents = [100 * n + n for n in range(10, 50)]
-    assert cents == [each["amount_cents"] for each in batch["entries"]]
-    assert 40 == len({each["trace_number"] for each in batch["entries"]})
-    withdraw_payout(made, "I10-2026-000001", "made too early")
+    assert [1010, 2002, 370] == [each["amount_cents"] for each in batch["entries"]]
+    withdraw_payout(made, "TEN-2026-000001", "made too early")
     (content,) = files_of(made).values()
     lines = content.decode().splitlines()
-    assert ("B", "0000041") == (lines[0][33], lines[1][87:94])
+    assert ("B", "0000004") == (lines[0][33], lines[1][87:94])
