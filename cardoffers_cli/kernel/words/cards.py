@@ -92,6 +92,7 @@ _IN_TEXT = re.compile(
 """Where numbers begin in running text: their digits together, or in the groups that are printed on
 cards, of which several may fit. Any other row of digits and blanks is a phone number."""
 
+_REST_OF_TRACK = re.compile(r"=[0-9]*|\^[^^?,;\t\n]*(?:\^[0-9 ]*)?")
 _WORD_BEFORE = re.compile(r"(?<![0-9A-Za-z])[A-Za-z]+\Z")
 _WORD_BEHIND = re.compile(r"[A-Za-z]+(?![0-9A-Za-z])")
 
@@ -158,13 +159,16 @@ def without_card_numbers(
 ) -> str:
     """Mask every card number in a text: `4111…1111`, or put something in its place.
 
-    Those that are `joined` to letters too, where nothing tells that they are references.
+    Those that are `joined` to letters too, where nothing tells that they are references. What a
+    magnetic stripe has behind the number (name, expiry, service code) goes with it.
     """
     parts, at = [], 0
     for number in numbers_in(text, field):
         if number.start >= at and number.is_right and (joined or number.form != JOINED):
             parts += [text[at : number.start], mask(number.text) if instead is None else instead]
             at = number.start + len(number.text)
+            if number.form == TRACK and (rest := _REST_OF_TRACK.match(text, at)):
+                at = rest.end()
     return "".join([*parts, text[at:]])
 
 

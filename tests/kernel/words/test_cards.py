@@ -144,3 +144,20 @@ def test_the_pattern_misses_no_number_wherever_it_is_parted(number: str, between
 )
 def test_real_card_numbers_are_masked_in_a_text(text: str, shown: str) -> None:
     assert shown == without_card_numbers(text)
+
+
+# What is kept of a magnetic stripe: neither the name nor what else stands behind the number
+STRIPES = {
+    f";{CARD}=29121010000?": ";4111…1111?",
+    f"r-1,;{CARD}=29121010000?,12.50": "r-1,;4111…1111?,12.50",
+    f"%B{CARD}^DOE/JANE^29121010000?": "%B4111…1111?",
+    f"%B{CARD}^DOE/JANE^2912 101,next": "%B4111…1111,next",
+    f"%B{CARD}^DOE/JANE,next": "%B4111…1111,next",
+    f"a {CARD}=2912": "a 4111…1111=2912",
+}
+
+
+@pytest.mark.parametrize(("text", "kept"), STRIPES.items())
+def test_what_a_stripe_has_behind_the_number_goes_with_it(text: str, kept: str) -> None:
+    """rules.md#card-numbers"""
+    assert kept == without_card_numbers(text)
