@@ -57,7 +57,7 @@ class InstitutionDetails(
     Record,
     sheet="* approvals approval_limit webhook_events credit_days -minor_unit -tax_id -tax_note"
     " -address -country -numbers -account -account_holder -account_address -watch -expects"
-    " -holidays -legal_hold -shares_tokens_with -changes -approval -dry_run",
+    " -holidays -legal_hold -shares_tokens_with -time_zone -changes -approval -dry_run",
 ):
     """An institution with its program, under the names its catalogue file has.
 
