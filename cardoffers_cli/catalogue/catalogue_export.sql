@@ -4,7 +4,8 @@ select
     slug, cast(institution_id as varchar) as institution_id, name, plan, currency, languages,
     max_active_offers, widget_limit, settlement_hold_days, webhook_url,
     cast(require_marker as varchar) as require_marker,
-    nullif(credit_days, 7) as credit_days, tax_id, tax_note, address, country
+    nullif(credit_days, 7) as credit_days, tax_id, tax_note, address, country,
+    cast(nullif(accepts_percent, false) as varchar) as accepts_percent
 from institutions
 order by slug;
 
@@ -30,7 +31,8 @@ select
     es.description as description_es, pt.description as "description_pt-BR", offers.min_spend,
     offers.cashback_amount, offers.currency, offers.commission_rate, offers.budget_amount,
     offers.starts_at, offers.expires_at, offers.segments, offers.max_redemptions_per_cardholder,
-    offers.is_paused as paused
+    offers.is_paused as paused, offers.reward_type, offers.cashback_percent,
+    offers.max_cashback_amount, offers.commission_basis, offers.max_commission_amount
 from offers
 left join offer_texts as en on en.offer_id = offers.offer_id and en.language = 'en'
 left join offer_texts as es on es.offer_id = offers.offer_id and es.language = 'es'

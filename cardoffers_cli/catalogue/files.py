@@ -64,7 +64,7 @@ class CellRule:
 class CatalogueColumn:
     """One column: its form, whether a cell may be empty, what an empty one means, an example.
 
-    In one that is `prose` there may be no card number.
+    In one that is `prose` there may be no card number. One `in_header` must stand in that of a CSV.
     """
 
     name: str
@@ -73,6 +73,7 @@ class CatalogueColumn:
     default: str | None = None
     example: str = ""
     prose: bool = False
+    in_header: bool = False
 
     @property
     def text(self) -> pl.Expr:
@@ -121,7 +122,7 @@ class Kind:
     @property
     def required(self) -> tuple[str, ...]:
         """The names of the columns that a CSV header must have."""
-        return tuple(column.name for column in self.columns if not column.optional)
+        return tuple(column.name for column in self.columns if column.in_header)
 
     @property
     def example(self) -> dict[str, str]:
@@ -144,6 +145,66 @@ def _precision(name: str) -> CellRule:
     decimals = pl.col(name).str.extract(r"^[0-9]+\.([0-9]{1,4})$").str.len_bytes()
     message = f"{name} has more decimals than its currency"
     return CellRule("amount_precision", name, message, decimals > units)
+
+
+REWARD_COLUMNS = (
+    *("reward_type", "cashback_percent", "max_cashback_amount"),
+    *("commission_basis", "max_commission_amount"),
+)
+"""The columns of percent offers, and of commission on what is spent; others leave them empty."""
+
+_IS_PERCENT = pl.col("reward_type").fill_null("fixed") == "percent"
+
+
+def _reward_rules() -> tuple[CellRule, ...]:
+    """Return what percent offers are asked for, and fixed ones (rules.md#percent-offers)."""
+    amount, percent, most, commission = (
+        pl.col(name)
+        for name in (
+            "cashback_amount",
+            "cashback_percent",
+            "max_cashback_amount",
+            "max_commission_amount",
+        )
+    )
+    in_range = pl.col(_read("cashback_percent")).is_between(0.01, 100)
+    unlimited = (
+        (pl.col("commission_basis") == "spend")
+        & pl.col("budget_amount").is_not_null()
+        & commission.is_null()
+    )
+    units = pl.col("currency").replace_strict(MINOR_UNITS, default=0, return_dtype=pl.Int64)
+    rules = [
+        ("required_missing", "cashback_amount is empty", ~_IS_PERCENT & amount.is_null()),
+        ("required_missing", "cashback_percent is empty", _IS_PERCENT & percent.is_null()),
+        ("percent_out_of_range", "cashback_percent must be from 0.01 to 100.00", ~in_range),
+        ("cap_required", "max_cashback_amount is empty", _IS_PERCENT & most.is_null()),
+        ("cap_required", "max_commission_amount is empty, but there is a budget", unlimited),
+        (
+            "reward_terms_mixed",
+            "cashback_amount is of a fixed offer",
+            _IS_PERCENT & amount.is_not_null(),
+        ),
+        *(
+            (
+                "reward_terms_mixed",
+                f"{name} is of a percent offer",
+                ~_IS_PERCENT & pl.col(name).is_not_null(),
+            )
+            for name in ("cashback_percent", "max_cashback_amount")
+        ),
+        *(
+            (
+                "cap_below_minor_unit",
+                f"{name} is less than the smallest amount of its currency",
+                pl.col(_read(name)) * (10**units).cast(pl.Decimal(18, 0)) < 1,
+            )
+            for name in ("max_cashback_amount", "max_commission_amount")
+        ),
+    ]
+    return tuple(
+        CellRule(code, message.split()[0], message, broken) for code, message, broken in rules
+    )
 
 
 _ENDS_LATER = CellRule(
@@ -185,7 +246,12 @@ def _undeclared(rule: Rule) -> Condition:
 
 
 _OWN_RULES = {
-    "offers": (*map(_precision, ("min_spend", "cashback_amount", "budget_amount")), _ENDS_LATER),
+    "offers": (
+        *_reward_rules(),
+        *map(_precision, ("min_spend", "cashback_amount", "budget_amount")),
+        *map(_precision, ("max_cashback_amount", "max_commission_amount")),
+        _ENDS_LATER,
+    ),
     "links": _token_rules("cardholder_token", "card_token"),
     "engagement": (*_token_rules("cardholder_token"), *_OF_AN_OFFER),
 }
@@ -200,6 +266,7 @@ def _column(line: str) -> CatalogueColumn:
         default=needed.removeprefix("else ") if needed.startswith("else ") else None,
         example=example[0] if example else "",
         prose=form in {"text", "long text"} and name != "webhook_url",
+        in_header=needed in {"needed", "if fixed"},
     )
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MOMENT = pl.Datetime("us")
 RATE = pl.Decimal(9, 6)
+PERCENT = pl.Decimal(5, 2)
 AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
 
 _FLAGS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
@@ -125,6 +126,13 @@ _FORMS = {
         lambda text: text.cast(RATE, strict=False),
         json="number",
         limits={"minimum": 0, "maximum": 1},
+    ),
+    "percent": Form(
+        "a percent with at most 2 decimals, such as 7.5",
+        r"^[0-9]{1,3}(?:\.[0-9]{1,2})?$",
+        lambda text: text.cast(PERCENT, strict=False),
+        json="number",
+        limits={"exclusiveMinimum": 0, "maximum": 100},
     ),
     "flag": Form(
         "true or false",

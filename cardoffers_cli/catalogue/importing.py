@@ -17,7 +17,7 @@ from uuid import uuid4
 from cardoffers_cli.archive.duck import DuckEngine
 from cardoffers_cli.catalogue import questions as catalogue
 from cardoffers_cli.catalogue import taking as catalogue_taking
-from cardoffers_cli.catalogue.files import KINDS, catalogue_files
+from cardoffers_cli.catalogue.files import KINDS, REWARD_COLUMNS, catalogue_files
 from cardoffers_cli.catalogue.questions import CodeFindings
 from cardoffers_cli.catalogue.writing import CatalogueOutput, write_catalogue, write_report
 from cardoffers_cli.kernel.disk.folders import make_folder
@@ -47,7 +47,10 @@ COUNTS = ("received", "new", "changed", "same", "rejected")
 _STREAMED = {"links": catalogue_taking.take_links, "engagement": catalogue_taking.take_engagement}
 """Kinds that come by the million, and hold the tokens of cardholders."""
 
-_SELDOM = ("net_days", "credit_days", "tax_id", "tax_note", "address", "country")
+_SELDOM = (
+    *("net_days", "credit_days", "tax_id", "tax_note", "address", "country", "accepts_percent"),
+    *REWARD_COLUMNS,
+)
 """Columns that a file has only where a row of it says something there."""
 
 

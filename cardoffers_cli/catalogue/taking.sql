@@ -50,7 +50,7 @@ where old.old_value is distinct from new.new_value;
 -- name: institutions_stage
 -- makes: staged_rows(line, slug, institution_id, name, plan, currency, languages,
 --     max_active_offers, widget_limit, settlement_hold_days, webhook_url, require_marker,
---     credit_days, tax_id, tax_note, address, country)
+--     credit_days, tax_id, tax_note, address, country, accepts_percent)
 -- Reads frame. Grain: one row per line of the file that is well formed, without those found wrong.
 create temp table staged_rows as
 select
@@ -59,7 +59,8 @@ select
     cast(frame.widget_limit as integer) as widget_limit,
     cast(frame.settlement_hold_days as integer) as settlement_hold_days, webhook_url,
     cast(frame.require_marker as boolean) as require_marker,
-    cast(frame.credit_days as integer) as credit_days, tax_id, tax_note, address, country
+    cast(frame.credit_days as integer) as credit_days, tax_id, tax_note, address, country,
+    cast(frame.accepts_percent as boolean) as accepts_percent
 from frame;
 
 -- name: institutions_check
@@ -122,7 +123,7 @@ from final;
 
 -- name: institutions_keep
 -- changes: staged_rows(slug, institution_id, webhook_url, require_marker, credit_days, tax_id,
---     tax_note, address, country)
+--     tax_note, address, country, accepts_percent)
 -- Gives rows without an id the one their slug is known under. An empty webhook_url, require_marker,
 -- credit_days or any column behind it leaves what there is: it may have been set apart from the catalogue,
 -- and older files do not have the columns. `none` takes text away.
@@ -135,7 +136,8 @@ set
     tax_id = nullif(coalesce(staged_rows.tax_id, institutions.tax_id), 'none'),
     tax_note = nullif(coalesce(staged_rows.tax_note, institutions.tax_note), 'none'),
     address = nullif(coalesce(staged_rows.address, institutions.address), 'none'),
-    country = nullif(coalesce(staged_rows.country, institutions.country), 'none')
+    country = nullif(coalesce(staged_rows.country, institutions.country), 'none'),
+    accepts_percent = coalesce(staged_rows.accepts_percent, institutions.accepts_percent)
 from institutions
 where institutions.slug = staged_rows.slug;
 
@@ -158,21 +160,21 @@ where slug = $slug;
 -- reads: staged_rows(line, slug)
 -- makes: known_rows(line, institution_id, subject_id, name, plan, currency, languages,
 --     max_active_offers, widget_limit, settlement_hold_days, webhook_url, require_marker,
---     credit_days, tax_id, tax_note, address, country)
+--     credit_days, tax_id, tax_note, address, country, accepts_percent)
 -- What the store says of the institutions staged. Grain: one row per line whose slug is known.
 create temp table known_rows as
 select
     staged_rows.line, known.institution_id, known.slug as subject_id, known.name, known.plan,
     known.currency, known.languages, known.max_active_offers, known.widget_limit,
     known.settlement_hold_days, known.webhook_url, known.require_marker, known.credit_days,
-    known.tax_id, known.tax_note, known.address, known.country
+    known.tax_id, known.tax_note, known.address, known.country, known.accepts_percent
 from staged_rows
 inner join institutions as known on known.slug = staged_rows.slug;
 
 -- name: institutions_update
 -- reads: staged_rows(line, institution_id, name, plan, currency, languages, max_active_offers,
 --     widget_limit, settlement_hold_days, webhook_url, require_marker, credit_days, tax_id, tax_note,
---     address, country)
+--     address, country, accepts_percent)
 -- reads: catalogue_changes(line)
 -- Reads staged_rows and catalogue_changes; writes the changed rows of institutions.
 update institutions
@@ -190,7 +192,8 @@ set
     tax_id = staged_rows.tax_id,
     tax_note = staged_rows.tax_note,
     address = staged_rows.address,
-    country = staged_rows.country
+    country = staged_rows.country,
+    accepts_percent = staged_rows.accepts_percent
 from staged_rows
 where staged_rows.institution_id = institutions.institution_id
     and staged_rows.line in (select line from catalogue_changes);
@@ -198,18 +201,18 @@ where staged_rows.institution_id = institutions.institution_id
 -- name: institutions_insert
 -- reads: staged_rows(slug, institution_id, name, plan, currency, languages, max_active_offers,
 --     widget_limit, settlement_hold_days, webhook_url, require_marker, credit_days, tax_id, tax_note,
---     address, country)
+--     address, country, accepts_percent)
 -- Reads staged_rows; writes institutions, the rows whose id is not there yet.
 insert into institutions (
     institution_id, slug, name, plan, currency, languages,
     max_active_offers, widget_limit, settlement_hold_days, webhook_url, require_marker,
-    credit_days, tax_id, tax_note, address, country
+    credit_days, tax_id, tax_note, address, country, accepts_percent
 )
 select
     institution_id, slug, name, plan, currency, languages, max_active_offers, widget_limit,
     settlement_hold_days, webhook_url, coalesce(require_marker, false), coalesce(credit_days, 7),
     nullif(tax_id, 'none'), nullif(tax_note, 'none'), nullif(address, 'none'),
-    nullif(country, 'none')
+    nullif(country, 'none'), coalesce(accepts_percent, false)
 from staged_rows
 where not exists (
     select 1 from institutions where institutions.institution_id = staged_rows.institution_id
@@ -386,8 +389,9 @@ where staged_rows.merchant_identifier_type = identifiers.merchant_identifier_typ
 -- makes: staged_rows(line, offer_id, merchant_id, title_en, title_es, title_pt-BR, description_en,
 --     description_es, description_pt-BR, min_spend, cashback_amount, currency, commission_rate,
 --     budget_amount, starts_at, expires_at, segments, max_redemptions_per_cardholder, paused,
---     effective_at)
--- Reads frame. Grain: one row per line of the file that is well formed, without those found wrong.
+--     effective_at, reward_type, cashback_percent, max_cashback_amount, commission_basis,
+--     max_commission_amount)
+-- What is the default of a reward is null. Reads frame. Grain: one row per line of the file that is well formed, without those found wrong.
 create temp table staged_rows as
 select
     line, offer_id, cast(frame.merchant_id as uuid) as merchant_id, title_en, title_es,
@@ -399,17 +403,22 @@ select
     cast(frame.starts_at as timestamp) as starts_at,
     cast(frame.expires_at as timestamp) as expires_at, segments,
     cast(frame.max_redemptions_per_cardholder as integer) as max_redemptions_per_cardholder,
-    cast(frame.paused as boolean) as paused, cast(frame.effective_at as timestamp) as effective_at
+    cast(frame.paused as boolean) as paused, cast(frame.effective_at as timestamp) as effective_at,
+    nullif(frame.reward_type, 'fixed') as reward_type,
+    cast(frame.cashback_percent as decimal(5, 2)) as cashback_percent,
+    cast(frame.max_cashback_amount as decimal(18, 4)) as max_cashback_amount,
+    nullif(frame.commission_basis, 'cashback') as commission_basis,
+    cast(frame.max_commission_amount as decimal(18, 4)) as max_commission_amount
 from frame;
 
 -- name: offers_check
--- reads: staged_rows(line, offer_id, merchant_id, currency, effective_at)
+-- reads: staged_rows(line, offer_id, merchant_id, currency, effective_at, reward_type)
 -- changes: catalogue_findings(kind, line, field, code, level, message)
 -- Reads staged_rows, offers and merchants; writes catalogue_findings.
 insert into catalogue_findings
 with placed as (
     select
-        line, offer_id, merchant_id, currency, effective_at,
+        line, offer_id, merchant_id, currency, effective_at, reward_type,
         row_number() over (partition by offer_id order by line) as nth
     from staged_rows
 ),
@@ -443,6 +452,18 @@ final as (
         'effective_at lies after the clock of this import'
     from placed
     where effective_at > $now
+    union all
+    select
+        line, 'reward_type', 'percent_not_accepted',
+        'the offer stands in a program whose institution accepts no percent offers'
+    from placed
+    where reward_type = 'percent'
+        and offer_id in (
+            select program_offers.offer_id
+            from program_offers
+            inner join institutions using (institution_id)
+            where not institutions.accepts_percent
+        )
 )
 
 select 'offers', line, field, code, 'error', message
@@ -473,7 +494,8 @@ where staged_rows.budget_amount < offer_budgets.reserved_amount
 -- makes: known_rows(line, institution_id, subject_id, merchant_id, title_en, title_es, title_pt-BR,
 --     description_en, description_es, description_pt-BR, min_spend, cashback_amount, currency,
 --     commission_rate, budget_amount, starts_at, expires_at, segments,
---     max_redemptions_per_cardholder, paused)
+--     max_redemptions_per_cardholder, paused, reward_type, cashback_percent, max_cashback_amount,
+--     commission_basis, max_commission_amount)
 -- What the store says of the offers in staged_rows, their texts too.
 -- Grain: one row per line whose offer is known.
 create temp table known_rows as
@@ -484,7 +506,8 @@ select
     pt.description as "description_pt-BR", offers.min_spend, offers.cashback_amount,
     offers.currency, offers.commission_rate, offers.budget_amount, offers.starts_at,
     offers.expires_at, offers.segments, offers.max_redemptions_per_cardholder,
-    offers.is_paused as paused
+    offers.is_paused as paused, offers.reward_type, offers.cashback_percent,
+    offers.max_cashback_amount, offers.commission_basis, offers.max_commission_amount
 from staged_rows
 inner join offers on offers.offer_id = staged_rows.offer_id
 left join offer_texts as en on en.offer_id = offers.offer_id and en.language = 'en'
@@ -540,7 +563,8 @@ where newest.versions > 1
 -- name: offers_update
 -- reads: staged_rows(line, offer_id, merchant_id, min_spend, cashback_amount, currency,
 --     commission_rate, budget_amount, starts_at, expires_at, segments,
---     max_redemptions_per_cardholder, paused)
+--     max_redemptions_per_cardholder, paused, reward_type, cashback_percent, max_cashback_amount,
+--     commission_basis, max_commission_amount)
 -- reads: catalogue_changes(line)
 -- Reads staged_rows and catalogue_changes; writes the changed rows of offers.
 update offers
@@ -555,7 +579,12 @@ set
     expires_at = staged_rows.expires_at,
     segments = staged_rows.segments,
     max_redemptions_per_cardholder = staged_rows.max_redemptions_per_cardholder,
-    is_paused = staged_rows.paused
+    is_paused = staged_rows.paused,
+    reward_type = staged_rows.reward_type,
+    cashback_percent = staged_rows.cashback_percent,
+    max_cashback_amount = staged_rows.max_cashback_amount,
+    commission_basis = staged_rows.commission_basis,
+    max_commission_amount = staged_rows.max_commission_amount
 from staged_rows
 where staged_rows.offer_id = offers.offer_id
     and staged_rows.line in (select line from catalogue_changes);
@@ -563,7 +592,8 @@ where staged_rows.offer_id = offers.offer_id
 -- name: offers_insert
 -- reads: staged_rows(offer_id, merchant_id, min_spend, cashback_amount, currency,
 --     commission_rate, budget_amount, starts_at, expires_at, segments,
---     max_redemptions_per_cardholder, paused)
+--     max_redemptions_per_cardholder, paused, reward_type, cashback_percent, max_cashback_amount,
+--     commission_basis, max_commission_amount)
 -- Reads staged_rows; writes offers, the ones that are not there yet, numbered by offer_id.
 insert into offers
 with highest as (
@@ -576,7 +606,9 @@ select
     staged_rows.offer_id, staged_rows.merchant_id, staged_rows.min_spend,
     staged_rows.cashback_amount, staged_rows.currency, staged_rows.commission_rate,
     staged_rows.budget_amount, staged_rows.starts_at, staged_rows.expires_at,
-    staged_rows.segments, staged_rows.max_redemptions_per_cardholder, staged_rows.paused
+    staged_rows.segments, staged_rows.max_redemptions_per_cardholder, staged_rows.paused,
+    staged_rows.reward_type, staged_rows.cashback_percent, staged_rows.max_cashback_amount,
+    staged_rows.commission_basis, staged_rows.max_commission_amount
 from staged_rows
 cross join highest
 where not exists (select 1 from offers where offers.offer_id = staged_rows.offer_id);
@@ -610,7 +642,8 @@ where (staged_rows.title is not null or staged_rows.description is not null);
 -- of this import, or from the moment that the file gives.
 insert into offer_versions (
     offer_no, run_no, known_at, merchant_id, min_spend, cashback_amount, commission_rate,
-    budget_amount, starts_at, expires_at, max_redemptions_per_cardholder
+    budget_amount, starts_at, expires_at, max_redemptions_per_cardholder, reward_type,
+    cashback_percent, max_cashback_amount, commission_basis, max_commission_amount
 )
 with newest as (
     select offer_no, max(run_no) as run_no, count(*) as versions
@@ -622,7 +655,9 @@ present as (
     select
         offers.offer_no, offers.merchant_id, offers.min_spend, offers.cashback_amount,
         offers.commission_rate, offers.budget_amount, offers.starts_at, offers.expires_at,
-        offers.max_redemptions_per_cardholder, staged_rows.effective_at
+        offers.max_redemptions_per_cardholder, offers.reward_type, offers.cashback_percent,
+        offers.max_cashback_amount, offers.commission_basis, offers.max_commission_amount,
+        staged_rows.effective_at
     from offers
     inner join staged_rows on staged_rows.offer_id = offers.offer_id
 )
@@ -630,7 +665,9 @@ present as (
 select
     present.offer_no, $run_no, coalesce(present.effective_at, $now), present.merchant_id,
     present.min_spend, present.cashback_amount, present.commission_rate, present.budget_amount,
-    present.starts_at, present.expires_at, present.max_redemptions_per_cardholder
+    present.starts_at, present.expires_at, present.max_redemptions_per_cardholder,
+    present.reward_type, present.cashback_percent, present.max_cashback_amount,
+    present.commission_basis, present.max_commission_amount
 from present
 left join newest on newest.offer_no = present.offer_no
 left join offer_versions as old
@@ -639,12 +676,17 @@ left join offer_versions as old
 where old.offer_no is null
     or old.merchant_id != present.merchant_id
     or old.min_spend != present.min_spend
-    or old.cashback_amount != present.cashback_amount
+    or old.cashback_amount is distinct from present.cashback_amount
     or old.commission_rate != present.commission_rate
     or old.budget_amount is distinct from present.budget_amount
     or old.starts_at != present.starts_at
     or old.expires_at != present.expires_at
     or old.max_redemptions_per_cardholder is distinct from present.max_redemptions_per_cardholder
+    or old.reward_type is distinct from present.reward_type
+    or old.cashback_percent is distinct from present.cashback_percent
+    or old.max_cashback_amount is distinct from present.max_cashback_amount
+    or old.commission_basis is distinct from present.commission_basis
+    or old.max_commission_amount is distinct from present.max_commission_amount
     or (newest.versions > 1 and present.effective_at < old.known_at);
 
 -- name: offers_concerned
@@ -695,6 +737,7 @@ with placed as (
     select
         staged_rows.line, institutions.currency as institution_currency,
         offers.currency as offer_currency,
+        offers.reward_type = 'percent' and not institutions.accepts_percent as is_refused,
         row_number() over (
             partition by staged_rows.institution, staged_rows.offer_id order by staged_rows.line
         ) as nth
@@ -721,6 +764,10 @@ final as (
         'the offer is not in the currency of the institution'
     from placed
     where offer_currency != institution_currency
+    union all
+    select line, 'offer_id', 'percent_not_accepted', 'the institution accepts no percent offers'
+    from placed
+    where is_refused
 )
 
 select 'program_offers', line, field, code, 'error', message

@@ -84,7 +84,7 @@ def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]], *, mo
 def _text(name: str, dtype: pl.DataType) -> pl.Expr:
     """Return the column as the text that import reads back."""
     column = pl.col(name)
-    if dtype == forms.RATE:
+    if dtype in {forms.RATE, forms.PERCENT}:
         return column.cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
     if isinstance(dtype, pl.Decimal):
         # The text holds zeros beyond the decimals of its currency.

@@ -50,7 +50,8 @@ def limit(value: str | None) -> Decimal | str | None:
 
 IF_ANY = (
     *("tax_id", "tax_note", "numbers", "account", "account_holder", "account_address"),
-    *("address", "country", "time_zone", "watch", "expects", "holidays", "legal_hold"),
+    *("address", "country", "time_zone", "accepts_percent", "watch", "expects", "holidays"),
+    "legal_hold",
     "shares_tokens_with",
 )
 """What is shown of one institution, where there is any."""
@@ -117,8 +118,9 @@ def set_(ctx: typer.Context, slug: str, *, dry_run: bool, **given: Any) -> None:
 
     if given["languages"]:
         given["languages"] = given["languages"].replace(",", "|")
-    if given["require_marker"] is not None:
-        given["require_marker"] = str(given["require_marker"]).lower()
+    for name in ("require_marker", "accepts_percent"):
+        if given[name] is not None:
+            given[name] = str(given[name]).lower()
     columns, policy = (
         {
             name: given[name]

@@ -57,7 +57,8 @@ class InstitutionDetails(
     Record,
     sheet="* approvals approval_limit webhook_events credit_days -minor_unit -tax_id -tax_note"
     " -address -country -numbers -account -account_holder -account_address -watch -expects"
-    " -holidays -legal_hold -shares_tokens_with -time_zone -changes -approval -dry_run",
+    " -holidays -legal_hold -shares_tokens_with -time_zone -accepts_percent -changes -approval"
+    " -dry_run",
 ):
     """An institution with its program, under the names its catalogue file has.
 
@@ -90,6 +91,7 @@ class InstitutionDetails(
     address: str | None = if_any()
     country: str | None = if_any()
     time_zone: str | None = if_any()
+    accepts_percent: bool | None = if_any()
     numbers: str | None = if_any()
     account: str | None = if_any()
     account_holder: str | None = if_any()

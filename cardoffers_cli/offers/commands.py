@@ -1,7 +1,8 @@
 """`cardoffers offer`: what cardholders are shown and what they add."""
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -40,7 +41,8 @@ def list_(ctx: typer.Context, *, institution: Institution) -> None:
     context = CommandContext.of(ctx)
     offers = program(institution, context.job)
     rows = [{**row, "segments": "|".join(row.segments)} for row in offers]
-    context.show(offers, Sheet.of(ProgramOffer, "offers", rows))
+    sheet = Sheet.of(ProgramOffer, "offers", rows)
+    context.show(offers, replace(sheet, columns=_with_percent(sheet.columns, rows)))
 
 
 @app.command("show")
@@ -64,13 +66,27 @@ def create(
     ],
     title: Annotated[str, option("The title in English.")],
     min_spend: Annotated[str, option("What is to be spent.", metavar="AMOUNT")],
-    cashback: Annotated[str, option("What comes back.", metavar="AMOUNT")],
+    cashback: Annotated[
+        str | None, option("What comes back of every purchase.", metavar="AMOUNT")
+    ] = None,
+    percent: Annotated[
+        str | None, option("What comes back of a purchase, in place of that.", metavar="PERCENT")
+    ] = None,
+    max_: Annotated[
+        str | None, option("What a percent gives at most.", "--max", metavar="AMOUNT")
+    ] = None,
     expires: Annotated[str, option("When it ends, excluded.", metavar="TIME")],
     starts: Annotated[str | None, option("When it begins [now].", metavar="TIME")] = None,
     description: Annotated[str | None, option("A description in English.")] = None,
     budget: Annotated[str | None, option("What it may cost [no limit].", metavar="AMOUNT")] = None,
     commission_rate: Annotated[
         str | None, option("Of the cashback, such as 0.10 [0].", metavar="SHARE")
+    ] = None,
+    commission_basis: Annotated[
+        Literal["cashback", "spend"] | None, option("What the rate is of [cashback].")
+    ] = None,
+    max_commission: Annotated[
+        str | None, option("The most that is commission [no limit].", metavar="AMOUNT")
     ] = None,
     max_redemptions: Annotated[int | None, option("For each cardholder [no limit].")] = None,
     segments: Annotated[str | None, option("Only for these [everybody].", metavar="A,B")] = None,
@@ -86,7 +102,12 @@ def create(
         "description_en": description,
         "min_spend": min_spend,
         "cashback_amount": cashback,
+        "reward_type": None if percent is None else "percent",
+        "cashback_percent": percent,
+        "max_cashback_amount": max_,
         "commission_rate": commission_rate,
+        "commission_basis": commission_basis,
+        "max_commission_amount": max_commission,
         "budget_amount": budget,
         "starts_at": starts,
         "expires_at": expires,
@@ -131,7 +152,8 @@ def feed(
         prefer_categories=hints(prefer_categories),
     )
     body = read_feed(institution, request, context.job, dry_run=dry_run)
-    columns = (*columns_of(FeedOffer), Column("reason")) if personalize else columns_of(FeedOffer)
+    columns = _with_percent(columns_of(FeedOffer), body["offers"])
+    columns = (*columns, Column("reason")) if personalize else columns
     if body["total"] > len(body["offers"]):
         context.note(f"Shown: {len(body['offers'])} of {counted(body['total'], 'offer')}.")
     context.show(_said(body, dry_run=dry_run), Sheet("offers", columns, body["offers"]))
@@ -179,6 +201,15 @@ def _said(body: Mapping[str, Any], *, dry_run: bool) -> Mapping[str, Any]:
     return {**body, "dry_run": True} if dry_run else body
 
 
+def _with_percent(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Return the columns with one for what percent offers give, where there are any."""
+    if not any(row.get("cashback_percent") for row in rows):
+        return columns
+    place = [column.name for column in columns].index("cashback_amount")
+    percent = Column("cashback_percent", "percent, up to")
+    return (*columns[:place], percent, *columns[place:])
+
+
 def _sheets(offer: Mapping[str, Any]) -> Iterator[Block]:
     from cardoffers_cli.offers.questions import OfferUptake, OfferVersion
 
@@ -191,4 +222,4 @@ def _sheets(offer: Mapping[str, Any]) -> Iterator[Block]:
         ("versions", columns_of(OfferVersion)),
     ):
         rows = [{**row, "currency": offer["currency"]} for row in offer[name]]
-        yield Sheet(name, columns, rows, title=name.capitalize())
+        yield Sheet(name, _with_percent(columns, rows), rows, title=name.capitalize())

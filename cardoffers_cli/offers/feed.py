@@ -35,6 +35,7 @@ from cardoffers_cli.kernel.words.texts import first_text
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
+    from decimal import Decimal
     from uuid import UUID
 
     from cardoffers_cli.kernel.store.store import Store
@@ -76,7 +77,7 @@ class ChosenOffer(Record):
     reason: str | None = if_any()
 
 
-class FeedOffer(Record, sheet="* -reason"):
+class FeedOffer(Record, sheet="* -reason -reward_type -cashback_percent"):
     """An offer as the contract shows it to a cardholder, who may have added it."""
 
     id: str
@@ -85,6 +86,10 @@ class FeedOffer(Record, sheet="* -reason"):
     merchant_id: UUID = shown(gives_way=5)
     min_spend: Amount = shown("spend", gives_way=2)
     cashback_amount: Amount = shown("cashback")
+    reward_type: Annotated[str | None, "percent; absent for a fixed amount."] = if_any()
+    cashback_percent: Annotated[
+        Decimal | None, "Of the purchase, which gives at most cashback_amount."
+    ] = if_any()
     currency: str = shown(gives_way=3)
     starts_at: datetime = shown(gives_way=4)
     expires_at: datetime = shown(gives_way=1)

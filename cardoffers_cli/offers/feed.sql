@@ -9,8 +9,10 @@ with running as (
         offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused
     from program_offers
     inner join offer_terms on offer_terms.offer_id = program_offers.offer_id
+    inner join institutions on institutions.institution_id = program_offers.institution_id
     where program_offers.institution_id = $institution_id
         and offer_terms.expires_at > $now
+        and (offer_terms.reward_type is null or institutions.accepts_percent)
 ),
 
 reserved as (
@@ -146,7 +148,9 @@ limit $limit;
 -- What a feed says of a few offers to everybody. Grain: one row per offer.
 select
     offers.offer_no, offers.offer_id as id, offers.merchant_id, offers.min_spend,
-    offers.cashback_amount, offers.currency, offers.starts_at, offers.expires_at
+    coalesce(offers.cashback_amount, offers.max_cashback_amount) as cashback_amount,
+    offers.reward_type, offers.cashback_percent, offers.currency, offers.starts_at,
+    offers.expires_at
 from offers
 where offers.offer_no in (select unnest($offer_nos));
 

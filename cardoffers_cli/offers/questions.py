@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
-from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 class ProgramOffer(
     Record,
-    sheet="* segments starts_at expires_at -merchant_id -merchant_funded_amount",
+    sheet="* segments starts_at expires_at -merchant_id -merchant_funded_amount -cashback_percent",
 ):
     """An offer of a program: its terms, its state and its uptake.
 
@@ -46,7 +46,8 @@ class ProgramOffer(
     currency: str = shown(gives_way=3)
     min_spend: Amount = shown(gives_way=4)
     cashback_amount: Amount = shown(gives_way=4)
-    merchant_funded_amount: Amount
+    cashback_percent: Decimal | None = if_any()
+    merchant_funded_amount: Amount | None
     budget_amount: Amount | None = shown("budget", gives_way=2)
     reserved_amount: Amount = shown("reserved", gives_way=2)
     left_amount: Amount | None = shown("left")
@@ -74,7 +75,11 @@ class OfferUptake(Record):
     reserved_amount: Decimal = shown(kind="money")
 
 
-class OfferVersion(Record, sheet="* merchant_id -imported_at -run_id"):
+class OfferVersion(
+    Record,
+    sheet="* merchant_id -imported_at -run_id -cashback_percent -commission_basis"
+    " -max_commission_amount",
+):
     """Terms of an offer, as they count from `since`; amounts are in the offer's currency."""
 
     version: int
@@ -84,7 +89,10 @@ class OfferVersion(Record, sheet="* merchant_id -imported_at -run_id"):
     merchant_id: UUID
     min_spend: Decimal = shown(kind="money")
     cashback_amount: Decimal = shown(kind="money")
+    cashback_percent: Decimal | None = if_any("percent")
     commission_rate: Decimal
+    commission_basis: str | None = if_any()
+    max_commission_amount: Decimal | None = if_any(kind="money")
     budget_amount: Decimal | None = shown(kind="money")
     starts_at: datetime
     expires_at: datetime
@@ -101,10 +109,14 @@ class Offer(Record):
     state: str
     currency: str
     min_spend: Amount
+    reward_type: str | None = if_any()
+    cashback_percent: Decimal | None = if_any()
     cashback_amount: Amount
     commission_rate: Decimal
-    commission_amount: Amount
-    merchant_funded_amount: Amount
+    commission_basis: str | None = if_any()
+    max_commission_amount: Amount | None = if_any()
+    commission_amount: Amount | None
+    merchant_funded_amount: Amount | None
     budget_amount: Amount | None
     reserved_amount: Amount
     left_amount: Amount | None

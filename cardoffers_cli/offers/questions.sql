@@ -10,7 +10,7 @@ select
         offers.left_amount, offers.merchant_funded_amount
     ) as state,
     offers.segments, offers.currency, offers.min_spend, offers.cashback_amount,
-    offers.merchant_funded_amount, offers.budget_amount, offers.reserved_amount, offers.left_amount,
+    offers.cashback_percent, offers.merchant_funded_amount, offers.budget_amount, offers.reserved_amount, offers.left_amount,
     offers.redemptions, coalesce(linked.links, 0) as links, offers.starts_at, offers.expires_at
 from program_offers
 inner join institutions on institutions.institution_id = program_offers.institution_id
@@ -34,8 +34,10 @@ select
     offers.segments
 from program_offers
 inner join budgeted_offers as offers on offers.offer_id = program_offers.offer_id
+inner join institutions on institutions.institution_id = program_offers.institution_id
 where program_offers.institution_id = $institution_id
-    and program_offers.offer_id = $offer_id;
+    and program_offers.offer_id = $offer_id
+    and (offers.reward_type is null or institutions.accepts_percent);
 
 -- name: terms
 -- One offer as the catalogue has it now, with its state and its money.
@@ -46,8 +48,9 @@ select
         $now, offers.starts_at, offers.expires_at, offers.is_paused,
         offers.left_amount, offers.merchant_funded_amount
     ) as state,
-    offers.currency, offers.min_spend, offers.cashback_amount, offers.commission_rate,
-    offers.commission_amount, offers.merchant_funded_amount, offers.budget_amount,
+    offers.currency, offers.min_spend, offers.reward_type, offers.cashback_percent,
+    offers.cashback_amount, offers.commission_rate, offers.commission_basis,
+    offers.max_commission_amount, offers.commission_amount, offers.merchant_funded_amount, offers.budget_amount,
     offers.reserved_amount, offers.left_amount, offers.redemptions, offers.starts_at,
     offers.expires_at, offers.segments, offers.max_redemptions_per_cardholder,
     offers.is_paused as paused
@@ -88,7 +91,9 @@ order by institutions.slug;
 select
     offer_versions.version, offer_versions.known_at as since, runs.as_of as imported_at,
     runs.run_id, offer_versions.merchant_id, offer_versions.min_spend,
-    offer_versions.cashback_amount, offer_versions.commission_rate, offer_versions.budget_amount,
+    offer_versions.cashback_amount, offer_versions.cashback_percent,
+    offer_versions.commission_rate, offer_versions.commission_basis,
+    offer_versions.max_commission_amount, offer_versions.budget_amount,
     offer_versions.starts_at, offer_versions.expires_at,
     offer_versions.max_redemptions_per_cardholder
 from numbered_versions as offer_versions

@@ -1,13 +1,22 @@
 -- name: offer_terms
--- What an offer is now, and what a redemption by these terms costs its merchant.
--- Grain: one row per offer.
+-- What an offer is now, and what a redemption by these terms costs its merchant; of a percent offer,
+-- at most. Grain: one row per offer.
 create or replace view offer_terms as
-with costed as (
+with promised as (
+    select
+        offers.* replace (
+            coalesce(offers.cashback_amount, offers.max_cashback_amount) as cashback_amount
+        )
+    from offers
+),
+costed as (
     select
         offers.*,
-        commission_of(offers.cashback_amount, offers.commission_rate, currencies.minor_unit)
-            as commission_amount
-    from offers
+        most_commission(
+            offers.cashback_amount, offers.commission_rate, offers.commission_basis,
+            offers.max_commission_amount, currencies.minor_unit
+        ) as commission_amount
+    from promised as offers
     inner join currencies on currencies.currency = offers.currency
 )
 select
@@ -21,10 +30,14 @@ inner join merchants on merchants.merchant_id = costed.merchant_id;
 -- name: numbered_versions
 -- The versions of offers, numbered from 1. `run_no` is the run that brought one, `last_run_no` the
 -- last run that knew it as the newest: a run decides dates, merchant and budget by the version whose
--- run lies before it. Grain: one row per offer and version.
+-- run lies before it. The cashback of a percent offer is the most it gives.
+-- Grain: one row per offer and version.
 create or replace view numbered_versions as
 select
-    offer_versions.*,
+    offer_versions.* replace (
+        coalesce(offer_versions.cashback_amount, offer_versions.max_cashback_amount)
+            as cashback_amount
+    ),
     row_number() over versions as version,
     coalesce(lead(offer_versions.run_no) over versions, 9223372036854775807) as last_run_no
 from offer_versions
@@ -34,7 +47,7 @@ window versions as (partition by offer_versions.offer_no order by offer_versions
 -- The terms that a purchase is judged by: those of the newest version known at its moment, which is
 -- in [known_from, known_until), and the first version's where none was known; merchant, dates and
 -- budget are those of the offer now. A version that a later one was back-dated over holds never, and
--- is left out. Grain: one row per offer and version.
+-- is left out. Amounts are the most that one redemption comes to. Grain: one row per offer and version.
 create or replace view terms_in_force as
 with numbered as (
     select
@@ -58,8 +71,15 @@ costed as (
         numbered.min_spend,
         numbered.cashback_amount,
         numbered.max_redemptions_per_cardholder,
-        commission_of(numbered.cashback_amount, numbered.commission_rate, currencies.minor_unit)
-            as commission_amount,
+        numbered.cashback_percent,
+        numbered.commission_rate,
+        numbered.commission_basis,
+        numbered.max_commission_amount,
+        currencies.minor_unit,
+        most_commission(
+            numbered.cashback_amount, numbered.commission_rate, numbered.commission_basis,
+            numbered.max_commission_amount, currencies.minor_unit
+        ) as commission_amount,
         offers.budget_amount,
         offers.starts_at,
         offers.expires_at
@@ -81,6 +101,11 @@ select
     cast(costed.cashback_amount + costed.commission_amount as decimal(18, 4))
         as merchant_funded_amount,
     costed.max_redemptions_per_cardholder,
+    costed.cashback_percent,
+    costed.commission_rate,
+    costed.commission_basis,
+    costed.max_commission_amount,
+    costed.minor_unit,
     costed.budget_amount,
     costed.starts_at,
     costed.expires_at

@@ -279,7 +279,12 @@ class CreatedOffer(Record):
     description_en: str | None = if_any()
     min_spend: str | None = if_any()
     cashback_amount: str | None = if_any()
+    reward_type: str | None = if_any()
+    cashback_percent: str | None = if_any()
+    max_cashback_amount: str | None = if_any()
     commission_rate: str | None = if_any()
+    commission_basis: str | None = if_any()
+    max_commission_amount: str | None = if_any()
     budget_amount: str | None = if_any()
     starts_at: str
     expires_at: str | None = if_any()

@@ -148,6 +148,7 @@ def _institutions(store: Store, rows: list[Row]) -> None:
                 "max_active_offers": int(row.get("max_active_offers", 100)),
                 "widget_limit": int(row.get("widget_limit", 10)),
                 "settlement_hold_days": int(row.get("hold_days", 0)),
+                "accepts_percent": row.get("percent") == "yes",
             }
             for row in rows
         ],
@@ -201,7 +202,7 @@ def _offer(row: Row, number: int) -> Row:
         "offer_id": row["offer"],
         "merchant_id": str(uid(row["merchant"])),
         "min_spend": money(row.get("min_spend")) or Decimal(0),
-        "cashback_amount": money(row.get("cashback", "1.00")),
+        "cashback_amount": money(row.get("cashback", None if row.get("percent") else "1.00")),
         "currency": row.get("currency", "GBP"),
         "commission_rate": money(row.get("rate")) or Decimal(0),
         "budget_amount": money(row.get("budget")),
@@ -210,6 +211,11 @@ def _offer(row: Row, number: int) -> Row:
         "segments": row.get("segments"),
         "max_redemptions_per_cardholder": None if uses is None else int(uses),
         "is_paused": row.get("paused") == "yes",
+        "reward_type": "percent" if row.get("percent") else None,
+        "cashback_percent": money(row.get("percent")),
+        "max_cashback_amount": money(row.get("cap")),
+        "commission_basis": row.get("basis"),
+        "max_commission_amount": money(row.get("most_commission")),
     }
 
 
@@ -247,6 +253,8 @@ _CHANGES = {
     "budget": "budget_amount",
     "starts_at": "starts_at",
     "expires_at": "expires_at",
+    "percent": "cashback_percent",
+    "cap": "max_cashback_amount",
 }
 """What a version may change: the word for it, and its column."""
 

@@ -227,7 +227,12 @@ SCHEMAS: Mapping[str, Schema] = {
         }
     ),
     "Simulation": _object({"simulated": {"const": True}, **_SIMULATED["properties"]}),
-    "Offer": _of(FeedOffer, reason=_words([*WEIGHTS, PROGRAM_ORDER])),
+    "Offer": _of(
+        FeedOffer,
+        reason=_words([*WEIGHTS, PROGRAM_ORDER]),
+        reward_type=_words(["percent"]),
+        cashback_percent={"type": "number"},
+    ),
     "OfferFeed": _of(FeedResult, offers=_list(ref("Offer"))),
     "AddRequest": _object(
         {field.name: _says(field.says, field.schema) for field in ADD if field.required},

@@ -53,6 +53,7 @@ class Institution:
     address: str | None
     country: str | None
     time_zone: str | None
+    accepts_percent: bool | None
     numbers: str | None
     shares_tokens_with: str | None
     is_watched: bool

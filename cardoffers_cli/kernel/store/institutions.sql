@@ -10,6 +10,7 @@ select
     institutions.approvals, institutions.approval_limit,
     coalesce(institutions.credit_days, 7) as credit_days, institutions.tax_id, institutions.tax_note,
     institutions.address, institutions.country, institutions.time_zone,
+    nullif(institutions.accepts_percent, false) as accepts_percent,
     institutions.numbers, institutions.shares_tokens_with, institutions.hold_short,
     watched_institutions.institution_id is not null as is_watched
 from institutions

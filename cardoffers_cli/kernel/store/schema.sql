@@ -91,7 +91,8 @@ create table institutions (
     address varchar,  -- in one line
     country varchar,  -- ISO 3166 alpha-2
     time_zone varchar,  -- in which its months are cut; null for UTC
-    numbers varchar  -- lengths of its numbers that a person declared: `transaction_ref=13,16`
+    numbers varchar,  -- lengths of its numbers that a person declared: `transaction_ref=13,16`
+    accepts_percent boolean default false  -- its program may have percent offers
 );
 
 -- name: number_evidence
@@ -194,15 +195,20 @@ create table offers (
     offer_id varchar not null primary key,
     merchant_id uuid not null,
     min_spend decimal(18, 4) not null,
-    cashback_amount decimal(18, 4) not null,
+    cashback_amount decimal(18, 4),  -- null for a percent offer
     currency varchar not null,
-    commission_rate decimal(9, 6) not null,  -- of the cashback
+    commission_rate decimal(9, 6) not null,
     budget_amount decimal(18, 4),  -- shared by all programs; null for no budget
     starts_at timestamp not null,
     expires_at timestamp not null,  -- the first moment after it
     segments varchar,  -- `a|b`; null for everybody
     max_redemptions_per_cardholder integer,  -- null for no limit
-    is_paused boolean not null
+    is_paused boolean not null,
+    reward_type varchar,  -- percent; null for a fixed amount, so that digests of older rows stay
+    cashback_percent decimal(5, 2),  -- of a percent offer: of the purchase, and at most the next
+    max_cashback_amount decimal(18, 4),
+    commission_basis varchar,  -- what the rate is of: spend; null for the cashback
+    max_commission_amount decimal(18, 4)  -- null for no limit
 );
 
 -- name: offer_texts
@@ -218,7 +224,7 @@ create table offer_texts (
 -- name: offer_versions
 -- Grain: one row per offer and run that changed it, or since when its terms count. `known_at` is
 -- the clock of the import, or the `effective_at` that it gave; the first version counts from the
--- beginning, whatever its `known_at`. A purchase is judged by cashback, minimum, commission and
+-- beginning, whatever its `known_at`. A purchase is judged by reward, minimum, commission and
 -- limit of the newest version known at its moment, and by dates, merchant and budget of the
 -- newest of all. Append only.
 create table offer_versions (
@@ -227,12 +233,17 @@ create table offer_versions (
     known_at timestamp not null,  -- from when its terms count
     merchant_id uuid not null,
     min_spend decimal(18, 4) not null,
-    cashback_amount decimal(18, 4) not null,
+    cashback_amount decimal(18, 4),
     commission_rate decimal(9, 6) not null,
     budget_amount decimal(18, 4),
     starts_at timestamp not null,
     expires_at timestamp not null,
-    max_redemptions_per_cardholder integer
+    max_redemptions_per_cardholder integer,
+    reward_type varchar,
+    cashback_percent decimal(5, 2),
+    max_cashback_amount decimal(18, 4),
+    commission_basis varchar,
+    max_commission_amount decimal(18, 4)
 );
 
 -- name: terms_of_purchases

@@ -65,6 +65,37 @@ end;
 create or replace macro commission_of(cashback_amount, commission_rate, minor_unit) as
     round_to_minor_unit(cast(cashback_amount as decimal(28, 4)) * commission_rate, minor_unit);
 
+-- name: reward_of
+-- The cashback of one redemption: the amount of a fixed offer, or so much of what was spent and at
+-- most the offer's limit; the one place of the formula in SQL but for plans, which have no macros
+-- (rules.md#percent-offers).
+create or replace macro reward_of(spent, cashback_amount, cashback_percent, minor_unit) as case
+    when cashback_percent is null then cashback_amount
+    else least(cashback_amount, round_to_minor_unit(
+        cast(spent as decimal(28, 4)) * cashback_percent * 0.01, minor_unit
+    ))
+end;
+
+-- name: commission_on
+-- The commission on one redemption, of its cashback or of what was spent, and at most its limit.
+create or replace macro commission_on(
+    spent, reward, commission_rate, commission_basis, max_commission_amount, minor_unit
+) as least(
+    commission_of(if(commission_basis = 'spend', spent, reward), commission_rate, minor_unit),
+    max_commission_amount
+);
+
+-- name: most_commission
+-- The most that the commission on one redemption can be; null where nothing limits it.
+create or replace macro most_commission(
+    most_cashback, commission_rate, commission_basis, max_commission_amount, minor_unit
+) as case
+    when commission_basis = 'spend' then max_commission_amount
+    else commission_on(
+        0, most_cashback, commission_rate, commission_basis, max_commission_amount, minor_unit
+    )
+end;
+
 -- name: amount_text
 -- An amount as a number token with exactly its currency's decimals.
 create or replace macro amount_text(amount, minor_unit) as case minor_unit
