@@ -90,7 +90,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
             f"{word} 1 = 0{end}",
             f"{word} 2 = 0{end}",
         ): "false too"
-        for file, word, end in (("redeem", "where", ";"), ("dedupe", "else", ""))
+        for file, word, end in (("contest", "where", ";"), ("dedupe", "else", ""))
     },
     (
         f"{PRODUCT}/river/plan/redeem.sql",
@@ -98,7 +98,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "+ extract(month from purchases.transacted_at) * 101",
     ): "days stay apart and in their order, which is all that turns need",
     (
-        f"{PRODUCT}/river/plan/redeem.sql",
+        f"{PRODUCT}/river/plan/contest.sql",
         "select coalesce(min(turns.period_no), 0) as period_no",
         "select coalesce(min(turns.period_no), 1) as period_no",
     ): "null only without turns: every purchase proposes then, whatever the period",

@@ -24,12 +24,14 @@ from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.nearest import are_near, pattern, spellings
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.river.outcomes import (
+    FITTED,
     NEAREST,
     Check,
     OfferEvaluation,
     checks,
     compared,
     nearest,
+    reward_text,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ class OfferTerms(Record):
     currency: str
     min_spend: Amount
     cashback_amount: Amount
+    cashback_percent: Decimal | None = if_any()
     commission_rate: Decimal
     max_redemptions_per_cardholder: int | None
 
@@ -398,7 +401,7 @@ def _evaluations(store: Store) -> dict[int, Sequence[Row]]:
         best = next((evaluation for evaluation in own if evaluation["outcome"] == "redeemed"), None)
         best_offer = {
             "best_offer_id": best["offer_id"] if best else None,
-            "best_cashback": best["cashback_amount"] if best else None,
+            "best_cashback": best["reward_amount"] if best else None,
         }
         evaluations[purchase_no] = [{**evaluation, **best_offer} for evaluation in own]
     return evaluations
@@ -411,6 +414,7 @@ def _evaluation(row: Row) -> Evaluation:
         outcome=row["outcome"],
         expected=expected,
         actual=actual,
+        reward=reward_text(row) if row["outcome"] in FITTED else None,
         terms=OfferTerms.part(row, since=row["version_since"]),
     )
 

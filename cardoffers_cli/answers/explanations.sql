@@ -208,7 +208,8 @@ terms as (
         judged.amount, judged.transacted_at, judged.run_no, numbered.offer_no, judged_by.version,
         case when judged_by.version > 1 then judged_by.known_at end as version_since,
         judged_by.min_spend, judged_by.cashback_amount, judged_by.commission_rate,
-        judged_by.max_redemptions_per_cardholder,
+        judged_by.max_redemptions_per_cardholder, judged_by.cashback_percent,
+        judged_by.commission_basis, judged_by.max_commission_amount,
         newest.budget_amount, newest.starts_at, newest.expires_at, numbered.outcome
     from numbered
     inner join judged on judged.purchase_no = numbered.purchase_no
@@ -284,7 +285,14 @@ select
     terms.purchase_no, offers.offer_id, offers.currency, terms.outcome, terms.amount,
     terms.transacted_at, terms.min_spend, terms.cashback_amount, terms.commission_rate,
     terms.budget_amount, terms.starts_at, terms.expires_at, terms.max_redemptions_per_cardholder,
-    terms.version, terms.version_since, added.counts_from as added_at,
+    terms.version, terms.version_since, added.counts_from as added_at, terms.cashback_percent,
+    reward_of(
+        terms.amount, terms.cashback_amount, terms.cashback_percent, currencies.minor_unit
+    ) as reward_amount,
+    terms.cashback_amount + most_commission(
+        terms.cashback_amount, terms.commission_rate, terms.commission_basis,
+        terms.max_commission_amount, currencies.minor_unit
+    ) as most_amount,
     case when fitting.offer_no is not null then coalesce(held.held_amount, 0) end as held_amount,
     case when fitting.offer_no is not null then coalesce(held.held_by, 0) end as held_by,
     held.last_held_at,
@@ -292,6 +300,7 @@ select
     held.last_used_at
 from terms
 inner join offers on offers.offer_no = terms.offer_no
+inner join currencies on currencies.currency = offers.currency
 left join added
     on added.purchase_no = terms.purchase_no
     and added.offer_no = terms.offer_no
@@ -302,7 +311,7 @@ left join held
     on held.purchase_no = terms.purchase_no
     and held.offer_no = terms.offer_no
 order by
-    terms.purchase_no, terms.cashback_amount desc, terms.expires_at, offers.offer_id;
+    terms.purchase_no, reward_amount desc, terms.expires_at, offers.offer_id;
 
 -- name: titles
 -- The titles of offers in every language they have. Grain: one row per offer and language.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.credits.rules import document_text, story_text
@@ -12,7 +13,7 @@ from cardoffers_cli.kernel.words.sentences import listed
 from cardoffers_cli.kernel.words.texts import texts_in
 from cardoffers_cli.kernel.words.visible import shortened
 from cardoffers_cli.refunds.texts import refund_answer, refund_sentence
-from cardoffers_cli.river.outcomes import CHECK_OF
+from cardoffers_cli.river.outcomes import CHECK_OF, reward_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,7 +50,9 @@ def _redeemed(row: Row) -> str:
     offer = f"{redemption['offer_id']}{_at(row)}"
     story = story_text(redemption, (row.get("credit") or {}).get("verdict"))
     told = delivery_text(redemption)
-    return f"It redeemed {offer}: {payout} for the cardholder, {story}; {told}."
+    rewards = [check["detail"] for check in row["checks"] if check["check"] == "reward"]
+    sentences = [f"It redeemed {offer}: {payout} for the cardholder, {story}; {told}."]
+    return " ".join([*sentences, *(f"{reward}." for reward in rewards)])
 
 
 def _not_redeemed(row: Row) -> str:
@@ -140,6 +143,8 @@ def answer(row: Row, titles: dict[str, str], locale: str) -> str:
         return refunds[0]
     if redemption:
         text = texts["stories"][redemption["story"]]["cardholder"]
+        if reward := reward_text(row["nearest"] or {}, partial(_money, locale=locale)):
+            refunds = [f"{reward}.", *refunds]
     else:
         is_unknown = row["reason"] in {"duplicate", "withdrawn"}
         text = texts["answers"]["not_received" if is_unknown else row["reason"]]

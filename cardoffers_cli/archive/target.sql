@@ -12,8 +12,10 @@ from identifiers;
 -- What plans read of the terms of offers. Grain: one row per offer and version.
 select
     offer_no, cast(offer_id as varchar) as offer_id, merchant_no, version_no, known_from,
-    known_until, min_spend, cashback_amount, merchant_funded_amount, max_redemptions_per_cardholder,
-    budget_amount, starts_at, expires_at
+    known_until, min_spend, cashback_amount, cashback_percent, commission_rate,
+    cast(commission_basis as varchar) as commission_basis, max_commission_amount,
+    cast(minor_unit as integer) as minor_unit, merchant_funded_amount,
+    max_redemptions_per_cardholder, budget_amount, starts_at, expires_at
 from terms_in_force;
 
 -- name: link_starts

@@ -333,30 +333,46 @@ order by ledger_entries.redemption_no;
 
 -- name: amounts_follow_their_version
 -- Ledger entries whose amounts are not the formula of the version that their redemption was given:
--- its cashback, the commission on it, and their sum; or whose version is not there.
--- Grain: one row per entry.
+-- its cashback of what refunds had left of the purchase, the commission, and their sum; or whose
+-- version is not there. Grain: one row per entry.
 with owed as (
     select
         ledger_entries.redemption_no, ledger_entries.entry_id, redemptions.version_no,
         ledger_entries.merchant_funded_amount, ledger_entries.commission_amount,
-        ledger_entries.institution_payout_amount, offer_versions.cashback_amount,
-        commission_of(
-            offer_versions.cashback_amount, offer_versions.commission_rate, currencies.minor_unit
-        ) as commission
+        ledger_entries.institution_payout_amount,
+        redemptions.purchase_amount - coalesce((
+            select sum(refund_links.amount)
+            from refund_links
+            where refund_links.purchase_no = redemptions.purchase_no
+                and refund_links.run_no < redemptions.run_no
+        ), 0) as spent,
+        versions.*, currencies.minor_unit
     from ledger_entries
     inner join redemptions on redemptions.redemption_no = ledger_entries.redemption_no
     left join currencies on currencies.currency = ledger_entries.currency
-    left join offer_versions
-        on offer_versions.offer_no = ledger_entries.offer_no
-        and offer_versions.run_no = redemptions.version_no
+    left join numbered_versions as versions
+        on versions.offer_no = ledger_entries.offer_no
+        and versions.run_no = redemptions.version_no
+),
+rewarded as (
+    select
+        owed.*,
+        reward_of(owed.spent, owed.cashback_amount, owed.cashback_percent, owed.minor_unit)
+            as reward,
+        commission_on(
+            owed.spent, reward, owed.commission_rate, owed.commission_basis,
+            owed.max_commission_amount, owed.minor_unit
+        ) as commission
+    from owed
 )
 select
-    owed.entry_id, owed.version_no, owed.institution_payout_amount, owed.cashback_amount,
-    owed.commission_amount, owed.commission as commission_of_version
-from owed
-where owed.institution_payout_amount is distinct from owed.cashback_amount
+    owed.entry_id, owed.version_no, owed.institution_payout_amount,
+    owed.reward as cashback_amount, owed.commission_amount,
+    owed.commission as commission_of_version
+from rewarded as owed
+where owed.institution_payout_amount is distinct from owed.reward
     or owed.commission_amount is distinct from owed.commission
-    or owed.merchant_funded_amount is distinct from owed.cashback_amount + owed.commission
+    or owed.merchant_funded_amount is distinct from owed.reward + owed.commission
 order by owed.redemption_no;
 
 -- name: settlements_add_up

@@ -14,7 +14,7 @@ from cardoffers_cli.kernel.store.runs import finish_run, start_run
 from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.river.counts import keep_counts
-from cardoffers_cli.river.match import match
+from cardoffers_cli.river.match import depends_on_purchases, match
 from cardoffers_cli.river.publish import publish
 from cardoffers_cli.river.redeem import (
     AMOUNTS,
@@ -152,10 +152,10 @@ def _decided(
     store: Store, undecided: Undecided, run_no: int, *, without: int | None = None
 ) -> Decided:
     """Resolve, match and redeem."""
-    engine = engine_of(store)
+    engine, is_priced = engine_of(store), depends_on_purchases(store)
     with store.guarded():  # the engine computes on the store's connection and raises what it raises
         resolutions = resolve(engine, undecided)
-        candidates = match(engine, resolutions)
+        candidates = match(engine, resolutions, is_priced=is_priced)
         for often_read in (candidates.terms, candidates.enrolled):
             store.compute(often_read)
         hold = find_held(store, candidates, run_no, without=without)

@@ -25,7 +25,7 @@ from cardoffers_cli.kernel.store.runs import Run, check_uncommitted, commit_run,
 from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.river.decide import MatchReport, decide, record
 from cardoffers_cli.river.handles import ReservedTables, Waiting
-from cardoffers_cli.river.match import match
+from cardoffers_cli.river.match import depends_on_purchases, match
 from cardoffers_cli.river.redeem import counted, find_all_held, redeem
 from cardoffers_cli.river.resolve import (
     find_not_redeemed,
@@ -107,7 +107,7 @@ def decide_at(
     rows = _given(store, target, run, *more)
     with target.engine(uuid4()) as engine:
         there = rows.to(engine)
-        decided, counts = _decided(engine, there, rows.still_unknown, rematch=rematch)
+        decided, counts = _decided(engine, there, rows, rematch=rematch)
         redeemed = engine.fetch(decided.redemptions)
         if import_no is not None:
             tables = (decided.decisions, decided.outcomes, there["import_looked_at"])
@@ -146,6 +146,7 @@ class _MatchInput(EngineInput):
     """What an engine is given for a match; `still_unknown` are purchases that it need not see."""
 
     still_unknown: int
+    is_priced: bool
 
 
 def target_of(store: Store, job: Job) -> EngineTarget | None:
@@ -179,7 +180,7 @@ def compute(job: Job, *, rematch: bool = False) -> EngineOutput:
         raise UsageError("No engine is named.", hint="Name one with --engine sc://host:port.")
     with engine_lock(job.path), target.engine(uuid4()) as engine:
         run, rows, unmerged = _begin(job, target)
-        decided, counts = _decided(engine, rows.to(engine), rows.still_unknown, rematch=rematch)
+        decided, counts = _decided(engine, rows.to(engine), rows, rematch=rematch)
         return EngineOutput(
             target=target,
             run=run,
@@ -212,19 +213,24 @@ def _given(store: Store, target: EngineTarget, run: Run, *more: Table) -> _Match
     waiting, hold = find_waiting(store), find_all_held(store, run.run_no)
     handed = (waiting.watermark, waiting.known_now, waiting.refunded, *vars(hold).values(), *more)
     rows = given(store, target, handed, *_READ)
-    return _MatchInput(**vars(rows), still_unknown=waiting.still_unknown)
+    return _MatchInput(
+        **vars(rows),
+        still_unknown=waiting.still_unknown,
+        is_priced=depends_on_purchases(store),
+    )
 
 
 def _decided(
-    engine: SparkEngine, there: Mapping[str, Table], still_unknown: int, *, rematch: bool
+    engine: SparkEngine, there: Mapping[str, Table], rows: _MatchInput, *, rematch: bool
 ) -> tuple[Decided, MatchCounts]:
     named = {name: there[name] for name in ("watermark", "known_now", "refunded")}
-    waiting = Waiting(**named, still_unknown=still_unknown)
+    waiting = Waiting(**named, still_unknown=rows.still_unknown)
     if rematch:
         undecided = find_not_redeemed(engine, waiting.refunded)
     else:
         undecided = find_undecided(engine, waiting)
     resolutions = resolve(engine, undecided)
     hold = ReservedTables(**{name: there[name] for name in ("reserved", "uses", "this_run")})
-    decided = redeem(engine, resolutions, match(engine, resolutions), hold)
+    candidates = match(engine, resolutions, is_priced=rows.is_priced)
+    decided = redeem(engine, resolutions, candidates, hold)
     return decided, counted(engine, decided)

@@ -113,12 +113,14 @@ class Candidates:
     """The offers that each purchase fits, best first.
 
     `enrolled` are all offers that its cardholder had a link to, with the first check that failed;
-    `terms` the versions in force in their order of preference.
+    `terms` the versions in force in their order of preference, which is that of each purchase
+    unless it `is_priced`: then `rows` say what each would cost.
     """
 
     terms: Table
     enrolled: Table
     rows: Table
+    is_priced: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

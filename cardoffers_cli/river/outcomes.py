@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cardoffers_cli.kernel.words.moments import format_length, format_minute
-from cardoffers_cli.kernel.words.money import commission_amount, money_text, quantize
+from cardoffers_cli.kernel.words.money import commission_amount, money_text, quantize, smallest
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ NEAREST = tuple(_TABLES["nearest"])
 IN_BRIEF: Mapping[str, str] = _TABLES["brief"]
 """What people read in a list in the place of a reason; others are read as they are."""
 
-_FITTED = frozenset(NEAREST[:4])
+FITTED = frozenset(NEAREST[:4])
 
 
 def nearest(outcomes: Iterable[str]) -> str:
@@ -54,18 +54,42 @@ def _money(row: Row, name: str) -> Decimal | None:
     return None if row.get(name) is None else quantize(row[name], row["currency"])
 
 
+def _reward(row: Row) -> Decimal | None:
+    """Return what the offer gives of this purchase (rules.md#percent-offers)."""
+    if row.get("cashback_percent") is None:
+        return _money(row, "cashback_amount")
+    return quantize(min(row["cashback_amount"], _share(row)), row["currency"])
+
+
+def _share(row: Row) -> Decimal:
+    """Return the percent of this purchase, before the most that a percent offer gives."""
+    share: Decimal = (row["amount"] * row["cashback_percent"]).scaleb(-2)
+    return quantize(share, row["currency"])
+
+
+def reward_text(row: Row, write: Callable[[Decimal, str], str] = money_text) -> str | None:
+    """Say how what a percent offer gives of a purchase was computed; None of a fixed one."""
+    if row.get("cashback_percent") is None:
+        return None
+    share, most, currency = _share(row), row["cashback_amount"], row["currency"]
+    amount, share_text, most_text = (write(each, currency) for each in (row["amount"], share, most))
+    text = f"{row['cashback_percent'].normalize():f} % of {amount} is {share_text}"
+    return f"{text}; the offer gives at most {most_text}" if share > most else text
+
+
 _COMPARED: dict[str, Callable[[Row], tuple[Any, Any]]] = {
     "enrolled_after_purchase": lambda row: (row["transacted_at"], row["added_at"]),
     "offer_not_started": lambda row: (row["starts_at"], row["transacted_at"]),
     "offer_expired": lambda row: (row["expires_at"], row["transacted_at"]),
     "below_min_spend": lambda row: (_money(row, "min_spend"), _money(row, "amount")),
     "refunded": lambda row: (_money(row, "min_spend"), _money(row, "amount")),
+    "reward_below_minor_unit": lambda row: (smallest(row["currency"]), _reward(row)),
     "budget_exhausted": lambda row: (_money(row, "budget_amount"), _money(row, "held_amount")),
     "redemption_limit_reached": lambda row: (
         row["max_redemptions_per_cardholder"],
         row.get("uses"),
     ),
-    "outranked": lambda row: (_money(row, "best_cashback"), _money(row, "cashback_amount")),
+    "outranked": lambda row: (_money(row, "best_cashback"), _reward(row)),
 }
 """What each check expected and what was there; the other outcomes compare nothing."""
 
@@ -92,6 +116,7 @@ def checks(row: Row) -> list[Check]:
     return [
         Check(check=name, ok=ok, expected=expected, actual=actual, detail=detail)
         for name, check in _CHECKS.items()
+        if name != "reward" or row.get("cashback_percent") is not None
         for ok, expected, actual, detail in [check(row)]
     ]
 
@@ -138,26 +163,35 @@ def _spent_enough(row: Row) -> tuple[bool, Any, Any, str]:
     return True, expected, actual, f"it reached {money_text(row['min_spend'], row['currency'])}"
 
 
+def _rewarded(row: Row) -> tuple[bool, Any, Any, str]:
+    reward, text = _reward(row), reward_text(row)
+    if row["outcome"] == "reward_below_minor_unit":
+        return False, smallest(row["currency"]), reward, f"{text}, which is nothing to pay"
+    return True, _money(row, "cashback_amount"), reward, f"{text}"
+
+
 def _budget(row: Row) -> tuple[bool | None, Any, Any, str]:
     budget, reserved = _money(row, "budget_amount"), _money(row, "held_amount")
     if budget is None:
-        return (True if row["outcome"] in _FITTED else None), None, reserved, "no budget limits it"
+        return (True if row["outcome"] in FITTED else None), None, reserved, "no budget limits it"
     if reserved is None:
         return None, budget, None, "not reached"
     if row["outcome"] != "budget_exhausted":
-        return True, budget, reserved, f"earlier purchases held {_share(row)}"
+        return True, budget, reserved, f"earlier purchases held {_held(row)}"
     if not row["last_held_at"]:
         amount = money_text(row["budget_amount"], row["currency"])
         return False, budget, reserved, f"the budget of {amount} never covered one redemption"
     when = format_minute(row["last_held_at"])
-    detail = f"the budget was spent at {when} by earlier purchases, which held {_share(row)}"
+    detail = f"the budget was spent at {when} by earlier purchases, which held {_held(row)}"
     return False, budget, reserved, detail
 
 
-def _share(row: Row) -> str:
-    """Say what is held of a budget, and what one redemption more takes of it."""
+def _held(row: Row) -> str:
+    """Say what is held of a budget, and what one redemption more takes of it, at most."""
     cashback, currency = row["cashback_amount"], row["currency"]
-    cost = cashback + commission_amount(cashback, row["commission_rate"], currency)
+    cost = row.get("most_amount")
+    if cost is None:
+        cost = cashback + commission_amount(cashback, row["commission_rate"], currency)
     reserved, budget, one = (
         money_text(amount, currency) for amount in (row["held_amount"], row["budget_amount"], cost)
     )
@@ -167,7 +201,7 @@ def _share(row: Row) -> str:
 def _uses(row: Row) -> tuple[bool | None, Any, Any, str]:
     most, uses = row["max_redemptions_per_cardholder"], row["uses"]
     if most is None:
-        return (True if row["outcome"] in _FITTED else None), None, uses, "nothing limits its uses"
+        return (True if row["outcome"] in FITTED else None), None, uses, "nothing limits its uses"
     if uses is None:
         return None, most, None, "not reached"
     last = row["last_used_at"]
@@ -176,7 +210,7 @@ def _uses(row: Row) -> tuple[bool | None, Any, Any, str]:
 
 
 def _best(row: Row) -> tuple[bool | None, Any, Any, str]:
-    own, best = _money(row, "cashback_amount"), _money(row, "best_cashback")
+    own, best = _reward(row), _money(row, "best_cashback")
     if row["outcome"] == "redeemed":
         return True, own, own, "it was the best offer open to the purchase"
     if row["outcome"] == "outranked":
@@ -189,6 +223,7 @@ _CHECKS: dict[str, Callable[[Row], tuple[bool | None, Any, Any, str]]] = {
     "started": _started,
     "not_expired": _not_expired,
     "min_spend": _spent_enough,
+    "reward": _rewarded,
     "budget": _budget,
     "uses": _uses,
     "best_offer": _best,
@@ -206,6 +241,7 @@ class OfferEvaluation(Record):
     outcome: str
     expected: Annotated[Any, "What the check asked for, if anything."]
     actual: Annotated[Any, "What was there."]
+    reward: Annotated[str | None, "How what a percent offer gives was computed."] = if_any()
 
 
 class SimulatedPurchase(
@@ -265,4 +301,5 @@ def _reason(decided: str | None, evaluations: Sequence[OfferEvaluation]) -> str:
 
 def _evaluation(row: Mapping[str, Any]) -> OfferEvaluation:
     expected, actual = compared(row)
-    return OfferEvaluation.part(row, expected=expected, actual=actual)
+    reward = reward_text(row) if row["outcome"] in FITTED else None
+    return OfferEvaluation.part(row, expected=expected, actual=actual, reward=reward)

@@ -51,7 +51,8 @@ final as (
         bought.line, bought.purchase_no, offers.offer_id, offers.currency,
         coalesce(outcomes.outcome, 'not_enrolled') as outcome, bought.amount, bought.transacted_at,
         judged_by.min_spend, newest.starts_at, newest.expires_at, newest.budget_amount,
-        judged_by.max_redemptions_per_cardholder, link_starts.counts_from as added_at
+        judged_by.max_redemptions_per_cardholder, link_starts.counts_from as added_at,
+        judged_by.cashback_percent, judged_by.max_cashback_amount as cashback_amount
     from versions
     inner join bought on bought.purchase_no = versions.purchase_no
     inner join offer_versions as judged_by
@@ -81,7 +82,7 @@ final as (
         purchases.line, purchases.purchase_no, offers.offer_id, offers.currency, decisions.outcome,
         purchases.amount, purchases.transacted_at, offers.min_spend, offers.starts_at,
         offers.expires_at, offers.budget_amount, offers.max_redemptions_per_cardholder,
-        link_starts.counts_from
+        link_starts.counts_from, offers.cashback_percent, offers.max_cashback_amount
     from purchases
     inner join decisions
         on decisions.purchase_no = purchases.purchase_no
@@ -94,6 +95,7 @@ final as (
 )
 select
     line, purchase_no, offer_id, currency, outcome, amount, transacted_at, min_spend, starts_at,
-    expires_at, budget_amount, max_redemptions_per_cardholder, added_at
+    expires_at, budget_amount, max_redemptions_per_cardholder, added_at, cashback_percent,
+    cashback_amount
 from final
 order by line, offer_id;

@@ -17,7 +17,7 @@ period stands before all that come later. Most matches have one period.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.river.handles import Decided, MatchCounts, ReservedTables
@@ -79,19 +79,23 @@ def redeem(
     engine: Engine, resolutions: Resolutions, candidates: Candidates, hold: ReservedTables
 ) -> Decided:
     """Decide which offer each purchase redeems, of its candidates and what is left of them."""
-    limits = engine.run("limits", candidates.terms, candidates.rows, hold.reserved, hold.uses)
-    if engine.count(limits["tight"]):
-        choices, refusals, rounds = _propose(engine, candidates, hold, limits)
-    else:  # the first round refuses nobody, so there is no need to hold it
-        uncontested = engine.run("uncontested", candidates.rows)
-        choices, refusals = uncontested["choices"], uncontested["refusals"]
-        rounds = 0
-    outcome = engine.run("outcome", choices, refusals, candidates.terms, *limits.values())
+    terms, rows = candidates.terms, candidates.rows
+    limits = engine.run("limits", terms, rows, hold.reserved, hold.uses)
+    if not engine.count(limits["tight"]):
+        # The first round refuses nobody, so there is no need to hold it.
+        uncontested = engine.run("uncontested", rows)
+        outcome, rounds = _outcome(engine, candidates, limits, **uncontested), 0
+    elif candidates.is_priced:
+        outcome, rounds = _close(engine, candidates, hold, limits)
+    else:
+        turns = engine.run("redeem", terms, rows, *limits.values())["turns"]
+        choices, refusals, rounds = _propose(engine, candidates, turns, hold, limits)
+        outcome = _outcome(engine, candidates, limits, choices=choices, refusals=refusals)
     tables = engine.define(
         "found",
         *(resolutions.rows, resolutions.said_unknown, hold.this_run),
-        *(candidates.enrolled, candidates.terms),
-        *outcome.values(),
+        *(candidates.enrolled, terms),
+        *(outcome[name] for name in ("redeemed", "outcomes_of_choices")),
     )
     return Decided(
         decisions=tables["decided"],
@@ -100,7 +104,7 @@ def redeem(
         considered=resolutions.rows,
         unresolved=tables["unresolved"],
         candidates=candidates.rows,
-        refusals=refusals,
+        refusals=outcome["refusals"],
         rounds=rounds,
         still_unknown=resolutions.still_unknown,
     )
@@ -130,12 +134,51 @@ def keep_redemptions(
     store.execute("river/redeem:ledger_entries", run_no=run_no)
 
 
-def _propose(
+def _outcome(
+    engine: Engine, candidates: Candidates, limits: Made, *, choices: Table, refusals: Table
+) -> Made:
+    """Say what became of every choice after all refusals."""
+    redeemed = engine.run("redeemed", choices, refusals)["redeemed"]
+    outcome = engine.run("outcome", choices, redeemed, candidates.terms, *limits.values())
+    return {**outcome, "redeemed": redeemed, "refusals": refusals}
+
+
+def _close(
     engine: Engine, candidates: Candidates, hold: ReservedTables, limits: Made
+) -> tuple[Made, int]:
+    """Close offers where what they give depends on the purchase; return outcome and rounds.
+
+    A purchase that costs less does not make room for one that costs more, so refusing the latest
+    is not enough. All contest without budgets. The first moment at which an offer of a merchant can
+    no longer cover the most that a redemption costs closes it from there; what stands before is
+    final. That merchant contests once more, until no offer is overdrawn.
+    """
+    terms, rows = candidates.terms, candidates.rows
+    turns = engine.run("redeem", terms, rows, *limits.values())["turns"]
+    start = engine.run("closing", limits["limits"], rows)
+    closings, final = start["closings"], start["final"]
+    without_budgets = {"limits": start["unlimited"].called("limits"), "tight": limits["tight"]}
+    asking, rounds = candidates, 0
+    while engine.count(asking.rows):
+        choices, refusals, more = _propose(engine, asking, turns, hold, without_budgets)
+        redeemed = engine.run("redeemed", choices, refusals)["redeemed"]
+        last = (closings, final)
+        tables = engine.run("closing_round", redeemed, terms, rows, turns, *limits.values(), *last)
+        closings = tables["next_closings"].called("closings")
+        final = tables["next_final"].called("final")
+        asking = replace(candidates, rows=tables["reopened"].called("candidates"))
+        engine.drop(tables["overdrawn"], redeemed, choices, refusals, *last)
+        rounds += more
+    tables = engine.run("closing_outcome", rows, turns, terms, limits["limits"], final)
+    return {**tables, "redeemed": final.called("redeemed")}, rounds
+
+
+def _propose(
+    engine: Engine, candidates: Candidates, turns: Table, hold: ReservedTables, limits: Made
 ) -> tuple[Table, Table, int]:
     """Let the purchases of each period propose; return choices, refusals and how many rounds."""
-    contest = engine.run("redeem", candidates.terms, candidates.rows, *limits.values())
-    choices, turns = contest["choices"], contest["turns"]
+    contest = engine.run("contest", candidates.rows, turns)
+    choices = contest["choices"]
     fixed = (*limits.values(), choices, candidates.terms, hold.uses)
     proposals, standing, refusals = (
         contest[name] for name in ("proposals", "standing", "refusals")

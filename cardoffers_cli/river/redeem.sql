@@ -94,12 +94,40 @@ cross join last_redemption
 inner join offers on offers.offer_no = redeemed_purchases.offer_no;
 
 -- name: ledger_entries
--- Writes the pending ledger entry of every redemption of this run, by the terms of its version
--- (rules.md#ledger-amounts).
+-- Writes the pending ledger entry of every redemption of this run, by the terms of its version and by
+-- what refunds had left of its purchase (rules.md#ledger-amounts).
 insert into ledger_entries (
     redemption_no, entry_id, institution_id, cardholder_no, offer_no, merchant_id, currency,
     merchant_funded_amount, commission_amount, institution_payout_amount, status, created_at,
     settles_at
+)
+with refunded as (
+    select refund_links.purchase_no, sum(refund_links.amount) as amount
+    from refund_links
+    where refund_links.run_no < $run_no
+        and refund_links.purchase_no in (
+            select redemptions.purchase_no
+            from redemptions
+            where redemptions.run_no = $run_no
+        )
+    group by refund_links.purchase_no
+),
+amounts as (
+    select
+        redemptions.redemption_no,
+        redemptions.purchase_amount - coalesce(refunded.amount, 0) as spent,
+        reward_of(spent, terms.cashback_amount, terms.cashback_percent, terms.minor_unit)
+            as reward,
+        commission_on(
+            spent, reward, terms.commission_rate, terms.commission_basis,
+            terms.max_commission_amount, terms.minor_unit
+        ) as commission
+    from redemptions
+    inner join terms_in_force as terms
+        on terms.offer_no = redemptions.offer_no
+        and terms.version_no = redemptions.version_no
+    left join refunded on refunded.purchase_no = redemptions.purchase_no
+    where redemptions.run_no = $run_no
 )
 select
     redemptions.redemption_no,
@@ -109,19 +137,16 @@ select
     redemptions.offer_no,
     offers.merchant_id,
     offers.currency,
-    terms_in_force.merchant_funded_amount,
-    terms_in_force.commission_amount,
-    terms_in_force.cashback_amount,
+    amounts.reward + amounts.commission,
+    amounts.commission,
+    amounts.reward,
     'pending',
     redemptions.created_at,
     redemptions.created_at + to_days(institutions.settlement_hold_days)
-from redemptions
+from amounts
+inner join redemptions on redemptions.redemption_no = amounts.redemption_no
 inner join offers on offers.offer_no = redemptions.offer_no
-inner join terms_in_force
-    on terms_in_force.offer_no = redemptions.offer_no
-    and terms_in_force.version_no = redemptions.version_no
-inner join institutions on institutions.institution_id = redemptions.institution_id
-where redemptions.run_no = $run_no;
+inner join institutions on institutions.institution_id = redemptions.institution_id;
 
 -- name: ledger_moves
 -- Writes the first move, into pending, of every ledger entry of this run.

@@ -142,3 +142,10 @@ select
     purchases.merchant_id, purchases.amount, purchases.transacted_at
 from purchases
 where purchases.purchase_no = $purchase_no;
+
+-- name: terms_depend_on_purchases
+-- Whether the reward or the commission of any version of an offer depends on the purchase.
+select count(*) > 0 as is_so
+from offer_versions
+where offer_versions.reward_type is not null
+    or offer_versions.commission_basis is not null;

@@ -21,9 +21,19 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.river.handles import Decided
 
-PLANS = ("resolve", "match", "limits", "redeem", "redeem_round", "outcome", "found")
-FOUND = [name for plan in PLANS for name in statements(f"river/plan/{plan}")]
-"""Every table of a match."""
+PLANS = (
+    *("resolve", "match", "candidates", "limits", "redeem", "contest", "redeem_round"),
+    *("redeemed", "outcome", "found"),
+)
+PRICED = (
+    *("resolve", "match", "priced", "limits", "redeem", "contest", "redeem_round", "redeemed"),
+    *("closing", "closing_round", "closing_outcome", "found"),
+)
+FOUND, FOUND_PRICED = (
+    [name for plan in plans for name in statements(f"river/plan/{plan}")]
+    for plans in (PLANS, PRICED)
+)
+"""Every table of a match, and of one in which what an offer gives depends on the purchase."""
 
 
 class Kept:
@@ -51,12 +61,13 @@ class Kept:
 
 
 def everything(
-    engine: Engine, waiting: Waiting, held: ReservedTables
+    engine: Engine, waiting: Waiting, held: ReservedTables, *, is_priced: bool = False
 ) -> tuple[Decided, dict[str, Table]]:
     """Run all plans of a match; return what it came to, and every table by name."""
     kept = Kept(engine)
     resolutions = resolve(kept, find_undecided(kept, waiting))
-    decided = redeem(kept, resolutions, match(kept, resolutions), held)
+    candidates = match(kept, resolutions, is_priced=is_priced)
+    decided = redeem(kept, resolutions, candidates, held)
     return decided, kept.made
 
 

@@ -231,6 +231,7 @@ def _versions(store: Store, rows: list[Row]) -> None:
         _insert(store, "runs", [{**run, **clocks, "actor": "tester"}])
         new = _offer({"merchant": "-", **row}, 0)
         changed = [name for word, name in _CHANGES.items() if word in row]
+        changed += ["reward_type"] if "percent" in row else []
         store.connection.execute(
             f"update offers set {', '.join(f'{name} = ${name}' for name in changed)}"  # noqa: S608
             " where offer_id = $offer_id",
@@ -255,6 +256,8 @@ _CHANGES = {
     "expires_at": "expires_at",
     "percent": "cashback_percent",
     "cap": "max_cashback_amount",
+    "basis": "commission_basis",
+    "most_commission": "max_commission_amount",
 }
 """What a version may change: the word for it, and its column."""
 

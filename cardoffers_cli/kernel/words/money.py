@@ -43,11 +43,11 @@ def minor_unit(currency: str) -> int:
 
 def quantize(amount: Decimal, currency: str) -> Decimal:
     """Give an amount exactly its currency's decimals (`12.5` GBP is `12.50`), half up."""
-    return amount.quantize(_smallest(currency), rounding=ROUND_HALF_UP)
+    return amount.quantize(smallest(currency), rounding=ROUND_HALF_UP)
 
 
 @cache
-def _smallest(currency: str) -> Decimal:
+def smallest(currency: str) -> Decimal:
     """Return the smallest amount of a currency, as 0.01."""
     return Decimal(1).scaleb(-minor_unit(currency))
 

@@ -1,0 +1,69 @@
+"""What percent offers give, which offer is best, and when a budget closes: as the plain loop."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.river.decide import decide
+from percents import IDS, INSTITUTIONS, Loop, Program, program
+from sizes import FULL, GATE
+from tables import put, select
+from work import job
+
+if TYPE_CHECKING:
+    from cardoffers_cli.kernel.store.store import Store
+
+
+def write(store: Store, made: Program) -> None:
+    """Write a program without its purchases and its later versions."""
+    rows = [
+        {"institution": name, "institution_id": IDS[name], "currency": currency, "percent": "yes"}
+        for name, currency in INSTITUTIONS.items()
+    ]
+    put(store, "institutions", rows)
+    put(store, "merchants", [{"merchant": m} for m in sorted({o["merchant"] for o in made.offers})])
+    put(store, "offers", made.offers)
+    put(store, "links", made.links)
+
+
+def redeemed(store: Store) -> dict[str, tuple[Any, ...]]:
+    found = select(
+        store,
+        "select transaction_ref, offer_id, institution_payout_amount, commission_amount,"
+        " merchant_funded_amount from redemption_entries join offers using (offer_no)",
+    )
+    assert all(funded == payout + commission for _, _, payout, commission, funded in found)
+    return {ref: tuple(rest[:3]) for ref, *rest in found}
+
+
+def outcomes(store: Store) -> dict[tuple[str, str], str]:
+    found = select(
+        store,
+        "select transaction_ref, offer_id, outcome from outcomes join purchases using (purchase_no)"
+        " join offers using (offer_no) order by run_no",
+    )
+    return {(ref, offer): outcome for ref, offer, outcome in found}
+
+
+@pytest.mark.parametrize("seed", range(40 if FULL else 2 if GATE else 1))
+def test_a_match_is_the_plain_loop(store: Store, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - examples, not secrets
+    made = program(chance, 2500 if FULL else 250 if GATE else 80)
+    write(store, made)
+    put(store, "versions", made.versions)
+    loop = Loop(made.offers, made.versions)
+    chance.shuffle(made.purchases)
+    half = len(made.purchases) // 2
+    for part in (made.purchases[:half], made.purchases[half:]):
+        loop.match(part)
+        put(store, "purchases", part)
+        decide(store, job())
+        assert loop.redemptions == redeemed(store)
+        assert loop.outcomes == outcomes(store)
+    assert {
+        *("redeemed", "outranked", "budget_exhausted", "redemption_limit_reached"),
+        *("below_min_spend", "reward_below_minor_unit"),
+    } == {*loop.outcomes.values()}
