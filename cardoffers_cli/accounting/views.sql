@@ -86,6 +86,22 @@ where status <> 'settled'
 group by run_no, status, institution_id, merchant_id, currency
 union all by name
 select
+    if(reversed.is_end, moves.run_no, reduced.run_no) as run_no, 'reversed' as event,
+    reduced.institution_id, entries.merchant_id, reduced.currency,
+    sum(if(reversed.is_end, -1, 1) * reduced.merchant_funded_amount) as funded,
+    sum(if(reversed.is_end, -1, 1) * reduced.commission_amount) as commission,
+    sum(if(reversed.is_end, -1, 1) * reduced.institution_payout_amount) as payout
+from adjustments as reduced
+inner join ledger_entries as entries using (redemption_no, institution_id)
+cross join (values (false), (true)) as reversed (is_end)
+left join ledger_moves as moves
+    on moves.redemption_no = reduced.redemption_no
+    and moves.status = 'reversed'
+where reduced.refund_no is not null
+    and (moves.run_no is not null or not reversed.is_end)
+group by all
+union all by name
+select
     settlements.run_no,
     case settled_amounts.kind when 'entry' then 'settled' else 'deducted' end as event,
     settlements.institution_id, settled_amounts.merchant_id, settlements.currency,

@@ -388,10 +388,13 @@ select
     wanted.received_at, wanted.original_transaction_ref, purchases.transaction_ref, wanted.state,
     wanted.outcome, wanted.how, wanted.actor, wanted.reason, wanted.moved_at,
     wanted.purchase_amount, wanted.net_after, entries.redemption_id, offer_versions.min_spend,
-    entries.institution_payout_amount, imports.file_name as file, wanted.line
+    coalesce(-reduced.institution_payout_amount, entries.institution_payout_amount)
+        as institution_payout_amount,
+    imports.file_name as file, wanted.line
 from wanted
 left join purchases using (purchase_no, institution_id)
 left join entries using (redemption_no, institution_id)
+left join adjustments as reduced on reduced.refund_no = wanted.refund_no
 left join offer_versions
     on offer_versions.offer_no = entries.offer_no
     and offer_versions.run_no = entries.version_no

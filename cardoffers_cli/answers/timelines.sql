@@ -575,6 +575,7 @@ states as (
         on adjustments.redemption_no = entries.redemption_no
         and adjustments.institution_id = entries.institution_id
         and adjustments.settlement_no is null
+        and adjustments.refund_no is null
     left join sent as deliveries
         on deliveries.redemption_no = entries.redemption_no
         and deliveries.institution_id = entries.institution_id

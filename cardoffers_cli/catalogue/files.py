@@ -153,58 +153,35 @@ REWARD_COLUMNS = (
 )
 """The columns of percent offers, and of commission on what is spent; others leave them empty."""
 
-_IS_PERCENT = pl.col("reward_type").fill_null("fixed") == "percent"
 
-
-def _reward_rules() -> tuple[CellRule, ...]:
-    """Return what percent offers are asked for, and fixed ones (rules.md#percent-offers)."""
-    amount, percent, most, commission = (
-        pl.col(name)
-        for name in (
-            "cashback_amount",
-            "cashback_percent",
-            "max_cashback_amount",
-            "max_commission_amount",
-        )
-    )
-    in_range = pl.col(_read("cashback_percent")).is_between(0.01, 100)
-    unlimited = (
-        (pl.col("commission_basis") == "spend")
-        & pl.col("budget_amount").is_not_null()
-        & commission.is_null()
-    )
-    units = pl.col("currency").replace_strict(MINOR_UNITS, default=0, return_dtype=pl.Int64)
-    rules = [
-        ("required_missing", "cashback_amount is empty", ~_IS_PERCENT & amount.is_null()),
-        ("required_missing", "cashback_percent is empty", _IS_PERCENT & percent.is_null()),
-        ("percent_out_of_range", "cashback_percent must be from 0.01 to 100.00", ~in_range),
-        ("cap_required", "max_cashback_amount is empty", _IS_PERCENT & most.is_null()),
-        ("cap_required", "max_commission_amount is empty, but there is a budget", unlimited),
-        (
-            "reward_terms_mixed",
-            "cashback_amount is of a fixed offer",
-            _IS_PERCENT & amount.is_not_null(),
-        ),
-        *(
-            (
-                "reward_terms_mixed",
-                f"{name} is of a percent offer",
-                ~_IS_PERCENT & pl.col(name).is_not_null(),
-            )
-            for name in ("cashback_percent", "max_cashback_amount")
-        ),
-        *(
-            (
-                "cap_below_minor_unit",
-                f"{name} is less than the smallest amount of its currency",
-                pl.col(_read(name)) * (10**units).cast(pl.Decimal(18, 0)) < 1,
-            )
-            for name in ("max_cashback_amount", "max_commission_amount")
-        ),
-    ]
-    return tuple(
-        CellRule(code, message.split()[0], message, broken) for code, message, broken in rules
-    )
+def _reward_rules() -> Iterator[CellRule]:
+    """Yield what percent offers are asked for, and fixed ones (rules.md#percent-offers)."""
+    is_percent = pl.col("reward_type").fill_null("fixed") == "percent"
+    is_of_spend = (pl.col("commission_basis") == "spend") & pl.col("budget_amount").is_not_null()
+    units = 10 ** pl.col("currency").replace_strict(MINOR_UNITS, default=0, return_dtype=pl.Int64)
+    needed = {
+        "cashback_amount": ("required_missing", "", ~is_percent),
+        "cashback_percent": ("required_missing", "", is_percent),
+        "max_cashback_amount": ("cap_required", "", is_percent),
+        "max_commission_amount": ("cap_required", ", but there is a budget", is_of_spend),
+    }
+    for name, (code, why, is_needed) in needed.items():
+        missing = is_needed & pl.col(name).is_null()
+        yield CellRule(code, name, f"{name} is empty{why}", missing)
+    for name, kind, is_kind in (
+        ("cashback_amount", "fixed", ~is_percent),
+        ("cashback_percent", "percent", is_percent),
+        ("max_cashback_amount", "percent", is_percent),
+    ):
+        mixed = ~is_kind & pl.col(name).is_not_null()
+        yield CellRule("reward_terms_mixed", name, f"{name} is of a {kind} offer", mixed)
+    for name in ("max_cashback_amount", "max_commission_amount"):
+        too_low = pl.col(_read(name)) * units.cast(pl.Decimal(18, 0)) < 1
+        message = f"{name} is less than the smallest amount of its currency"
+        yield CellRule("cap_below_minor_unit", name, message, too_low)
+    name, percent = "cashback_percent", pl.col(_read("cashback_percent"))
+    message = f"{name} must be from 0.01 to 100.00"
+    yield CellRule("percent_out_of_range", name, message, ~percent.is_between(0.01, 100))
 
 
 _ENDS_LATER = CellRule(

@@ -338,16 +338,27 @@ from linked
 cross join states;
 
 -- name: taken_back
--- The payouts of the redemptions that refunds took back in the runs of a night. Grain: one row per
--- currency.
+-- The payouts of the redemptions that refunds took back in the runs of a night, and by how much they
+-- reduced others. Grain: one row per currency.
 select
     redemption_entries.currency,
-    sum(redemption_entries.institution_payout_amount) as institution_payout_amount
+    sum(
+        case refund_outcomes.outcome
+            when 'reduced' then -reduced.institution_payout_amount
+            else redemption_entries.institution_payout_amount + coalesce((
+                select sum(adjustments.institution_payout_amount)
+                from adjustments
+                where adjustments.redemption_no = redemption_entries.redemption_no
+                    and adjustments.refund_no is not null
+            ), 0)
+        end
+    ) as institution_payout_amount
 from refund_outcomes
 inner join redemption_entries using (redemption_no, institution_id)
+left join adjustments as reduced on reduced.refund_no = refund_outcomes.refund_no
 where refund_outcomes.run_no > $after_run_no
     and ($to_run_no is null or refund_outcomes.run_no <= $to_run_no)
-    and refund_outcomes.outcome = 'reversed'
+    and refund_outcomes.outcome in ('reversed', 'reduced')
 group by redemption_entries.currency
 order by redemption_entries.currency;
 

@@ -160,7 +160,8 @@ create or replace macro offer_title(titles, languages) as coalesce(
 );
 
 -- name: offer_budgets
--- What redemptions hold of each offer's budget, and how many there are; a reversal gives both back.
+-- What redemptions hold of each offer's budget, and how many there are; a reversal gives both back,
+-- and a refund that reduces one the difference.
 -- It reads no links, as who asks for a budget must not wait for them: offer_totals has both.
 -- Grain: one row per offer that was redeemed.
 create or replace view offer_budgets as
@@ -171,6 +172,10 @@ with parts as (
     select entries.offer_no, entries.sign, entries.merchant_funded_amount
     from uncounted_entries as entries
     where entries.status <> 'reversed'
+    union all
+    select adjustments.offer_no, 0, adjustments.merchant_funded_amount
+    from adjustments
+    where adjustments.offer_no is not null
 )
 select
     parts.offer_no,

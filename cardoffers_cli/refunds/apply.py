@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.money import quantize
-from cardoffers_cli.kernel.words.records import Record
+from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.river.counts import keep_counts
 from cardoffers_cli.river.handles import Claims, OpenRefunds, ReversalTables
 from cardoffers_cli.river.publish import publish
@@ -56,6 +56,7 @@ class RefundCounts(Record):
     considered: int
     reversed: int
     kept: int
+    reduced: int | None = if_any()
     already_reversed: int
     outside_clawback_window: int
     not_redeemed: int
@@ -75,7 +76,7 @@ def find_open(
 def take_back(
     store: Store, claims: Claims, *, run_no: int, now: datetime, actor: str
 ) -> ReversalTables:
-    """Link refunds; return what becomes of each, and the redemptions to be reversed.
+    """Link refunds and reduce redemptions; return what becomes of each, and what is to be reversed.
 
     The caller reverses them in the same transaction.
     """
@@ -85,6 +86,7 @@ def take_back(
     by = {"run_no": run_no, "actor": actor, "now": now}
     store.execute("refunds/apply:links", effects, how=claims.how, **by)
     store.execute("refunds/apply:outcomes", effects, how=claims.how, run_no=run_no)
+    store.execute("river/redemptions:reduce", effects, run_no=run_no, now=now)
     reversals = store.make("refunds/apply:reversals", effects)
     return ReversalTables(effects=effects, reversals=reversals)
 

@@ -295,17 +295,23 @@ where not asking.is_contested;
 -- reads: claims(refund_no, institution_id, refunded_at, refund_amount, purchase_no, purchase_amount,
 --     reason, refusal), taking(refund_no, turn_no, fits, net_after)
 -- makes: effects(refund_no, institution_id, outcome, is_linked, reason, purchase_no, redemption_no,
---     purchase_amount, refund_amount, net_after)
+--     purchase_amount, refund_amount, net_after, cashback_back, commission_back)
 -- Makes effects: what becomes of each claim (rules.md#effects-of-refunds). A redemption is reversed
--- by the first refund that leaves less than its offer asked for, or nothing; it stays where it was
--- settled too long ago. Grain: one row per refund.
+-- by the first refund that leaves less than its offer asked for, or nothing, and reduced where its
+-- version gives less of what is left; it stays where it was settled too long ago.
+-- Grain: one row per refund.
 create temp table effects as
 with entries as materialized (
     select
         redemption_entries.purchase_no, redemption_entries.redemption_no,
         redemption_entries.status, coalesce(offer_versions.min_spend, 0) as min_spend,
-        redemption_entries.settled_at + to_days(institutions.clawback_days) as last_clawback_at
+        redemption_entries.settled_at + to_days(institutions.clawback_days) as last_clawback_at,
+        coalesce(offer_versions.cashback_amount, offer_versions.max_cashback_amount) as cashback,
+        offer_versions.cashback_percent, offer_versions.commission_rate,
+        offer_versions.commission_basis, offer_versions.max_commission_amount,
+        currencies.minor_unit
     from redemption_entries
+    inner join currencies on currencies.currency = redemption_entries.currency
     inner join institutions on institutions.institution_id = redemption_entries.institution_id
     left join offer_versions
         on offer_versions.offer_no = redemption_entries.offer_no
@@ -318,11 +324,33 @@ waiting as materialized (
     where claims.purchase_no > (select max(match_watermark.purchase_no) from match_watermark)
         or claims.purchase_no in (select unresolved_purchases.purchase_no from unresolved_purchases)
 ),
+amounts as (
+    select
+        claims.refund_no, taking.net_after + claims.refund_amount as net_before,
+        reward_of(net_before, entries.cashback, entries.cashback_percent, entries.minor_unit)
+            as before,
+        reward_of(
+            taking.net_after, entries.cashback, entries.cashback_percent, entries.minor_unit
+        ) as after,
+        before - after as cashback_back,
+        commission_on(
+            net_before, before, entries.commission_rate, entries.commission_basis,
+            entries.max_commission_amount, entries.minor_unit
+        ) - commission_on(
+            taking.net_after, after, entries.commission_rate, entries.commission_basis,
+            entries.max_commission_amount, entries.minor_unit
+        ) as commission_back
+    from claims
+    inner join taking on taking.refund_no = claims.refund_no
+    inner join entries on entries.purchase_no = claims.purchase_no
+),
 judged as (
     select
         claims.refund_no, claims.institution_id, claims.reason, claims.purchase_no,
         entries.redemption_no, claims.purchase_amount, claims.refund_amount, taking.net_after,
         taking.turn_no, claims.refusal is null and taking.fits as is_linked,
+        amounts.cashback_back, amounts.commission_back,
+        taking.net_after > 0 and taking.net_after >= entries.min_spend as is_enough,
         case
             when claims.refusal is not null then claims.refusal
             when not taking.fits then 'refund_exceeds_purchase'
@@ -330,13 +358,15 @@ judged as (
                 then 'not_matched_yet'
             when entries.redemption_no is null then 'not_redeemed'
             when entries.status = 'reversed' then 'already_reversed'
-            when taking.net_after > 0 and taking.net_after >= entries.min_spend then 'kept'
+            when is_enough and amounts.cashback_back + amounts.commission_back = 0 then 'kept'
             when claims.refunded_at > entries.last_clawback_at then 'outside_clawback_window'
+            when is_enough then 'reduced'
             else 'reversed'
         end as outcome
     from claims
     inner join taking on taking.refund_no = claims.refund_no
     left join entries on entries.purchase_no = claims.purchase_no
+    left join amounts on amounts.refund_no = claims.refund_no
 ),
 first_reversals as (
     select judged.purchase_no, min(judged.turn_no) as turn_no
@@ -351,7 +381,8 @@ select
         else judged.outcome
     end as outcome,
     judged.is_linked, judged.reason, judged.purchase_no, judged.redemption_no,
-    judged.purchase_amount, judged.refund_amount, judged.net_after
+    judged.purchase_amount, judged.refund_amount, judged.net_after, judged.cashback_back,
+    judged.commission_back
 from judged
 left join first_reversals on first_reversals.purchase_no = judged.purchase_no;
 
@@ -428,6 +459,7 @@ select
     (select count(*) from open_refunds) as considered,
     count(*) filter (where final.outcome = 'reversed') as reversed,
     count(*) filter (where final.outcome = 'kept') as kept,
+    nullif(count(*) filter (where final.outcome = 'reduced'), 0) as reduced,
     count(*) filter (where final.outcome = 'already_reversed') as already_reversed,
     count(*) filter (where final.outcome = 'outside_clawback_window') as outside_clawback_window,
     count(*) filter (where final.outcome = 'not_redeemed') as not_redeemed,
@@ -437,15 +469,33 @@ select
 from final;
 
 -- name: given_back
--- What the redemptions that a run took back had come to. Grain: one row per currency.
+-- What a run took back: what redemptions came to that it reversed, but for what refunds had reduced
+-- them by, and what it reduced redemptions by. Grain: one row per currency.
+with reversed as (
+    select ledger_moves.redemption_no
+    from ledger_moves
+    where ledger_moves.run_no = $run_no
+        and ledger_moves.status = 'reversed'
+),
+taken as (
+    select entries.currency, 1 as sign, entries.merchant_funded_amount as funded,
+        entries.commission_amount as commission, entries.institution_payout_amount as payout
+    from ledger_entries as entries
+    semi join reversed using (redemption_no)
+    union all
+    select currency, 1, merchant_funded_amount, commission_amount, institution_payout_amount
+    from adjustments
+    semi join reversed using (redemption_no)
+    where refund_no is not null
+    union all
+    select currency, -1, merchant_funded_amount, commission_amount, institution_payout_amount
+    from adjustments
+    where run_no = $run_no
+)
 select
-    ledger_entries.currency,
-    sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount,
-    sum(ledger_entries.commission_amount) as commission_amount,
-    sum(ledger_entries.institution_payout_amount) as institution_payout_amount
-from ledger_moves
-inner join ledger_entries on ledger_entries.redemption_no = ledger_moves.redemption_no
-where ledger_moves.run_no = $run_no
-    and ledger_moves.status = 'reversed'
-group by ledger_entries.currency
-order by ledger_entries.currency;
+    taken.currency, sum(taken.sign * taken.funded) as merchant_funded_amount,
+    sum(taken.sign * taken.commission) as commission_amount,
+    sum(taken.sign * taken.payout) as institution_payout_amount
+from taken
+group by taken.currency
+order by taken.currency;

@@ -417,11 +417,14 @@ with owed as (
 ),
 given as (
     select
-        adjustments.redemption_no, count(*) as adjustments,
+        adjustments.redemption_no,
+        count(*) filter (where adjustments.refund_no is null) as adjustments,
         -sum(adjustments.merchant_funded_amount) as merchant_funded_amount,
         -sum(adjustments.commission_amount) as commission_amount,
         -sum(adjustments.institution_payout_amount) as institution_payout_amount
     from adjustments
+    where adjustments.refund_no is null
+        or adjustments.redemption_no in (select owed.redemption_no from owed)
     group by adjustments.redemption_no
 )
 select

@@ -148,6 +148,7 @@ def reverse_all(
             hint="Leave out --as-of, or give a time since then; nothing was changed.",
         )
     store.execute("river/redemptions:adjust", reversals, now=now)
+    store.execute("river/redemptions:release", reversals)
     store.execute("river/redemptions:reverse", reversals, now=now, reason=reason)
     store.execute(
         "river/redemptions:record_reversals",

@@ -25,7 +25,10 @@ from redemption_facts as facts
 inner join cardholders using (cardholder_no, institution_id)
 left join purchases using (purchase_no, institution_id)
 left join offer_titles on offer_titles.offer_id = facts.offer_id
-left join adjustments using (redemption_no, institution_id)
+left join adjustments
+    on adjustments.redemption_no = facts.redemption_no
+    and adjustments.institution_id = facts.institution_id
+    and adjustments.refund_no is null
 left join settlements as deducting
     on deducting.settlement_no = adjustments.settlement_no
     and deducting.institution_id = adjustments.institution_id
@@ -78,15 +81,50 @@ from reversals;
 
 -- name: adjust
 -- reads: reversals(redemption_no)
--- Owes the amounts of the settled entries back: a negative adjustment for the next settlement.
+-- Owes the amounts of the settled entries back, but for what refunds had reduced them by: a negative
+-- adjustment for the next settlement.
 insert into adjustments (
     redemption_no, institution_id, currency, merchant_funded_amount, commission_amount,
     institution_payout_amount, created_at
 )
+with reduced as (
+    select
+        adjustments.redemption_no, sum(adjustments.merchant_funded_amount) as funded,
+        sum(adjustments.commission_amount) as commission,
+        sum(adjustments.institution_payout_amount) as payout
+    from adjustments
+    where adjustments.redemption_no in (select reversals.redemption_no from reversals)
+    group by adjustments.redemption_no
+)
 select
     ledger_entries.redemption_no, ledger_entries.institution_id, ledger_entries.currency,
-    -ledger_entries.merchant_funded_amount, -ledger_entries.commission_amount,
-    -ledger_entries.institution_payout_amount, $now
+    -ledger_entries.merchant_funded_amount - coalesce(reduced.funded, 0),
+    -ledger_entries.commission_amount - coalesce(reduced.commission, 0),
+    -ledger_entries.institution_payout_amount - coalesce(reduced.payout, 0), $now
 from ledger_entries
+left join reduced on reduced.redemption_no = ledger_entries.redemption_no
 where ledger_entries.redemption_no in (select reversals.redemption_no from reversals)
     and ledger_entries.status = 'settled';
+
+-- name: release
+-- reads: reversals(redemption_no)
+-- Ends what reductions of these redemptions give back to budgets, as nothing is held any more.
+update adjustments
+set offer_no = null
+where redemption_no in (select reversals.redemption_no from reversals)
+    and offer_no is not null;
+
+-- name: reduce
+-- reads: effects(refund_no, outcome, redemption_no, cashback_back, commission_back)
+-- Owes back what these refunds reduce redemptions by: a negative adjustment for the next settlement.
+insert into adjustments (
+    redemption_no, institution_id, currency, merchant_funded_amount, commission_amount,
+    institution_payout_amount, created_at, refund_no, run_no, offer_no
+)
+select
+    entries.redemption_no, entries.institution_id, entries.currency,
+    -effects.cashback_back - effects.commission_back, -effects.commission_back,
+    -effects.cashback_back, $now, effects.refund_no, $run_no, entries.offer_no
+from effects
+inner join ledger_entries as entries on entries.redemption_no = effects.redemption_no
+where effects.outcome = 'reduced';

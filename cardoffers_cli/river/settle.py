@@ -47,5 +47,5 @@ def settle(store: Store, *, run_no: int, now: datetime, actor: str) -> list[NewS
     store.execute("river/settle:settlements", due, run_no=run_no, now=now)
     store.execute("river/settle:ledger_entries", due, run_no=run_no, now=now)
     store.execute("river/settle:ledger_moves", due, run_no=run_no, now=now, actor=actor)
-    store.execute("river/settle:adjustments", run_no=run_no, now=now)
+    store.execute("river/settle:adjustments", due, run_no=run_no, now=now)
     return store.records(NewSettlement, "river/settle:made", run_no=run_no)

@@ -1,8 +1,8 @@
 -- name: due
 -- makes: due(redemption_no, institution_id, currency, is_adjustment, merchant_funded_amount,
 --     commission_amount, institution_payout_amount)
--- Makes due: pending entries whose hold has ended, and adjustments no settlement has taken yet
--- (rules.md#settlement). Grain: one row per entry or adjustment.
+-- Makes due: pending entries whose hold has ended, and adjustments no settlement has taken yet, none
+-- before its entry (rules.md#settlement). Grain: one row per entry or adjustment.
 create temp table due as
 select
     ledger_entries.redemption_no, ledger_entries.institution_id, ledger_entries.currency,
@@ -17,8 +17,13 @@ select
     adjustments.merchant_funded_amount, adjustments.commission_amount,
     adjustments.institution_payout_amount
 from adjustments
+inner join ledger_entries using (redemption_no, institution_id)
 where adjustments.settlement_no is null
-    and adjustments.created_at <= $now;
+    and adjustments.created_at <= $now
+    and (
+        ledger_entries.settlement_no is not null
+        or ledger_entries.status = 'pending' and ledger_entries.settles_at <= $now
+    );
 
 -- name: settlements
 -- reads: due(institution_id, currency, is_adjustment, merchant_funded_amount, commission_amount,
@@ -95,6 +100,7 @@ from due
 where not due.is_adjustment;
 
 -- name: adjustments
+-- reads: due(redemption_no, is_adjustment)
 -- Marks the adjustments of due as taken by the settlement of this run.
 update adjustments
 set settlement_no = settlements.settlement_no
@@ -103,7 +109,12 @@ where settlements.run_no = $run_no
     and settlements.institution_id = adjustments.institution_id
     and settlements.currency = adjustments.currency
     and adjustments.settlement_no is null
-    and adjustments.created_at <= $now;
+    and adjustments.created_at <= $now
+    and adjustments.redemption_no in (
+        select due.redemption_no
+        from due
+        where due.is_adjustment
+    );
 
 -- name: made
 -- The settlements of this run. Grain: one row per settlement.

@@ -49,9 +49,8 @@ taken_back as (
     select
         institution_id, currency, count(*) as open_adjustments,
         sum(institution_payout_amount) as open_adjustment_amount
-    from adjustments
-    where settlement_no is null
-        and ($institution_id is null or institution_id = $institution_id)
+    from open_adjustments
+    where ($institution_id is null or institution_id = $institution_id)
     group by institution_id, currency
 )
 

@@ -355,6 +355,18 @@ select
 from redemptions
 inner join ledger_entries using (redemption_no, institution_id);
 
+-- name: open_adjustments
+-- Adjustments that a settlement is to take: of what was reversed before it settled, it takes none.
+-- Grain: one row per adjustment.
+create or replace view open_adjustments as
+select adjustments.*
+from adjustments
+anti join ledger_entries
+    on ledger_entries.redemption_no = adjustments.redemption_no
+    and ledger_entries.status = 'reversed'
+    and ledger_entries.settlement_no is null
+where adjustments.settlement_no is null;
+
 -- name: redemption_facts
 -- Redemptions with their ledger entry, and what people know them by: the offer, the merchant, the
 -- settlement. Of their purchase they say themselves what they are told with. Titles are not here: a

@@ -44,6 +44,7 @@ _REASONS = {
     "credited": "Of {rows} of its purchases a credit or the reconciliation is known{first}.",
     "repeated": "{rows} of its purchases came again in a later file{first}.",
     "linked": "To {rows} of its purchases a person linked a refund{first}.",
+    "reduced": "A refund reduced what {rows} of its purchases earned{first}.",
     "refunded": "{rows} of its refunds took effect or came again{first}.",
 }
 _HINTS = {

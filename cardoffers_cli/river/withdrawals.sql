@@ -175,6 +175,14 @@ found as (
         where refund_links.how = 'person'
     )
     union all
+    select 7, 'import_relied_on', 'reduced', earned.line, earned.transaction_ref, 1
+    from earned
+    where earned.redemption_no in (
+        select adjustments.redemption_no
+        from adjustments
+        where adjustments.refund_no is not null
+    )
+    union all
     select 7, 'import_relied_on', 'refunded', refunds.line, refunds.refund_ref, 1
     from refund_states as refunds
     where refunds.institution_id = $institution_id

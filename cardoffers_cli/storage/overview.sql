@@ -55,7 +55,7 @@ select
         where purchases.purchase_no > (select match_watermark.purchase_no from match_watermark)
     ) as not_matched_yet,
     (select count(*) from unresolved_purchases) as merchant_unresolved,
-    (select count(*) from adjustments where settlement_no is null) as open_adjustments,
+    (select count(*) from open_adjustments) as open_adjustments,
     (select count(*) from refunds)
     - (select count(*) from refund_links)
     - (select count(*) from refund_dismissals)

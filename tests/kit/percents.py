@@ -12,10 +12,12 @@ from datetime import timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
-from tables import NOON
+from tables import NOON, put
 
 if TYPE_CHECKING:
     from random import Random
+
+    from cardoffers_cli.kernel.store.store import Store
 
 Row = dict[str, Any]
 DECIMALS = {"JPY": 0, "GBP": 2, "KWD": 3}
@@ -178,3 +180,15 @@ def _terms(chance: Random, currency: str, *, has_budget: bool) -> Row:
         "uses": chance.choice([None, None, 1, 2, 3]),
         "min_spend": Decimal(chance.choice([0, 0, 0, 20])),
     }
+
+
+def write(store: Store, made: Program) -> None:
+    """Write a program without its purchases and its later versions."""
+    rows = [
+        {"institution": name, "institution_id": IDS[name], "currency": currency, "percent": "yes"}
+        for name, currency in INSTITUTIONS.items()
+    ]
+    put(store, "institutions", rows)
+    put(store, "merchants", [{"merchant": m} for m in sorted({o["merchant"] for o in made.offers})])
+    put(store, "offers", made.offers)
+    put(store, "links", made.links)

@@ -8,25 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.river.decide import decide
-from percents import IDS, INSTITUTIONS, Loop, Program, program
+from percents import Loop, program, write
 from sizes import FULL, GATE
 from tables import put, select
 from work import job
 
 if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.store import Store
-
-
-def write(store: Store, made: Program) -> None:
-    """Write a program without its purchases and its later versions."""
-    rows = [
-        {"institution": name, "institution_id": IDS[name], "currency": currency, "percent": "yes"}
-        for name, currency in INSTITUTIONS.items()
-    ]
-    put(store, "institutions", rows)
-    put(store, "merchants", [{"merchant": m} for m in sorted({o["merchant"] for o in made.offers})])
-    put(store, "offers", made.offers)
-    put(store, "links", made.links)
 
 
 def redeemed(store: Store) -> dict[str, tuple[Any, ...]]:

@@ -668,7 +668,8 @@ create table settlements (
 );
 
 -- name: adjustments
--- Grain: one row per reversal of a settled entry, its amounts negative.
+-- Grain: one row per reversal of a settled entry, and per refund that reduced a redemption; amounts
+-- are negative.
 create table adjustments (
     redemption_no bigint not null,
     institution_id uuid not null,
@@ -677,7 +678,10 @@ create table adjustments (
     commission_amount decimal(18, 4) not null,
     institution_payout_amount decimal(18, 4) not null,
     created_at timestamp not null,
-    settlement_no bigint  -- null until the next settlement takes it
+    settlement_no bigint,  -- null until the next settlement takes it
+    refund_no bigint,  -- that reduced the redemption, in this run; null for a reversal
+    run_no bigint,
+    offer_no integer  -- whose budget a reduction gives back to, until the redemption is reversed
 );
 
 -- What was credited, held against what was redeemed
