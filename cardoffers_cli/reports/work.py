@@ -241,6 +241,7 @@ class MeasuredOffer(OfferSums):
     week_3_amount: Decimal
     week_4_amount: Decimal
     last_redeemed_at: datetime | None
+    capped: int | None
     offers: int
     spent_offers: int
     redeemed: int
@@ -253,11 +254,12 @@ class OfferResult(
     OfferSums,
     sheet="title merchant_name currency spend_amount * spent_amount spent_share planned_share"
     " outlook ends_on ends_from ends_until starts_at expires_at offer_id merchant_id -state"
-    " -offers -redeemed -spent_offers -spend_in_all -cashback_in_all",
+    " -offers -redeemed -spent_offers -spend_in_all -cashback_in_all -capped_share",
 ):
     """What one offer brought in a window, and how far its budget is now.
 
-    `cashback_share` is the payout as a share of what was spent at the merchant. Of the budget:
+    `cashback_share` is the payout as a share of what was spent at the merchant; `capped_share`, of
+    a percent offer, the share of redemptions that got the most that it gives. Of the budget:
     `spent_share`, `planned_share` (were it spent evenly), `outlook` in words, and the day it runs
     out, `ends_on`, with its band, `ends_from` and `ends_until` (None where it is open). The
     currency has so many `offers`, of which `redeemed` were redeemed and `spent_offers` have spent
@@ -265,6 +267,7 @@ class OfferResult(
     """
 
     cashback_share: Decimal | None = shown("cashback per spend", "share", gives_way=7)
+    capped_share: Decimal | None = if_any()
     budget_amount: Amount | None = shown("budget in all", gives_way=10)
     spent_share: Decimal | None = shown("spent", "share", gives_way=2)
     planned_share: Decimal | None = shown("planned", "share", gives_way=8)
@@ -315,9 +318,11 @@ def _result(row: MeasuredOffer, now: datetime) -> OfferResult:
     weeks = [row.week_1_amount, row.week_2_amount, row.week_3_amount, row.week_4_amount]
     limits = band(burn, weeks, now) if row.is_running else None
     share = row.institution_payout_amount / row.spend_amount if row.spend_amount else None
+    capped = None if row.capped is None else Decimal(row.capped) / (row.redemptions - row.reversed)
     values = {
         **row,
         "cashback_share": share and share.quantize(_FOUR_DECIMALS, ROUND_HALF_UP),
+        "capped_share": capped and capped.quantize(_FOUR_DECIMALS, ROUND_HALF_UP),
         "spent_share": spent_share(burn),
         "planned_share": None if row.budget_amount is None else planned_share(burn, now),
         "outlook": seen.text if row.is_running else "ended",

@@ -7,8 +7,11 @@
 -- began, a day at least (`offers/budgets.py`); what is spent or ended has no end to come.
 -- The four weeks before $now are told apart, the last first. Grain: one row per offer.
 with people as (
-    select offer_no, count(distinct cardholder_no) as cardholders
+    select
+        offer_no, count(distinct cardholder_no) as cardholders,
+        count(*) filter (where institution_payout_amount >= offers.max_cashback_amount) as capped
     from ledger_entries
+    inner join offers using (offer_no)
     where status <> 'reversed'
         and ($institution_id is null or institution_id = $institution_id)
         and ($from_at is null or created_at >= $from_at)
@@ -23,7 +26,7 @@ made as (
             coalesce(sum(entries.redemptions) filter (where entries.status = 'reversed'), 0)
             as bigint
         ) as reversed,
-        any_value(people.cardholders) as cardholders,
+        any_value(people.cardholders) as cardholders, any_value(people.capped) as capped,
         sum(entries.purchase_amount) filter (where entries.status <> 'reversed') as spend_amount,
         sum(entries.merchant_funded_amount)
             filter (where entries.status <> 'reversed') as merchant_funded_amount,
@@ -45,6 +48,11 @@ spent_at as (
     where status <> 'reversed'
     group by offer_no, created_at
     having sum(redemptions) > 0
+    union all
+    select reduced.offer_no, entries.created_at, reduced.merchant_funded_amount
+    from adjustments as reduced
+    inner join ledger_entries as entries using (redemption_no, institution_id)
+    where reduced.offer_no is not null
 ),
 
 spent as (
@@ -79,6 +87,7 @@ chosen as (
         offer_terms.starts_at <= $now and offer_terms.expires_at > $now as is_running,
         coalesce(made.redemptions, 0) as redemptions, coalesce(made.reversed, 0) as reversed,
         coalesce(made.cardholders, 0) as cardholders,
+        if(offer_terms.reward_type = 'percent', made.capped, null) as capped,
         coalesce(made.spend_amount, 0) as spend_amount,
         coalesce(made.merchant_funded_amount, 0) as merchant_funded_amount,
         coalesce(made.commission_amount, 0) as commission_amount,
