@@ -21,10 +21,12 @@ from cardoffers_cli.catalogue.files import KINDS, REWARD_COLUMNS, catalogue_file
 from cardoffers_cli.catalogue.questions import CodeFindings
 from cardoffers_cli.catalogue.writing import CatalogueOutput, write_catalogue, write_report
 from cardoffers_cli.kernel.disk.folders import make_folder
+from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval, who_decides
 from cardoffers_cli.kernel.store.runs import Run, finish_run, start_run
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.findings import CATALOGUE_CODES
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
+from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.river.counts import keep_counts
 from cardoffers_cli.river.resolve import find_all_waiting, resolve
 
@@ -87,6 +89,7 @@ class CatalogueImport(Record):
     changed: int
     same: int
     rejected: int
+    approval: str | None = if_any()
     dry_run: bool
 
 
@@ -100,15 +103,17 @@ def import_catalogue(
 ) -> CatalogueImport:
     """Import a catalogue file, or every one of a folder.
 
-    `errors` gets the report, one line per finding. `advance` hears of rows as they are read.
+    `errors` gets the report, one line per finding. `advance` hears of rows as they are read. Raises
+    `ApprovalNeeded` where offers come to cost more.
     """
     files = catalogue_files(path, allow_insecure=job.settings.allow_insecure_webhooks)
     _check_headers(files)
-    with job.store() as store, store.transaction(keep=not dry_run):
+    with approvable(job, dry_run=dry_run) as store:
         run = start_run(store, kind="catalog_import", now=job.now, actor=job.actor)
         findings = store.make("catalogue/questions:findings")
         results = [_import_file(store, file, findings, run, advance) for file in files]
         results = [_with_concerned(store, run, result) for result in results]
+        approval = _approve_growth(store, run, dry_run=dry_run)
         if errors:
             report_rows = [
                 (
@@ -123,7 +128,32 @@ def import_catalogue(
         if not dry_run:
             keep_counts(store)
     return CatalogueImport.of(
-        {"run_id": run.run_id, "files": results, **totals, "dry_run": dry_run}
+        {"run_id": run.run_id, "files": results, **totals, "approval": approval, "dry_run": dry_run}
+    )
+
+
+def _approve_growth(store: Store, run: Run, *, dry_run: bool) -> str | None:
+    """Use up the approval of offers that come to cost more, if one is needed; return its state."""
+    grown = store.rows("catalogue/taking:offers_grown", run_no=run.run_no)
+    if not grown:
+        return None
+    amounts = [row["amount"] for row in grown]
+    is_bounded = None not in amounts and len({row["currency"] for row in grown}) == 1
+    return require_approval(
+        *(store, run, who_decides(store)),
+        action="offer_terms",
+        subject=counted(len(grown), "offer"),
+        details={
+            row["offer_id"]: ", ".join(
+                f"{name} {row['before'][name]} -> {value}"
+                for name, value in row["since"].items()
+                if value != row["before"][name] and name not in {"run_no", "known_at"}
+            )
+            for row in grown
+        },
+        amount=sum(amounts) if is_bounded else None,
+        currency=grown[0]["currency"] if is_bounded else None,
+        dry_run=dry_run,
     )
 
 

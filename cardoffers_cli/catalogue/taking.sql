@@ -721,6 +721,48 @@ left join merchants on merchants.merchant_no = resolutions.merchant_no
 where coalesce(merchants.merchant_id, changed.merchant_id) = changed.merchant_id
     and (changed.is_of_all or changed.known_at <= resolutions.transacted_at);
 
+-- name: offers_grown
+-- The known offers that a run lets cost more (rules.md#four-eyes), with their terms before and since: by
+-- how much the budget grew; null where there is none any more, or none and the terms give more.
+-- Grain: one row per offer.
+with versions as (
+    select new as since, max_by(old, old.run_no) as before
+    from offer_versions as new
+    inner join offer_versions as old
+        on old.offer_no = new.offer_no
+        and old.run_no < new.run_no
+    where new.run_no = $run_no
+    group by new
+)
+select
+    offers.offer_id, offers.currency, versions.before, versions.since,
+    since.budget_amount - before.budget_amount as amount
+from versions
+inner join offers on offers.offer_no = since.offer_no
+where since.budget_amount > before.budget_amount
+    or (since.budget_amount is null and before.budget_amount is not null)
+    or (
+        since.budget_amount is null
+        and (
+            since.cashback_amount > before.cashback_amount
+            or since.cashback_percent > before.cashback_percent
+            or since.max_cashback_amount > before.max_cashback_amount
+            or since.reward_type is distinct from before.reward_type
+            or since.commission_rate > before.commission_rate
+            or since.commission_basis is distinct from before.commission_basis
+            or since.min_spend < before.min_spend
+            or since.starts_at < before.starts_at
+            or since.expires_at > before.expires_at
+            or since.max_redemptions_per_cardholder > before.max_redemptions_per_cardholder
+            or since.max_commission_amount > before.max_commission_amount
+            or (
+                since.max_redemptions_per_cardholder is null
+                and before.max_redemptions_per_cardholder is not null
+            )
+        )
+    )
+order by offers.offer_id;
+
 -- name: program_offers_stage
 -- makes: staged_rows(line, institution, offer_id, position)
 -- Reads frame. Grain: one row per line of the file that is well formed, without those found wrong.

@@ -44,6 +44,7 @@ ACTIONS = {
     "bank_file": Action("Importing a bank file that was typed by hand", has_limit=False),
     "refund_link": Action("Linking a refund", has_limit=True),
     "refund_dismiss": Action("Dismissing a refund", has_limit=True),
+    "offer_terms": Action("Letting offers cost more", has_limit=True),
     "cardholder_erase": Action("Erasing a cardholder", has_limit=False),
     "merchant_accept": Action("Accepting an identifier of a merchant", has_limit=True),
     "approvals_set": Action("Changing the settings of approvals", has_limit=False),

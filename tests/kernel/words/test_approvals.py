@@ -40,6 +40,8 @@ NEEDED = [
     (False, "invoice_set", "100.00", "GBP", LIMIT),
     (False, "refund_link", "100.00", "GBP", LIMIT),
     (False, "refund_dismiss", "100.00", "GBP", LIMIT),
+    (False, "offer_terms", "100.00", "GBP", LIMIT),
+    (True, "offer_terms", None, None, LIMIT),
     (True, "cardholder_erase", None, None, LIMIT),
     (False, "merchant_accept", "100.00", "GBP", LIMIT),
     (True, "approvals_set", None, None, LIMIT),
