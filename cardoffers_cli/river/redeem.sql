@@ -118,10 +118,14 @@ amounts as (
         redemptions.purchase_amount - coalesce(refunded.amount, 0) as spent,
         reward_of(spent, terms.cashback_amount, terms.cashback_percent, terms.minor_unit)
             as reward,
-        commission_on(
-            spent, reward, terms.commission_rate, terms.commission_basis,
-            terms.max_commission_amount, terms.minor_unit
-        ) as commission
+        case
+            when terms.cashback_percent is null and terms.commission_basis is null
+                then terms.commission_amount
+            else commission_on(
+                spent, reward, terms.commission_rate, terms.commission_basis,
+                terms.max_commission_amount, terms.minor_unit
+            )
+        end as commission
     from redemptions
     inner join terms_in_force as terms
         on terms.offer_no = redemptions.offer_no
