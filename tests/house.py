@@ -20,8 +20,8 @@ PRODUCT = "cardoffers_cli"
 
 SLICES = (
     "kernel intake archive river catalogue institutions keys approvals offers merchants events"
-    " refunds payouts accounting credits documents arrivals watch reports drop privacy pickup"
-    " storage sample answers night demo http"
+    " refunds payouts accounting credits documents arrivals watch reports drop copies privacy"
+    " pickup storage sample answers night demo http"
 ).split()
 """The slices in their order: each may import those before it, and nothing after it."""
 
@@ -100,7 +100,7 @@ OWN_RANDOMNESS = {
     *("events/sending.py", "events/subscriptions.py", "merchants/answers.py"),
     *("institutions/changes.py", "institutions/work.py"),
     *("keys/notices.py", "keys/rules.py", "keys/work.py"),
-    *("payouts/exporting.py", "storage/backup.py", "storage/restore.py"),
+    *("payouts/exporting.py"),
     *("privacy/card_numbers.py", "privacy/erase.py", "privacy/holds.py"),
     *("river/engines.py", "river/events.py", "river/imports.py"),
     *("river/receiving.py", "river/simulate.py"),
@@ -128,7 +128,7 @@ STDERR = {"kernel/cli/exits.py", "kernel/cli/progress.py", "kernel/cli/context.p
 HEAVY = {"aiohttp", "duckdb", "fsspec", "httpx", "polars", "pyarrow", "rich"}
 
 BESIDE_A_STORE = re.compile(
-    r"\.(wal|tmp|d|new|lock|turn|night|sender|engine|journal|calls|snapshot|backups|history|kept)\b"
+    r"\.(wal|tmp|d|new|lock|turn|night|sender|engine|journal|calls|snapshot|history|kept)\b"
 )
 """How the names of the files of a store end, or ended, which one module knows."""
 KNOWS_THE_LAYOUT = "kernel/store/layout.py"

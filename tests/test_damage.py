@@ -298,12 +298,6 @@ def with_a_holder(folder: Path) -> Path:
     return lock
 
 
-def with_a_backup(folder: Path) -> Path:
-    with chdir(folder):
-        assert 0 == run("store backup other").exit_code
-    return layout.backups_path(folder / STORE)
-
-
 def inside(path_of: Callable[[Path], Path]) -> Callable[[Path], Path]:
     return lambda folder: path_of(folder / STORE)
 
@@ -314,7 +308,6 @@ BESIDE = {
     "snapshot": inside(layout.snapshot_path),
     "lock": with_a_holder,
     "wal": with_a_log,
-    "backups": with_a_backup,
 }
 
 

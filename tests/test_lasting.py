@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.archive.connecting import Folder
+from cardoffers_cli.copies.work import publish
 from cardoffers_cli.drop.file_changes import ProcessedFolder
 from cardoffers_cli.kernel.disk.folders import make_folder, sync_folder_if_possible
 from cardoffers_cli.kernel.disk.outputs import new_private_file
@@ -15,7 +16,6 @@ from cardoffers_cli.kernel.store import layout as stores
 from cardoffers_cli.kernel.store.layout import put_aside, secrets_path, snapshot_path
 from cardoffers_cli.kernel.store.signing_secrets import add_secrets
 from cardoffers_cli.kernel.store.snapshot import withdraw
-from cardoffers_cli.storage.stores import publish
 from tables import NOON
 from work import new_store
 

@@ -192,8 +192,8 @@ def lines(text: str) -> list[str]:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Return every file but those of locks, and the list of where backups were put."""
-    others = {"lock", "turn", "backups", "night", "sender"}
+    """Return every file but those of locks."""
+    others = {"lock", "turn", "night", "sender"}
     return {
         path.name: path.read_bytes()
         for path in sorted(folder.rglob("*"))

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.copies.work import publish
 from cardoffers_cli.kernel.store import copying
 from cardoffers_cli.kernel.store.layout import log_path, snapshot_path
 from cardoffers_cli.kernel.store.opening import open_copy
 from cardoffers_cli.kernel.words.errors import NoSpace
-from cardoffers_cli.storage.stores import init, publish
+from cardoffers_cli.storage.stores import init
 from commands import in_a_pipe
 from disks import fill, small_disk
 from sampled import sampled

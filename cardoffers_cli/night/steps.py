@@ -15,6 +15,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.archive import archive_of
+from cardoffers_cli.copies.work import publish as publish_snapshot
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.credits.reconcile import CONTROL_TOTALS_DIFFER, FindingStates
 from cardoffers_cli.credits.rules import meaning_of
@@ -53,7 +54,6 @@ from cardoffers_cli.river.redeem import AMOUNTS
 from cardoffers_cli.river.settlements import settle_in
 from cardoffers_cli.storage.doctor import TAKEN_FILES, examine, examine_part, is_mostly_new, names
 from cardoffers_cli.storage.file_changes import keep_looked, look_at, unanswered, watched
-from cardoffers_cli.storage.stores import publish as publish_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -27,8 +27,6 @@ LISTS = ("places", "files")
 WHY = {
     "holds_token": "The token stands in it; delete it, if it may go",
     "copy_of_before": "A copy of the store of before; delete it, if it may go",
-    "list_not_beside": "The list of erasures could not be put beside it; copy it there",
-    "folder_missing": "Backups were put there, and it is away: copy the list of erasures there",
 }
 
 Cardholder = Annotated[str, option("-: the token is the next line of stdin.", metavar="-")]

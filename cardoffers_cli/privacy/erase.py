@@ -44,7 +44,7 @@ from cardoffers_cli.privacy.erasures import (
     missing_erasures,
     shared_instruments,
 )
-from cardoffers_cli.privacy.traces import Trace, put_beside_backups, traces
+from cardoffers_cli.privacy.traces import Trace, traces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,17 +139,13 @@ def erase_cardholder(
             )
             erased = _earlier(owner, named, earlier, dry_run=dry_run)
             tokens = [token] if len(token) > TOLD_APART else []
-            before_run_no = earlier.run_no if earlier else None
         else:
             _may_go(store, owner, number)
             erased, tokens = _erase(
                 store, job, owner, number, named, key=key or _NO_KEY, dry_run=dry_run
             )
-            before_run_no = None
         places = _places(store, tokens)
-        files = traces(store, job, owner.slug, tokens, before_run_no=before_run_no)
-        if not dry_run:  # before the commit: killed, it is done again
-            files += put_beside_backups(job.path)
+        files = traces(store, job, owner.slug, tokens)
     hashed = named.token_hash if key else None
     return Erased(**{**erased, "token_hash": hashed, "places": places, "files": files})
 

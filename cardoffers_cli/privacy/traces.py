@@ -7,19 +7,14 @@ are whole or nothing. So none is changed: each is named, with what is to be done
 from __future__ import annotations
 
 import gzip
-import json
 import zipfile
 import zlib
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.file_changes import KEPT_IN, TAKEN
-from cardoffers_cli.kernel.store import backup_places, journal
-from cardoffers_cli.kernel.store.erasures import copy_to
 from cardoffers_cli.kernel.store.layout import (
     LOCKS,
-    backup_erasures_path,
     folder_of,
     history_root,
     kept_files,
@@ -28,7 +23,6 @@ from cardoffers_cli.kernel.store.layout import (
     runs_folder,
     snapshot_path,
 )
-from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
@@ -95,68 +89,28 @@ def _is_in(file: Any, forms: Sequence[bytes]) -> bool:
     return False
 
 
-_BACKUP = ".checksum"
-
-
 class Trace(Record, sheet="why file"):
     """A file, and why it is named.
 
-    `holds_token`; `copy_of_before`, of the store as it was; `list_not_beside`, a copy beside which
-    the list of erasures could not be put; `folder_missing`, a folder of backups that is not there.
+    `holds_token`; `copy_of_before`, of the store as it was.
     """
 
     file: str
     why: str
 
 
-def traces(
-    store: Store,
-    job: Job,
-    institution: str,
-    tokens: Sequence[str],
-    *,
-    before_run_no: int | None,
-) -> list[Trace]:
-    """Return the files that hold any of the tokens, and copies of the store of before.
+def traces(store: Store, job: Job, institution: str, tokens: Sequence[str]) -> list[Trace]:
+    """Return the files that hold any of the tokens, and what was put aside of the store.
 
-    That is before the run of the erasure, if it was an earlier one; a store that was put aside does
-    not say, and is always named.
     Looked at are the folder of the store, its runs and reports, and the folders in which files of
     the institution are kept. The store's own file is not: compacting it is what cleans it.
     """
     files = sorted({path for path in _looked_at(store, job, institution) if path.is_file()})
     holding = [path for path in files if holds_any(path, tokens)]
-    before = [
-        *(path for path, run_no in backups(job.path) if run_no < (before_run_no or run_no + 1)),
-        *kept_files(job.path),
-        *kept_files(snapshot_path(job.path)),
-        *kept_files(log_path(job.path)),
-    ]
-    folders = [folder for folder in backup_places.known(job.path) if not folder.is_dir()]
-    named = {"holds_token": holding, "copy_of_before": sorted(before), "folder_missing": folders}
+    put_aside = (job.path, snapshot_path(job.path), log_path(job.path))
+    before = [path for file in put_aside for path in kept_files(file)]
+    named = {"holds_token": holding, "copy_of_before": sorted(before)}
     return [Trace(file=str(path), why=why) for why, paths in named.items() for path in paths]
-
-
-def put_beside_backups(path: Path) -> list[Trace]:
-    """Add the list of a store to those beside its backups; return those where that cannot be."""
-    failed = []
-    for file, _ in backups(path):
-        try:
-            copy_to(path, backup_erasures_path(file), backup_places.draft_in(file.parent))
-        except (OSError, CardoffersError):
-            failed.append(Trace(file=str(file), why="list_not_beside"))
-    return failed
-
-
-def backups(path: Path) -> Iterator[tuple[Path, int]]:
-    """Yield the backups of a store in the folders that are known, and their newest runs."""
-    ids = {str(run_id) for run_id in journal.all_ids(path)}
-    for folder in backup_places.known(path):
-        for checksum in sorted(folder.glob(f"*{_BACKUP}")):
-            with suppress(OSError, ValueError, TypeError, KeyError):
-                document, file = json.loads(checksum.read_bytes()), checksum.with_suffix("")
-                if file.exists() and str(document["run_id"]) in ids:
-                    yield file, int(document["run_no"])
 
 
 def _looked_at(store: Store, job: Job, institution: str) -> Iterator[Path]:

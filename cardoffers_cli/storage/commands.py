@@ -18,7 +18,7 @@ from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.archive.export import Compacted, Exported
-    from cardoffers_cli.storage.backup import BackupResult
+    from cardoffers_cli.copies.work import BackupResult
     from cardoffers_cli.storage.doctor import DoctorReport
     from cardoffers_cli.storage.recover import Recovered
     from cardoffers_cli.storage.restore import Restored
@@ -90,7 +90,7 @@ def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 @app.command()
 def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Write a snapshot, which readers see while a long job holds the store."""
-    from cardoffers_cli.storage.stores import publish as take
+    from cardoffers_cli.copies.work import publish as take
 
     context = CommandContext.of(ctx)
     context.show(take(context.job, dry_run=dry_run))
@@ -121,19 +121,16 @@ def backup(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Copy the store into a new file, checked and audited, with its checksum beside it."""
-    from cardoffers_cli.storage import backup as backups
-    from cardoffers_cli.storage.backup import BackupResult
+    """Copy the store into a new file, with its checksum and its small files beside it."""
+    from cardoffers_cli.copies.work import BackupResult
+    from cardoffers_cli.copies.work import backup as put
 
     context = CommandContext.of(ctx)
-    with _steps(context, "Backing up", backups.STEPS) as tell:
-        result = backups.backup(context.job, target, dry_run=dry_run, tell=tell)
-    context.show(
-        result,
-        Sheet.of(BackupResult, "backup", [result]),
-        Text([*_written(result), *_archive(result), *_kept(result), *_faults(result)]),
-        exit_code=3 if result.faults else 0,
-    )
+    with context.progress("Backing up"):
+        result = put(context.job, target, dry_run=dry_run)
+    kept = f"Keep {result.secrets} beside it: it holds signing secrets and the list of erasures."
+    lines = [*_written(result), *_archive(result), *([] if dry_run else [kept])]
+    context.show(result, Sheet.of(BackupResult, "backup", [result]), Text(lines))
 
 
 @app.command()
@@ -309,13 +306,6 @@ def _archive(result: "BackupResult | Restored") -> Iterator[str]:
         yield f"The history is not in it: back up {result.history} where it is."
 
 
-def _kept(result: "BackupResult") -> Iterator[str]:
-    if result.secrets:
-        yield f"The signing secrets are in {result.secrets}: keep it as safe as they are."
-    if result.erasures:
-        yield f"The list of erasures is in {result.erasures}: keep it beside the backup."
-
-
 def _erased(row: "Restored") -> Iterator[str]:
     if row.erased_again:
         yield f"{counted(row.erased_again, 'cardholder')} erased since the backup: erased again."
@@ -336,7 +326,7 @@ def _secrets(result: "Restored") -> Iterator[str]:
         )
 
 
-def _faults(result: "BackupResult | Restored | Recovered") -> list[str]:
+def _faults(result: "Restored | Recovered") -> list[str]:
     return [
         f"The audit {fault.name} found {counted(fault.rows, 'row')}: "
         "see `cardoffers doctor --strict`."

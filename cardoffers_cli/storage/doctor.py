@@ -19,13 +19,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.archive import archive_of
-from cardoffers_cli.kernel.store import (
-    acts,
-    backup_places,
-    journal,
-    signing_secrets,
-    usage_journal,
-)
+from cardoffers_cli.kernel.store import acts, journal, signing_secrets, usage_journal
 from cardoffers_cli.kernel.store.binding import declared
 from cardoffers_cli.kernel.store.blocks import damaged_blocks
 from cardoffers_cli.kernel.store.card_numbers import card_numbers
@@ -321,9 +315,6 @@ _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     "signing_secrets_are_there": _secrets,
     "call_book_is_whole": lambda _, path: _listed(usage_journal.faults(path)),
     "erased_stay_erased": _erasures,
-    "no_half_backups": lambda _, path: _listed(
-        [{"file": str(file)} for file in backup_places.left_in_known(path)]
-    ),
     TAKEN_FILES: _taken_files,
 }
 _INSIDE: dict[str, Callable[[Store], Found]] = {

@@ -30,8 +30,7 @@ from cardoffers_cli.kernel.store.layout import (
 from cardoffers_cli.kernel.store.opening import connected, current, lock_for, must_exist, open_copy
 from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
 from cardoffers_cli.kernel.words.records import Record, shown
-from cardoffers_cli.storage.backup import faults_of
-from cardoffers_cli.storage.doctor import Audit, examine
+from cardoffers_cli.storage.restore import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +38,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.kernel.store.blocks import Checksums
     from cardoffers_cli.kernel.store.job import Job
-    from cardoffers_cli.kernel.store.journal_file import JournalLine
+    from cardoffers_cli.storage.doctor import Audit
+    from cardoffers_cli.storage.restore import DraftState
 
 
 STEPS = ("copy", "look", "audit", "put aside")
@@ -116,9 +116,7 @@ class _Remains:
     mended: Checksums
     is_log_whole: bool
     log_bytes_used: int
-    newest: JournalLine | None
-    lost: list[JournalLine]
-    faults: list[Audit]
+    state: DraftState
 
 
 def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Remains:
@@ -133,16 +131,13 @@ def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Remains:
             hint="`cardoffers doctor --strict` reads all of it.",
         )
     used = _longest_beginning(job, draft) if refusal else log_path(draft).stat().st_size
-    with open_copy(draft, job.settings) as store:
-        tell("audit")
-        return _Remains(
-            mended=mended,
-            is_log_whole=refusal is None,
-            log_bytes_used=used,
-            newest=journal.newest(store),
-            lost=journal.lost(store, job.path),
-            faults=faults_of(examine(store, None)),
-        )
+    tell("audit")
+    return _Remains(
+        mended=mended,
+        is_log_whole=refusal is None,
+        log_bytes_used=used,
+        state=state_of(job, draft, {}),
+    )
 
 
 def _refusal(job: Job, draft: Path) -> StoreDamaged | None:
@@ -202,7 +197,7 @@ def _put_aside(job: Job, draft: Path, look: _Remains) -> list[Path]:
     is_whole = look.is_log_whole
     logs = [] if is_whole else copying.replace_logs(job.path, log_path(draft), since)
     with current(job.opening()) as store:
-        if look.lost:
+        if look.state.lost:
             put_aside(snapshot_path(job.path), since)  # it may show what was lost
             journal.reset(job.path, journal.newest(store), kind=PUT_ASIDE, now=job.now)
         else:
@@ -220,9 +215,9 @@ def _report(job: Job, look: _Remains, *, dry_run: bool) -> Recovered:
         log_bytes=sum(sizes),
         log_bytes_used=look.log_bytes_used,
         kept_logs=[],
-        run_no=look.newest.run_no if look.newest else 0,
-        lost=len(look.lost),
-        **journal.loss(job.path, look.lost),
-        faults=look.faults,
+        run_no=newest.run_no if (newest := look.state.newest) else 0,
+        lost=len(look.state.lost),
+        **look.state.loss,
+        faults=look.state.faults,
         dry_run=dry_run,
     )

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.answers.find_commands import EXTRA
+from cardoffers_cli.copies.work import publish
 from cardoffers_cli.kernel.store.layout import lock_path
-from cardoffers_cli.storage.stores import publish
 from commands import Ended, command, in_a_pipe, on_a_screen
 from complaints import ANN, complaints
 from grinding import DERIVING, ENDLESS, grind

@@ -18,6 +18,7 @@ from buckets import Files
 from cardoffers_cli.archive.archive import TABLES, archive_of
 from cardoffers_cli.archive.archive import recent as recent_rows
 from cardoffers_cli.archive.export import compact, export
+from cardoffers_cli.copies.work import backup, publish
 from cardoffers_cli.kernel.sheets.exports import copy_sample_data
 from cardoffers_cli.kernel.store.layout import journal_path, make_folder
 from cardoffers_cli.kernel.store.lock import engine_lock
@@ -27,10 +28,9 @@ from cardoffers_cli.kernel.store.runs import commit_run, start_run
 from cardoffers_cli.kernel.words.errors import CardoffersError, StoreDamaged, UsageError
 from cardoffers_cli.night.status import status
 from cardoffers_cli.river.engines import match_purchases
-from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import accept_loss, info, publish
+from cardoffers_cli.storage.stores import accept_loss, info
 from commands import cardoffers, command
 from sizes import FULL, at_the_gate, one_in, slow
 from tables import NOON, select, snapshot

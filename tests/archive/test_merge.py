@@ -20,15 +20,15 @@ import pytest
 from buckets import Files
 from cardoffers_cli.archive.archive import TABLES
 from cardoffers_cli.archive.export import MANY, compact, export
+from cardoffers_cli.copies.work import backup, publish
 from cardoffers_cli.kernel.store.lock import engine_lock
 from cardoffers_cli.kernel.store.reading import open_published
 from cardoffers_cli.kernel.words.errors import NoSpace, StoreBusy, StoreDamaged
 from cardoffers_cli.night.status import status
 from cardoffers_cli.river.engines import match_purchases
-from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import info, publish
+from cardoffers_cli.storage.stores import info
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
 from sizes import FULL, at_the_gate, one_in, slow

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1] / "kit"))
 
-from cardoffers_cli.storage.stores import publish
+from cardoffers_cli.copies.work import publish
 from commands import command
 from serving import Served, serving
 from tables import key_text

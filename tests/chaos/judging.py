@@ -30,7 +30,7 @@ Tables = dict[str, tuple[int, Columns]]
 
 BESIDE = re.compile(
     r"\.(wal(\.\w+)?|new|tmp)$"
-    r"|(^|/)(journal|backups|lock|turn|night|sender|engine|usage|usage-wal|usage-shm)$"
+    r"|(^|/)(journal|lock|turn|night|sender|engine|usage|usage-wal|usage-shm)$"
 )
 """Files of a store that say nothing of what is in it."""
 _KEPT = re.compile(r"\.kept[0-9]+")

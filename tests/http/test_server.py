@@ -19,9 +19,9 @@ import duckdb
 import pytest
 import trustme
 
+from cardoffers_cli.copies.work import publish
 from cardoffers_cli.http.commands import EXTRA
 from cardoffers_cli.keys.work import revoke_key
-from cardoffers_cli.storage.stores import publish
 from commands import cardoffers, command
 from serving import Heard, Served, heard, serving, serving_within
 from sizes import at_the_gate, slow, tries

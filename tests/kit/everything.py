@@ -324,7 +324,6 @@ def _made() -> Place:
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
         made = Place(folder, _ids(), secrets)
-    # The store knows where its backup is: in a copy, an erasure would write beside the one here.
     return replace(made, folder=folder.rename(folder.with_name("made")))
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.answers.why import why
 from cardoffers_cli.archive.export import compact, export
+from cardoffers_cli.copies.work import backup
 from cardoffers_cli.kernel.store.approval_requests import ApprovalNeeded
 from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, UsageError
 from cardoffers_cli.merchants.answers import (
@@ -24,7 +25,6 @@ from cardoffers_cli.merchants.answers import (
 from cardoffers_cli.merchants.discovery import likely_merchants, show_evidence, suggest_merchants
 from cardoffers_cli.merchants.suggestions import EVEN
 from cardoffers_cli.river.engines import match_purchases
-from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import audits, offending
 from cardoffers_cli.storage.restore import restore
 from commands import in_a_pipe

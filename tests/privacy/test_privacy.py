@@ -17,6 +17,7 @@ import pytest
 from approving import approved, with_approvers
 from cardoffers_cli.archive.export import compact
 from cardoffers_cli.archive.export import export as move_out
+from cardoffers_cli.copies.work import backup, publish
 from cardoffers_cli.documents.closing import close_statement
 from cardoffers_cli.documents.kinds import STATEMENT
 from cardoffers_cli.documents.verifying import verify
@@ -39,10 +40,8 @@ from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.river.redemptions import reverse
 from cardoffers_cli.river.settlements import settle_due
-from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import publish
 from cardoffers_cli.watch.observations import Observation
 from cardoffers_cli.watch.questions import record_findings
 from killing import killed_everywhere
@@ -328,8 +327,6 @@ def test_two_persons_erase_where_approvals_are_on(alder: Job) -> None:
 
 @slow
 def test_files_of_before_are_named(alder: Job, tmp_path: Path) -> None:
-    (tmp_path / "backups").mkdir()
-    made = backup(alder, tmp_path / "backups").backup
     drop = tmp_path / "drop" / "alder"
     drop.mkdir(parents=True)
     (drop / "next.csv.gz").write_bytes(gzip.compress(f"a,{TOKEN}".encode()))
@@ -344,10 +341,8 @@ def test_files_of_before_are_named(alder: Job, tmp_path: Path) -> None:
     expected = {
         (str(drop / "next.csv.gz"), "holds_token"),
         (str(folder_of(alder.path) / "usage.20260101T000000Z.kept"), "holds_token"),
-        (made, "copy_of_before"),
     }
     assert expected == {(each.file, each.why) for each in erase(alder).files}
-    backup(alder, tmp_path / "backups" / "later.duckdb")
     again = erase(alder)
     assert again.was_erased
     assert expected == {(each.file, each.why) for each in again.files}
@@ -430,27 +425,23 @@ def lost(made: Job, folder: Path) -> Job:
     return job(folder / "store.duckdb")
 
 
-MOVED, BESIDE = "moved before the erasure", "where the store knows it"
 LIST, NONE = "newest list", "no list"
 
 
 @slow
 @pytest.mark.parametrize(
-    ("where", "given", "expected"),
+    ("given", "expected"),
     [
-        (MOVED, NONE, (None, True)),
-        (BESIDE, NONE, (1, True)),
-        (MOVED, LIST, (1, False)),
+        (NONE, (None, True)),
+        (LIST, (1, False)),
     ],
 )
 def test_who_was_erased_does_not_come_back_elsewhere_without_a_word(
-    alder: Job, tmp_path: Path, where: str, given: str, expected: tuple[int | None, bool]
+    alder: Job, tmp_path: Path, given: str, expected: tuple[int | None, bool]
 ) -> None:
     """As after the loss of a machine; each restore that knows no newest list says so."""
     (backups := tmp_path / "backups").mkdir()
     file = Path(backup(alder, backups).backup)
-    if where == MOVED:
-        file = Path(shutil.copytree(backups, tmp_path / "safe")) / file.name
     erase(alder)
     shutil.copy(erasures_path(alder.path), tmp_path / "newest")
     elsewhere = lost(alder, tmp_path / "elsewhere")
@@ -489,22 +480,6 @@ def test_a_list_of_another_store_is_refused(alder: Job, tmp_path: Path) -> None:
         lambda: restore(alder, tmp_path / "before.duckdb", erasures=theirs, accept_loss=True)
     )
     assert 1 == len(own_list(alder.path).erasures)
-
-
-@slow
-def test_what_cannot_have_the_list_beside_it_is_named(alder: Job, tmp_path: Path) -> None:
-    for name in ("open", "gone"):
-        (tmp_path / name).mkdir()
-    made = backup(alder, tmp_path / "open" / "b.duckdb").backup
-    backup(alder, tmp_path / "gone" / "b.duckdb")
-    shutil.rmtree(tmp_path / "gone")
-    (tmp_path / "open" / "b.duckdb.erasures").mkdir()
-    expected = {
-        (made, "copy_of_before"),
-        (made, "list_not_beside"),
-        (str(tmp_path / "gone"), "folder_missing"),
-    }
-    assert expected == {(each.file, each.why) for each in erase(alder).files}
 
 
 @slow

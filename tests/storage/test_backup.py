@@ -14,22 +14,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.archive.export import compact
-from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.copies.plain import PlainRepository, checksum_path
+from cardoffers_cli.copies.work import backup, publish
 from cardoffers_cli.kernel.store import journal
-from cardoffers_cli.kernel.store.backup_places import draft_in
 from cardoffers_cli.kernel.store.journal_file import last_line
 from cardoffers_cli.kernel.store.layout import journal_path, kept_files, log_path, snapshot_path
 from cardoffers_cli.kernel.store.migrations import newest_version
 from cardoffers_cli.kernel.store.opening import open_copy
 from cardoffers_cli.kernel.store.runs import start_run
 from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace
-from cardoffers_cli.storage.backup import STEPS, Checksum, backup, checksum_path
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import publish
+from killing import killed_everywhere
 from sizes import FULL, at_the_gate, one_in, slow
 from tables import NOON, put, snapshot
-from work import job, kept, new_store, once, settings, tell
+from work import job, kept, new_store, once, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +46,10 @@ def buy(made: Job, name: str, *, rows: int = 1, kind: str = "nightly") -> None:
     with made.store() as store, store.transaction():
         start_run(store, kind=kind, now=made.now, actor="tester")
         put(store, "merchants", [{"merchant": f"{name}-{row}"} for row in range(rows)])
+
+
+def files_of(name: str) -> set[str]:
+    return {name, f"{name}.checksum", f"{name}.secrets"}
 
 
 @pytest.fixture
@@ -87,7 +90,7 @@ def refused(work: Callable[[], Any]) -> str:
 
 def test_a_backup_is_the_whole_store(made: Job, kept_in: Path) -> None:
     report = backup(made, kept_in / "b")
-    assert (str(kept_in / "b"), 1, []) == (report["backup"], report["run_no"], report["faults"])
+    assert (str(kept_in / "b"), 1) == (report["backup"], report["run_no"])
     assert kept(made) == kept(job(kept_in / "b"))
 
 
@@ -99,7 +102,7 @@ def test_a_backup_and_its_checksum_are_their_owners(made: Job, kept_in: Path) ->
     finally:
         os.umask(before)
     modes = {path.name: path.stat().st_mode & 0o777 for path in kept_in.iterdir()}
-    assert {"b": 0o600, "b.checksum": 0o600} == modes
+    assert dict.fromkeys(files_of("b"), 0o600) == modes
 
 
 @slow
@@ -122,7 +125,7 @@ def test_a_checksum_says_what_a_backup_is(made: Job, kept_in: Path) -> None:
     assert (kept_in / "b").stat().st_size == told["size_bytes"]
 
 
-@pytest.mark.parametrize("name", ["b", "b.checksum"])
+@pytest.mark.parametrize("name", sorted(files_of("b")))
 def test_a_backup_overwrites_nothing(made: Job, kept_in: Path, name: str) -> None:
     (kept_in / name).write_text("mine")
     assert "Refused file_exists" == refused(lambda: backup(made, kept_in / "b"))
@@ -149,86 +152,30 @@ def test_a_copy_is_not_begun_where_there_is_no_room_for_it(
     assert names == {path.name for path in made.path.parent.rglob("*")}
 
 
-@slow
-def test_a_backup_of_a_store_with_faults_says_so(made: Job, kept_in: Path) -> None:
-    with made.store() as store:
-        put(store, "merchants", [])
-        store.connection.execute(
-            "insert into ledger_moves values (7, 1, 'pending', now(), 'a', '')"
-        )
-    report = backup(made, kept_in / "b")
-    assert ["nothing_points_nowhere"] == [fault["name"] for fault in report["faults"]]
-
-
 BACK_UP = """
-import os, signal, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[3])
-from cardoffers_cli.storage import backup as backups
-from cardoffers_cli.storage.backup import backup
+from cardoffers_cli.copies.work import backup
 from work import job
-made, step = job(Path(sys.argv[1])), sys.argv[4]
-def tell(now):
-    if now == step:
-        os.kill(os.getpid(), signal.SIGKILL)
-def give_name(draft, file, give=backups._give_name):
-    is_claim = file.suffix == ".checksum"
-    tell("claim" if is_claim else "name")
-    give(draft, file)
-    tell("claimed" if is_claim else "named")
-backups._give_name = give_name
-backup(made, Path(sys.argv[2]), tell=tell)
+
+def work(folder):
+    backup(job(folder / "store.duckdb"), folder / "backups" / "b")
 """
 
 
 @slow
-@pytest.mark.parametrize("step", ["name", *STEPS, "claim", "claimed", "named"])
-@one_in(4)
-def test_what_a_killed_backup_left_is_removed_by_the_next(
-    made: Job, kept_in: Path, step: str
+def test_a_backup_that_is_killed_is_whole_or_none_and_the_next_removes_it(
+    made: Job, tmp_path: Path
 ) -> None:
-    tell(made, institutions="institution\nalder")
-    set_webhook(made, "alder", "https://hooks.alder.example/redemptions")
-    words = [sys.executable, "-c", BACK_UP, made.path, kept_in / "b", KIT]
-    ended = subprocess.run([*map(str, words), step], check=False)
-    assert -signal.SIGKILL == ended.returncode
-    moved = kept_in / "moved.checksum"
-    moved.write_text(json.dumps(dict.fromkeys(Checksum.__annotations__, "elsewhere")))
-    shutil.copytree(kept_in, same_name := kept_in.with_name("same_name"))
-    backup(made, kept_in / "c")
-    whole = {*files_of("c"), *(files_of("b") if step == "named" else ())}
-    assert {*whole, "moved.checksum"} == {path.name for path in kept_in.iterdir()}
-    assert kept(made) == copied(kept_in / "c")
-    if step == "named":
-        restore(made, kept_in / "b")
-    else:
-        backup(made, same_name / "b")
-        assert {*files_of("b"), "moved.checksum"} == {path.name for path in same_name.iterdir()}
-
-
-def files_of(name: str) -> set[str]:
-    return {name, f"{name}.checksum", f"{name}.secrets"}
-
-
-@at_the_gate
-def test_what_stands_for_a_backup_that_was_moved_is_left_alone(made: Job, kept_in: Path) -> None:
-    words = [sys.executable, "-c", BACK_UP, made.path, kept_in / "b", KIT]
-    subprocess.run([*map(str, words), "named"], check=False)
-    (kept_in / "b").rename(kept_in.with_name("moved"))
-    backup(made, kept_in / "c")
-    assert {"b.checksum", "c", "c.checksum"} == {path.name for path in kept_in.iterdir()}
-
-
-@slow
-def test_a_backup_that_is_being_written_is_left_alone(made: Job, kept_in: Path) -> None:
-    draft = draft_in(kept_in)
-    others = draft.with_name(draft.name.replace(f".{os.getpid()}.", f".{os.getppid()}."))
-    elsewhere = draft.with_name(".cardoffers-backup.another-machine.4194301.part")
-    for path in (others, elsewhere):
-        path.touch()
-    backup(made, kept_in / "b")
-    assert others.exists()
-    assert elsewhere.exists()
+    (made.path.parent / "backups").mkdir()
+    (made.path.parent / "backups" / "note").write_text("of somebody")
+    template = shutil.copytree(made.path.parent, tmp_path / "template")
+    for each in killed_everywhere(template, tmp_path / "killed", BACK_UP, "^b$|^b[.]|[.]b[.]"):
+        left = job(each / "store.duckdb")
+        if is_whole := [point.point for point in PlainRepository(each / "backups").points()]:
+            restore(left, each / "backups" / "b")
+        backup(left, each / "backups" / "c")
+        whole = {*(files_of("b") if is_whole else ()), *files_of("c"), "note"}
+        assert whole == {path.name for path in (each / "backups").iterdir()}
+        assert kept(made) == copied(each / "backups" / "c")
 
 
 # Restore

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ from cardoffers_cli.events.subscriptions import retry, set_webhook
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.sheets.exports import copy_sample_data
-from cardoffers_cli.kernel.store.backup_places import draft_in
 from cardoffers_cli.kernel.store.card_numbers import keep_numbers, numbers_of
 from cardoffers_cli.kernel.store.layout import (
     journal_path,
@@ -45,7 +43,6 @@ from cardoffers_cli.river import settlements as settle
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.storage import doctor
-from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.storage.stores import accept_loss
 from sizes import at_the_gate, one_in, slow
@@ -721,7 +718,6 @@ OF_FILES = {
     "every_block_is_whole",
     "call_book_is_whole",
     "erased_stay_erased",
-    "no_half_backups",
     doctor.TAKEN_FILES,
 }
 """Audits that no statement breaks; each has a test of its own."""
@@ -785,18 +781,6 @@ def test_a_book_of_calls_that_is_damaged_or_was_is_found(tmp_path: Path) -> None
     assert [] == failed(made)
 
 
-@slow
-def test_what_a_killed_backup_left_is_found(tmp_path: Path) -> None:
-    made = new_store(tmp_path)
-    place = tmp_path / "backups"
-    place.mkdir()
-    backup(made, place)
-    assert [] == failed(made)
-    draft = draft_in(place)
-    draft.with_name(draft.name.replace(f".{os.getpid()}.", ".4194301.")).touch()
-    assert ["no_half_backups"] == failed(made)
-
-
 @pytest.mark.parametrize(
     ("text", "other"),
     [('"kind": "import"', '"kind": "settle"'), ("2026-10-01T00", "2026-10-02T00")],
@@ -851,7 +835,6 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
         ("reports/2026-10-01/.alder-funnel.csv.4194301.part", True),
         ("store.duckdb.tmp", True),
         (".report.csv.1.part", False),
-        (".cardoffers-backup.another-machine.4194301.part", False),
         ("store.duckdb.d/usage", False),
         ("report.csv", False),
     ],

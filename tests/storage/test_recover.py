@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.copies.work import backup, publish
 from cardoffers_cli.kernel.store import journal
 from cardoffers_cli.kernel.store.journal_file import last_line
 from cardoffers_cli.kernel.store.layout import draft_path, log_path, log_paths, snapshot_path
@@ -25,11 +26,10 @@ from cardoffers_cli.kernel.store.runs import start_run
 from cardoffers_cli.kernel.words.errors import CardoffersError, StoreDamaged
 from cardoffers_cli.night.options import NightObserver, NightOptions
 from cardoffers_cli.night.run import recovered, run_night
-from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.recover import recover
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import accept_loss, publish
+from cardoffers_cli.storage.stores import accept_loss
 from sizes import FULL, one_in, slow
 from tables import NOON, put
 from work import found, job, kept, new_store

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.copies.work import publish
 from cardoffers_cli.kernel.store.layout import snapshot_path
-from cardoffers_cli.storage.stores import publish
 from commands import cardoffers as process
 from commands import processes_per_core
 from complaints import ANN, complaints, redemption

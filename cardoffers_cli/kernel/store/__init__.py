@@ -7,8 +7,7 @@ the names of everything of it (`layout.py`), the connection (`store.py`), the en
 (`interning.py`), a new store and later schemas (`migrations.py`), copies of the whole file
 (`copying.py`), and what is in its folder: the locks (`lock.py`), the journal of what was committed
 (`journal.py`, `journal_file.py`), the snapshot (`snapshot.py`), the signing secrets
-(`signing_secrets.py`), the usage journal (`usage_journal.py`) and where backups were put
-(`backup_places.py`).
+(`signing_secrets.py`) and the usage journal (`usage_journal.py`).
 
 What every command is given is here too: settings, the clock, the job and its runs (`job.py`,
 `runs.py`), what is read for it (`reading.py`) with its institution, and masks.

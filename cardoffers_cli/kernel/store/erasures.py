@@ -3,7 +3,7 @@
 Its first line has the key, drawn once. Each other line says of which institution a cardholder was
 erased, by the keyed hash of the token (HMAC-SHA256), never by the token. It is its owner's only.
 The list is written before the store is: a restore of an older backup, or a crash, is so made good
-(rules.md#erasure). The same file stands beside each backup, as `FILE.erasures`.
+(rules.md#erasure). The same file is in each point of the store.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def pads_of(key: bytes) -> dict[str, bytes]:
 
 
 def read_list(path: Path) -> ErasureList:
-    """Return the list in a file, of a store or beside a backup; an empty one where there is none.
+    """Return the list in a file, of a store or of a point; an empty one where there is none.
 
     Raises `Refused` where others may read it, and `StoreDamaged` where it is not what was written.
     """
@@ -110,12 +110,18 @@ def read_list(path: Path) -> ErasureList:
                     code="erasures_open",
                     hint=f"Run `chmod 600 {path}`.",
                 )
-            head, *lines = file.read().decode("utf-8").splitlines()
+            content = file.read()
     except FileNotFoundError:
         return ErasureList()
-    except (ValueError, OSError):
-        head, lines = "{}", []
+    except OSError:
+        content = b""
+    return list_in(content, path)
+
+
+def list_in(content: bytes, path: object = "The list of erasures") -> ErasureList:
+    """Return the list in the bytes of a file; raise `StoreDamaged` where it is none of ours."""
     try:
+        head, *lines = content.decode("utf-8").splitlines()
         document = json.loads(head)
         key, since = bytes.fromhex(document["key"]), document["unknown_since"]
         if document["form"] == FORM and len(key) in {0, KEY_BYTES}:
@@ -129,7 +135,7 @@ def read_list(path: Path) -> ErasureList:
     raise StoreDamaged(
         f"{path} cannot be read, or is not what this program wrote.",
         code="erasures_damaged",
-        hint="Put it back from the copy beside the newest backup, `FILE.erasures`.",
+        hint="Put it back from the newest point of the store.",
     )
 
 
@@ -150,12 +156,6 @@ def add(store: Path, erasure: ListedErasure) -> None:
     current = own_list(store)
     if erasure.erasure_id not in {entry.erasure_id for entry in current.erasures}:
         keep(store, replace(current, erasures=(*current.erasures, erasure)))
-
-
-def copy_to(store: Path, path: Path, draft: Path) -> None:
-    """Add the list of a store to the one at a path, as it is when this returns, whoever erases."""
-    while (both := own_list(store).joined(there := read_list(path))) != there:
-        _write(path, _text(both), draft)
 
 
 def mark(store: Path) -> None:

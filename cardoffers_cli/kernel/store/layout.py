@@ -7,7 +7,7 @@ folder, one lock and one journal.
 The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
 `night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the
 `secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with the mark
-`erased-since`, the `snapshot`, the `archive`, the list of `backups`, drafts (`.new`), and what is
+`erased-since`, the `snapshot`, the `archive`, drafts (`.new`), and what is
 kept under a dated name (`.kept`). Beside the store itself are what the engine puts there (`.wal`,
 with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint, and `.tmp`), a store that
 was replaced (`.kept`), and what the nights tell people: `runs/` and `reports/`.
@@ -36,10 +36,7 @@ if TYPE_CHECKING:
 STAMP = "%Y%m%dT%H%M%SZ"
 """How a moment stands in the name of a file."""
 
-DRAFTS = (
-    *("store", "journal", "secrets", "snapshot", "compact", "restore", "recover", "backups"),
-    "erased",
-)
+DRAFTS = (*("store", "journal", "secrets", "snapshot", "compact", "restore", "recover", "erased"),)
 """What is made as a draft; the first is a new store."""
 
 LOCKS = ("lock", "turn", "night", "sender", "engine")
@@ -84,8 +81,6 @@ mask_key_path = _path_of("mask-key")
 usage_path = _path_of("usage")
 """The usage journal of a store."""
 snapshot_path = _path_of("snapshot")
-backups_path = _path_of("backups")
-"""The list of folders that backups were put in."""
 erasures_path = _path_of("erasures")
 """The list of cardholders who were erased, with the key by which it names them."""
 unwritten_path = _path_of("erased-since")
@@ -132,6 +127,11 @@ def draft_path(store: Path, what: str = DRAFTS[0]) -> Path:
     return folder_of(store) / f"{what}.new"
 
 
+def own_draft(store: Path, what: str) -> Path:
+    """Return the path of a draft that this process writes, and reads without the store's lock."""
+    return folder_of(store) / f".{what}.{os.getpid()}.part"
+
+
 def history_root(store: Path) -> str:
     """Return where an archive begins, if nobody says otherwise."""
     return str(folder_of(store) / "archive")
@@ -150,16 +150,6 @@ def reports_folder(store: Path) -> Path:
 def backup_name(store: Path, now: datetime) -> str:
     """Return the name of a backup in a folder."""
     return f"{store.stem}-{now:{STAMP}}.duckdb"
-
-
-def backup_secrets_path(backup: Path) -> Path:
-    """Return the path of the signing secrets of a backup, which stand beside it."""
-    return _beside(backup, ".secrets")
-
-
-def backup_erasures_path(backup: Path) -> Path:
-    """Return the path of the list of erasures of a backup, which stands beside it."""
-    return _beside(backup, ".erasures")
 
 
 def kept_name(path: Path, since: datetime) -> Path:
@@ -300,11 +290,10 @@ def put_logs_aside(store: Path, since: datetime) -> None:
 # Files that a killed process left of a store: drafts that were never put in place.
 #
 # Whoever looks holds the store's lock, so no draft of the store is being written meanwhile. The
-# draft of any other file names its process, and is left alone while that lives. Drafts of backups,
-# which may be of another machine, are left to the next backup (`backup_places.py`).
+# draft of any other file, and of a point, names its process, and is left alone while that lives.
 
 
-_DRAFT = re.compile(r"\.(?!cardoffers-backup\.).+\.(\d+)\.part")
+_DRAFT = re.compile(r"\..+\.(\d+)\.part")
 
 
 def leftovers(store: Path) -> list[Path]:

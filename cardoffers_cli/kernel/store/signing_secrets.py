@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.kernel.store.layout import (
@@ -43,16 +44,12 @@ _OTHERS = 0o077
 
 
 def read_secrets(store: Path) -> dict[str, str]:
-    """Return the texts of a store by their SHA-256, as `texts_in` does."""
-    return texts_in(secrets_path(store))
-
-
-def texts_in(path: Path) -> dict[str, str]:
-    """Return the texts of a file, of a store or a backup, by their SHA-256; none where it is not.
+    """Return the texts of a store by their SHA-256; none where there is no file.
 
     Raises `Refused` where others may read it too, and `StoreDamaged` where it is not what was
     written.
     """
+    path = secrets_path(store)
     try:
         with path.open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
@@ -62,25 +59,26 @@ def texts_in(path: Path) -> dict[str, str]:
                     hint=f"Run `chmod 600 {path}`, and rotate the secrets if somebody may have "
                     "read them.",
                 )
-            # Each text is held against its SHA-256.
-            try:
-                document = json.loads(file.read())
-                texts = document["secrets"]
-                is_ours = document["form"] == FORM and all(
-                    secret_sha256(text) == key for key, text in texts.items()
-                )
-            except (ValueError, TypeError, KeyError, AttributeError):
-                is_ours, texts = False, {}
-            if not is_ours:
-                raise StoreDamaged(
-                    f"{path} is not what this program wrote.",
-                    code="secrets_damaged",
-                    hint="Put it back from a backup; or move it away and make new signing secrets"
-                    " with `cardoffers webhook rotate-secret -i INST`.",
-                )
-            return dict(texts)
+            return texts_of(file.read(), path)
     except FileNotFoundError:
         return {}
+
+
+def texts_of(content: bytes, path: object = "The file of secrets") -> dict[str, str]:
+    """Return the texts in the bytes of a file, each held against its SHA-256."""
+    with suppress(ValueError, TypeError, KeyError, AttributeError):
+        document = json.loads(content)
+        texts: dict[str, str] = document["secrets"]
+        if document["form"] == FORM and all(
+            secret_sha256(text) == key for key, text in texts.items()
+        ):
+            return texts
+    raise StoreDamaged(
+        f"{path} is not what this program wrote.",
+        code="secrets_damaged",
+        hint="Put it back from a backup; or move it away and make new signing secrets"
+        " with `cardoffers webhook rotate-secret -i INST`.",
+    )
 
 
 def add_secrets(store: Path, texts: Iterable[str]) -> None:

@@ -7,10 +7,10 @@ kind, so a snapshot tells its own age. Nothing depends on it: it may be missing.
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.store import copying
 from cardoffers_cli.kernel.store.layout import draft_path, snapshot_path, sync_folder
 from cardoffers_cli.kernel.store.opening import check_version, connected, show_archive
 from cardoffers_cli.kernel.words.errors import NoStore, StoreDamaged, StoreVersion
@@ -28,22 +28,15 @@ KIND = "publish"
 """The kind of the run that takes a snapshot, by which `taken_at` finds it."""
 
 
-def publish(store: Store, path: Path, settings: Settings) -> Path:
-    """Copy the open store of `path`, check the copy and put it in place of the snapshot before.
+def replace_by(copy: Path, path: Path) -> None:
+    """Give a checked copy of the store of `path` the name of its snapshot too.
 
-    Call it with the store's lock, outside of transactions, after the run of `KIND` is committed.
+    Call it with the store's lock, with a copy that has the run of `KIND`.
     """
     draft = draft_path(path, "snapshot")
-    try:
-        store.execute("kernel/store/copying:checkpoint")
-        copying.copy_file(path, draft)
-        with _opened(draft, settings):
-            pass  # it opens, and is of this version
-        snapshot = draft.replace(snapshot_path(path))
-        sync_folder(snapshot.parent)
-        return snapshot
-    finally:
-        draft.unlink(missing_ok=True)
+    draft.unlink(missing_ok=True)
+    os.link(copy, draft)
+    sync_folder(draft.replace(snapshot_path(path)).parent)
 
 
 def withdraw(path: Path) -> bool:

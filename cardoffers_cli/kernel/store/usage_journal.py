@@ -18,7 +18,7 @@ import fcntl
 import os
 import sqlite3
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+ERRORS = sqlite3.Error
+"""What SQLite raises of a journal that is damaged, or not there."""
 IN_MEMORY = Path(":memory:")
 """The path of a journal that is no file."""
 
@@ -97,6 +99,13 @@ def connect(path: Path) -> sqlite3.Connection:
     for name in _SCHEMA:
         connection.execute(sql(name))
     return connection
+
+
+def content(store: Path) -> bytes:
+    """Return the journal of a store as one file; raises what SQLite raises, also without one."""
+    uri = f"{usage_path(store).absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        return connection.serialize()
 
 
 def of_sqlite(error: Exception, path: Path) -> CardoffersError:

@@ -21,7 +21,7 @@ from cardoffers_cli.answers.browse import inquiry
 from cardoffers_cli.answers.browse.app import Browser
 from cardoffers_cli.answers.browse.inquiry import Inquiry
 from cardoffers_cli.answers.browse.panels import SearchBox
-from cardoffers_cli.storage.stores import publish
+from cardoffers_cli.copies.work import publish
 from commands import cardoffers
 from complaints import ANN, complaints
 from grinding import DERIVING, ENDLESS, LOOKING, grind

@@ -12,8 +12,8 @@ import pytest
 
 from cardoffers_cli.answers.browse import inquiry
 from cardoffers_cli.answers.browse.inquiry import Asking, Inquiry
+from cardoffers_cli.copies.work import publish
 from cardoffers_cli.kernel.words.errors import Interrupted
-from cardoffers_cli.storage.stores import publish
 from complaints import complaints
 from grinding import DERIVING, ENDLESS, grind
 from sizes import one_in, slow

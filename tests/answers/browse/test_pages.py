@@ -12,6 +12,7 @@ from cardoffers_cli.answers.browse import pages
 from cardoffers_cli.answers.browse import pages as summaries
 from cardoffers_cli.answers.browse.inquiry import AnsweredFrom, Inquiry
 from cardoffers_cli.answers.browse.pages import Line, broken
+from cardoffers_cli.copies.work import publish
 from cardoffers_cli.kernel.words.row_kinds import REFUNDS
 from cardoffers_cli.merchants.suggestions import Suggestion
 from cardoffers_cli.refunds.apply import apply_refunds
@@ -19,7 +20,6 @@ from cardoffers_cli.refunds.linking import RefundLink, link_refund
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.imports import ImportOptions, import_file
 from cardoffers_cli.river.receiving import Outputs
-from cardoffers_cli.storage.stores import publish
 from discovering import unknown_world
 from sizes import slow
 from tables import NOON

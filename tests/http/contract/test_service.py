@@ -9,13 +9,13 @@ from uuid import uuid4
 
 import pytest
 
+from cardoffers_cli.copies.work import publish
 from cardoffers_cli.http.contract.messages import Call
 from cardoffers_cli.http.contract.service import Service
 from cardoffers_cli.kernel.store.layout import snapshot_path
 from cardoffers_cli.kernel.store.usage_journal import UsageJournal
 from cardoffers_cli.kernel.words.errors import StoreBusy
 from cardoffers_cli.keys.work import revoke_key
-from cardoffers_cli.storage.stores import publish
 from doors import key_of
 from tables import NOON, select
 from work import found, new_store, tell

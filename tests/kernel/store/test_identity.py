@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.archive.export import compact
+from cardoffers_cli.copies.work import backup, publish
 from cardoffers_cli.kernel.store import copying, identity, journal, opening
 from cardoffers_cli.kernel.store.journal_file import last_line
 from cardoffers_cli.kernel.store.layout import (
@@ -29,10 +30,9 @@ from cardoffers_cli.kernel.store.store import Store
 from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, StoreBusy
 from cardoffers_cli.night.status import status
 from cardoffers_cli.river.settlements import settle_due
-from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import accept_loss, info, init, migrate, publish
+from cardoffers_cli.storage.stores import accept_loss, info, init, migrate
 from sizes import one_in, slow
 from tables import NOON
 from work import job, kept, new_store

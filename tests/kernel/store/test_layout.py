@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.archive.export import compact
+from cardoffers_cli.copies.work import backup, publish
 from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.store.layout import kept_files, kept_name, resolved
 from cardoffers_cli.kernel.store.runs import start_run
 from cardoffers_cli.kernel.words.errors import StoreBusy
-from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import init, migrate, publish
+from cardoffers_cli.storage.stores import init, migrate
 from sizes import one_in, slow
 from tables import NOON
 from work import held, job, kept, new_store

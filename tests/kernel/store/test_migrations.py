@@ -14,10 +14,10 @@ import duckdb
 import pytest
 
 import cardoffers_cli.kernel.store.statements as packaged
+from cardoffers_cli.copies.work import backup
 from cardoffers_cli.kernel.store import migrations
 from cardoffers_cli.kernel.words.errors import CardoffersError, StoreVersion
 from cardoffers_cli.kernel.words.money import MINOR_UNITS
-from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.restore import restore
 from cardoffers_cli.storage.stores import info, init, migrate
 from sizes import slow

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.copies.work import publish
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.layout import snapshot_path
 from cardoffers_cli.kernel.store.lock import store_lock
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import NotFound, StoreBusy
-from cardoffers_cli.storage.stores import publish
 from tables import NOON, select
 from work import held, new_store, tell
 

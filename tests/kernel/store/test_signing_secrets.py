@@ -12,6 +12,7 @@ import pytest
 
 from cardoffers_cli.archive.export import compact, export
 from cardoffers_cli.catalogue.importing import export_catalogue
+from cardoffers_cli.copies.work import backup, publish
 from cardoffers_cli.events.sending import resend, send
 from cardoffers_cli.events.subscriptions import rotate_secret
 from cardoffers_cli.kernel.store.layout import kept_files
@@ -27,10 +28,9 @@ from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace
 from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.run import run_night
 from cardoffers_cli.privacy.erase import reapply
-from cardoffers_cli.storage.backup import backup
 from cardoffers_cli.storage.doctor import doctor
 from cardoffers_cli.storage.restore import restore
-from cardoffers_cli.storage.stores import init, publish
+from cardoffers_cli.storage.stores import init
 from killing import killed_everywhere
 from outbox import events, goes_to, redemption
 from sizes import at_the_gate, one_in, slow
@@ -351,8 +351,7 @@ def test_secrets_that_are_not_those_of_the_backup_are_refused(
 
 
 @slow
-def test_a_backup_of_a_store_without_secrets_is_two_files(tmp_path: Path) -> None:
+def test_a_backup_of_a_store_without_secrets_is_restored(tmp_path: Path) -> None:
     made = new_store(tmp_path)
-    (tmp_path / "backups").mkdir()
-    assert backup(made, tmp_path / "backups" / "b")["secrets"] is None
-    assert ["b", "b.checksum"] == sorted(path.name for path in (tmp_path / "backups").iterdir())
+    backup(made, tmp_path / "b")
+    assert [] == restore(made, tmp_path / "b")["secrets_missing"]

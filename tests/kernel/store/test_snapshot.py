@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
+from cardoffers_cli.copies.work import publish
 from cardoffers_cli.kernel.store.layout import draft_path, snapshot_path
 from cardoffers_cli.kernel.store.lock import store_lock
 from cardoffers_cli.kernel.store.snapshot import open_snapshot, taken_at, withdraw
@@ -19,7 +20,6 @@ from cardoffers_cli.kernel.words.errors import (
     StoreDamaged,
     StoreVersion,
 )
-from cardoffers_cli.storage.stores import publish
 from tables import NOON, select
 from tables import snapshot as rows_of
 from work import job, kept, new_store, settings, tell
