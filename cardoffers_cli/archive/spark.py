@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from cardoffers_cli.archive import connecting
 from cardoffers_cli.archive.archive import Sums
-from cardoffers_cli.archive.connecting import (
-    HERE,
-    UNREACHABLE,
-    connect,
-    guarded,
-    session_here,
-)
 from cardoffers_cli.kernel.store.binding import Bound, Table, TempTables
 from cardoffers_cli.kernel.words.errors import EngineFailed
 
@@ -52,7 +46,7 @@ class SparkEngine:
     `EngineFailed` where the engine fails.
     """
 
-    def __init__(self, session: SparkSession, work: str, endpoint: str = HERE) -> None:
+    def __init__(self, session: SparkSession, work: str, endpoint: str = connecting.HERE) -> None:
         self._session = session
         self._work = work
         self._endpoint = endpoint
@@ -71,9 +65,9 @@ class SparkEngine:
     @classmethod
     def at(cls, url: str, work: str) -> SparkEngine:
         """Return an engine in a session of its own at `sc://host:port`, or in that of `session`."""
-        if url == HERE:
-            return cls(session_here(), work)
-        session, endpoint = connect(url)
+        if url == connecting.HERE:
+            return cls(connecting.session_here(), work)
+        session, endpoint = connecting.connect(url)
         engine = cls(session, work, endpoint)
         engine._is_own = True
         return engine
@@ -150,7 +144,7 @@ class SparkEngine:
                 nothing = self._session.createDataFrame([], "nothing int")
                 nothing.write.mode("overwrite").parquet(self._work)
         except EngineFailed as failure:
-            answers = failure.code != UNREACHABLE
+            answers = failure.code != connecting.UNREACHABLE
         else:
             answers = True
         if self._is_own:
@@ -159,7 +153,7 @@ class SparkEngine:
             self._session.stop()
 
     def _guarded(self) -> AbstractContextManager[None]:
-        return guarded(self._endpoint)
+        return connecting.guarded(self._endpoint)
 
     def _view(self, table: Table, bound: Bound) -> None:
         self._session.sql(_bare(bound.sql)).createOrReplaceTempView(table.identifier)

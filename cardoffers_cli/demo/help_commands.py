@@ -18,15 +18,8 @@ from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.exits import EXIT_CODES
 from cardoffers_cli.kernel.cli.options import argument
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text
+from cardoffers_cli.kernel.words import findings
 from cardoffers_cli.kernel.words.errors import NotFound
-from cardoffers_cli.kernel.words.findings import (
-    BANK_CODES,
-    CATALOGUE_CODES,
-    CODES,
-    DROP_CODES,
-    FILE_CODES,
-    PICKUP_CODES,
-)
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
 from cardoffers_cli.payouts.bank_codes import REASONS
 
@@ -178,12 +171,12 @@ def _show_finding(context: CommandContext, code: str) -> None:
 
 
 KNOWN = {
-    **CATALOGUE_CODES,
-    **CODES,
-    **FILE_CODES,
-    **DROP_CODES,
-    **PICKUP_CODES,
-    **BANK_CODES,
+    **findings.CATALOGUE_CODES,
+    **findings.CODES,
+    **findings.FILE_CODES,
+    **findings.DROP_CODES,
+    **findings.PICKUP_CODES,
+    **findings.BANK_CODES,
 }
 """Every code there is; one that rows and catalogues share is explained for rows.
 

@@ -7,12 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.documents.kinds import (
-    STATEMENT,
-    StatedSettlement,
-    StatementResult,
-    Subtotal,
-)
+from cardoffers_cli.documents import kinds
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.reading import reading
 from cardoffers_cli.kernel.words.errors import NotFound
@@ -67,7 +62,7 @@ def document_rows(
     with reading(job) as source:
         if party is None:
             party_id = None
-        elif kind.noun == STATEMENT.noun:
+        elif kind.noun == kinds.STATEMENT.noun:
             party_id = find_institution(source.store, party).id
         else:
             party_id = _merchant_of(source.store, party)
@@ -80,7 +75,7 @@ def show_document(job: Job, kind: DocumentKind[D], number: str) -> Record:
     with reading(job) as source:
         document = find_document(source.store, kind, number)
         told = kind.told(document)
-        if not isinstance(told, StatementResult):
+        if not isinstance(told, kinds.StatementResult):
             return told
         settlements = settlements_of(source.store, document)
         owner = told.institution_id
@@ -93,17 +88,17 @@ def show_document(job: Job, kind: DocumentKind[D], number: str) -> Record:
     )
 
 
-def settlements_of(store: Store, statement: Mapping[str, Any]) -> list[StatedSettlement]:
+def settlements_of(store: Store, statement: Mapping[str, Any]) -> list[kinds.StatedSettlement]:
     """Return the settlements that a statement took, the first one first."""
     of = {name: statement[name] for name in ("institution_id", "statement_no")}
-    return store.records(StatedSettlement, "documents/questions:settlements", **of)
+    return store.records(kinds.StatedSettlement, "documents/questions:settlements", **of)
 
 
 def subtotals_of(
     store: Store, kind: DocumentKind[D], document: Mapping[str, Any]
-) -> list[Subtotal]:
+) -> list[kinds.Subtotal]:
     """Return what the lines of a document come to by offer or, on an invoice, by institution."""
-    return store.records(Subtotal, "documents/questions:subtotals", **kind.lines_of(document))
+    return store.records(kinds.Subtotal, "documents/questions:subtotals", **kind.lines_of(document))
 
 
 def lines(

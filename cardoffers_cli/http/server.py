@@ -11,19 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from cardoffers_cli.http import listening
 from cardoffers_cli.http.access_log import AccessLog, LogWriter
 from cardoffers_cli.http.arrivals import Arrivals, TrustedProxies, WrongKeys
 from cardoffers_cli.http.contract.messages import busy
 from cardoffers_cli.http.contract.service import Service
 from cardoffers_cli.http.handler import ApiKeys, Connection, MetricsHandler, RequestHandler
-from cardoffers_cli.http.listening import (
-    BACKLOG,
-    ListeningPlace,
-    ServerLimits,
-    listener_at,
-    local_socket,
-    tls_of,
-)
 from cardoffers_cli.http.wire import Bodies, HttpConnection, RequestCounts, as_bytes
 from cardoffers_cli.http.worker import Worker
 from cardoffers_cli.night.metrics import build_info, exposition, gauge
@@ -50,12 +43,12 @@ _OTHER_FILES = 64
 
 def serve(
     job: Job,
-    place: ListeningPlace,
+    place: listening.ListeningPlace,
     *,
     clock: Callable[[], datetime],
     log: Callable[[str], None],
     ready: Callable[[str, int], None],
-    limits: ServerLimits | None = None,
+    limits: listening.ServerLimits | None = None,
 ) -> None:
     """Answer requests until a signal says to stop; what was taken in is answered first.
 
@@ -63,10 +56,10 @@ def serve(
     may fail. `ready` is told URL and port once connections are accepted. Raises `UsageError`,
     `ConfigurationError` or `NetworkFailure` where it cannot listen as it was told to.
     """
-    tls = tls_of(place)
+    tls = listening.tls_of(place)
     limits = limits or limits_of(job.settings)
     with (
-        listener_at(place, is_plain=tls is None) as listener,
+        listening.listener_at(place, is_plain=tls is None) as listener,
         LogWriter(log, most_lines=limits.log_lines, end_s=limits.log_s) as writer,
     ):
         port = listener.getsockname()[1]
@@ -76,13 +69,13 @@ def serve(
             asyncio.run(server.run(listener, lambda: ready(url, port)))
 
 
-def limits_of(settings: Settings) -> ServerLimits:
+def limits_of(settings: Settings) -> listening.ServerLimits:
     """Return the limits with what the operator set, and no more connections than can be open."""
     connections = settings.serve_connections
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files != resource.RLIM_INFINITY:
         connections = max(1, min(connections, files - _OTHER_FILES))
-    return ServerLimits(
+    return listening.ServerLimits(
         connections=connections,
         unauthenticated=(connections + 1) // 2,
         connections_per_address=settings.serve_connections_per_address,
@@ -98,10 +91,10 @@ class Server:
         job: Job,
         clock: Callable[[], datetime],
         write: Callable[[str], None],
-        limits: ServerLimits,
+        limits: listening.ServerLimits,
         tls: ssl.SSLContext | None,
         *,
-        place: ListeningPlace,
+        place: listening.ListeningPlace,
     ) -> None:
         self._place = place
         is_counted = place.has_metrics or place.metrics_socket is not None
@@ -144,13 +137,13 @@ class Server:
         async with AsyncExitStack() as stack:
             stack.enter_context(_on_signals(ask))
             if path := self._place.metrics_socket:
-                local = stack.enter_context(local_socket(path))
+                local = stack.enter_context(listening.local_socket(path))
                 await loop.create_unix_server(self._local_arrivals.protocol, sock=local)
             self._worker.start()
             server = await loop.create_server(
                 self._arrivals.protocol, sock=listener, backlog=_ACCEPTED_AT_ONCE
             )
-            listener.listen(BACKLOG)
+            listener.listen(listening.BACKLOG)
             ready()
             await stop.wait()
             server.close()

@@ -13,23 +13,13 @@ from uuid import uuid4
 from cardoffers_cli.catalogue.files import KINDS
 from cardoffers_cli.catalogue.questions import FieldChange
 from cardoffers_cli.catalogue.rows import write_row
+from cardoffers_cli.institutions import calendars
 from cardoffers_cli.institutions.accounts import AccountOptions, change_account, find_account
-from cardoffers_cli.institutions.calendars import (
-    CalendarOptions,
-    calendar_texts,
-    change_calendar,
-    newest_calendar,
-)
 from cardoffers_cli.institutions.changes import change_settings, change_watch
 from cardoffers_cli.institutions.holds import change_hold, shown_hold
 from cardoffers_cli.intake.layout_model import parse_profile
 from cardoffers_cli.intake.layouts import keep_profile
-from cardoffers_cli.kernel.store.approval_requests import (
-    ON,
-    approvable,
-    check_approvers,
-    require_approval,
-)
+from cardoffers_cli.kernel.store import approval_requests
 from cardoffers_cli.kernel.store.institutions import (
     Institution,
     find_institution,
@@ -157,7 +147,7 @@ def set_institution(
     layout: InstitutionLayout | None = None,
     account: AccountOptions | None = None,
     watch: bool | None = None,
-    calendar: CalendarOptions | None = None,
+    calendar: calendars.CalendarOptions | None = None,
     legal_hold: str | None = None,
     numbers: Sequence[str] = (),
     token_sharers: Sequence[str] | None = None,
@@ -173,7 +163,7 @@ def set_institution(
     in use, and `ApprovalNeeded`.
     """
     approval = None
-    with approvable(job, dry_run=dry_run) as store:
+    with approval_requests.approvable(job, dry_run=dry_run) as store:
         institution = find_institution(store, slug_or_id)
         with run_record(store, kind="institution_set", now=job.now, actor=job.actor) as run:
             changes = change_institution(store, institution, values, run) if values else []
@@ -189,7 +179,7 @@ def set_institution(
             if watch is not None:
                 changes = [*changes, *change_watch(store, institution, run, is_on=watch)]
             if calendar:
-                changes = [*changes, *change_calendar(store, institution, calendar, run)]
+                changes = [*changes, *calendars.change_calendar(store, institution, calendar, run)]
             if legal_hold:
                 changes = [*changes, *change_hold(store, institution, legal_hold, run)]
             settings = dict(settings or {})
@@ -247,10 +237,10 @@ def _change_policy(
         for name, new in settings.items()
         if name in {"approvals", "approval_limit", "time_zone"}
     }
-    if settings.get("approvals") == ON:
-        check_approvers(store, institution.slug)
+    if settings.get("approvals") == approval_requests.ON:
+        approval_requests.check_approvers(store, institution.slug)
     if changed:
-        approval = require_approval(
+        approval = approval_requests.require_approval(
             store,
             run,
             institution,
@@ -270,8 +260,8 @@ def _whole(store: Store, institution: Institution) -> InstitutionDetails:
     if account := find_account(store, institution.id):
         more |= {"account": account.masked, "account_holder": account.holder}
         more |= {"account_address": account.address}
-    if calendar := newest_calendar(store, institution.id):
-        more |= {name: text or None for name, text in calendar_texts(calendar).items()}
+    if calendar := calendars.newest_calendar(store, institution.id):
+        more |= {name: text or None for name, text in calendars.calendar_texts(calendar).items()}
     return InstitutionDetails(**{**_shown(institution), **more})
 
 

@@ -14,21 +14,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.drop.file_changes import DONE, FAILED
-from cardoffers_cli.kernel.words.errors import (
-    CardoffersError,
-    ConfigurationError,
-    EngineFailed,
-    FileUnusable,
-    Interrupted,
-    NetworkFailure,
-    NoSpace,
-    NoStore,
-    NotFound,
-    Refused,
-    StoreBusy,
-    StoreDamaged,
-    StoreVersion,
-)
+from cardoffers_cli.kernel.words import errors
 from cardoffers_cli.kernel.words.findings import CODES, unusable
 from cardoffers_cli.kernel.words.row_kinds import CREDITS, REFUNDS
 from cardoffers_cli.kernel.words.sentences import counted
@@ -244,16 +230,23 @@ def changed_later(change: Change) -> NightFinding:
 
 
 _FAULTS = (
-    *(ConfigurationError, EngineFailed, Interrupted, NetworkFailure, NoSpace, NoStore),
-    *(StoreBusy, StoreDamaged, StoreVersion),
+    *(
+        errors.ConfigurationError,
+        errors.EngineFailed,
+        errors.Interrupted,
+        errors.NetworkFailure,
+        errors.NoSpace,
+        errors.NoStore,
+    ),
+    *(errors.StoreBusy, errors.StoreDamaged, errors.StoreVersion),
 )
-_FORESEEN = (FileUnusable, NotFound, Refused)
+_FORESEEN = (errors.FileUnusable, errors.NotFound, errors.Refused)
 _OF_THE_DISK = frozenset({"IOException"})
 """What DuckDB raises when it cannot read or write, which is files of ours only."""
 _FULL_OR_BROKEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 
 
-def failure_of(error: Exception) -> CardoffersError:
+def failure_of(error: Exception) -> errors.CardoffersError:
     """Return what an error says of the file that was worked on; raise it if it says more."""
     if isinstance(error, _FORESEEN):
         return error

@@ -37,15 +37,9 @@ from cardoffers_cli.night import questions as nights
 from cardoffers_cli.night.checks import GZIP_GROWS, Bounds, file_rows, look_twice, tidied_up
 from cardoffers_cli.night.findings import failure_of, file_counts, file_findings
 from cardoffers_cli.night.options import NightContext, NightObserver, NightOptions, StepResult
+from cardoffers_cli.river import imports
 from cardoffers_cli.river.engines import target_of
 from cardoffers_cli.river.imports import HELD as FILE_HELD
-from cardoffers_cli.river.imports import (
-    ImportOptions,
-    ImportReport,
-    may_upload,
-    reading_for,
-    take_in,
-)
 from cardoffers_cli.river.receiving import Outputs, write_outputs
 
 if TYPE_CHECKING:
@@ -65,7 +59,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.river.receiving import Judged
 
 
-OPTIONS = ImportOptions()
+OPTIONS = imports.ImportOptions()
 
 _ROOM_FOR_ONE = 3
 """The part of the free disk that one file may unpack to, where that is more than expected: a third,
@@ -222,11 +216,11 @@ class _File:
         bounds: Bounds,
         *,
         keeps_reports: bool,
-    ) -> ImportReport:
+    ) -> imports.ImportReport:
         """Import a copy in the caller's transaction, if its manifest says nothing against it."""
         job = self.work.job
         owner = find_institution(store, self.file.institution)
-        may_upload(owner)
+        imports.may_upload(owner)
         check_digest(copy, manifest)
         source = Source(self.shown, copy.file, bounds.limits)
         options = replace(
@@ -235,7 +229,7 @@ class _File:
             is_whole=self.file.state == "held",
             profile=_profile_of(store, owner),
         )
-        with open_layout(source, reading_for(store, owner, job, options)) as opened:
+        with open_layout(source, imports.reading_for(store, owner, job, options)) as opened:
 
             def look(_done: int, _total: int | None) -> None:
                 bounds.check_time()
@@ -245,7 +239,7 @@ class _File:
                 bounds.check_rows(opened)  # again: the end of a file tells which are card numbers
                 check_sums(store, judged, owner, manifest)
 
-            intake = take_in(
+            intake = imports.take_in(
                 store,
                 opened,
                 owner,
@@ -272,7 +266,7 @@ class _File:
             state, report = _state_of(failure), self._failure(failure)
         self._record(store, state, report, {})
 
-    def _rehearsed(self, store: Store) -> ImportReport:
+    def _rehearsed(self, store: Store) -> imports.ImportReport:
         bounds, claim = self._bounds(), self.claim
         beside = self.work.job.path.resolve().parent
         with claim.origin() as origin:
@@ -310,7 +304,7 @@ class _File:
         report = {**self._failure(error), "is_kept": is_kept}
         return self._judge(_state_of(error), report, columns)
 
-    def release(self, store: Store, *, dry_run: bool) -> ImportReport:
+    def release(self, store: Store, *, dry_run: bool) -> imports.ImportReport:
         """Take a file that is held, in the caller's transaction, and move it to `done/`.
 
         Broken off behind the move it is found there when it is run again.
@@ -368,7 +362,9 @@ class _File:
         return self.work.processed.path(self.file.institution, kind, name)
 
 
-def release_file(job: Job, name: str, institution: str | None, *, dry_run: bool) -> ImportReport:
+def release_file(
+    job: Job, name: str, institution: str | None, *, dry_run: bool
+) -> imports.ImportReport:
     """Take a file that is held in `held/` as it is now, and move it to `done/`.
 
     It is named as it was dropped, or as it is kept; of several of one name it is the newest. Raises

@@ -27,24 +27,9 @@ from cardoffers_cli.kernel.store.lock import Lock, night_lock
 from cardoffers_cli.kernel.store.opening import lock_for, must_exist
 from cardoffers_cli.kernel.store.runs import Run, finish_run, start_run
 from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, StoreDamaged
+from cardoffers_cli.night import checks, metrics
 from cardoffers_cli.night import questions as nights
-from cardoffers_cli.night.checks import (
-    check_clock,
-    check_places,
-    check_space,
-    file_rows,
-    look_twice,
-    picked_up,
-    processed_root,
-)
 from cardoffers_cli.night.hooks import EVENTS, HookOutcome, Notice, hooks_of, tell, would_tell
-from cardoffers_cli.night.metrics import (
-    METRICS,
-    check_metrics_file,
-    exposition,
-    measure,
-    night_families,
-)
 from cardoffers_cli.night.options import (
     NOTHING_NEW,
     RESULT,
@@ -90,7 +75,7 @@ def run_night(job: Job, order: NightOptions, onlooker: NightObserver | None = No
     onlooker = onlooker or NightObserver()
     with WatchedRun(job, onlooker, order.metrics_file) as watched:
         must_exist(job.path)
-        remarks = check_places(job, order)
+        remarks = checks.check_places(job, order)
         with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
             remarks += recovered(job, onlooker)
             return _Nights(job, order, onlooker, lock, remarks, watched).run()
@@ -113,7 +98,7 @@ def resume_night(
         order = NightOptions(
             drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s
         )
-        remarks = check_places(job, order)
+        remarks = checks.check_places(job, order)
         with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
             return _Nights(job, order, onlooker, lock, remarks, watched).go_on(night)
 
@@ -180,8 +165,8 @@ class _Nights:
             result = self.go_on(night)
             if night.as_of.date() >= self.job.now.date():
                 return result
-        picked = picked_up(self.job, self.order.drop)
-        selection = look_twice(self.job, self.order.drop)
+        picked = checks.picked_up(self.job, self.order.drop)
+        selection = checks.look_twice(self.job, self.order.drop)
         with self.job.store(read_only=True) as store:
             newest, newest_run_no = nights.newest_finished(store)
             is_of_date = newest is not None and newest.as_of.date() == self.job.now.date()
@@ -192,8 +177,8 @@ class _Nights:
                 over = result_of(store, self.job.path, newest, status=NOTHING_NEW)
         if over is not None:
             return self.watched.ends(over)
-        check_clock(self.job, self.order, newest)
-        check_space(self.job)
+        checks.check_clock(self.job, self.order, newest)
+        checks.check_space(self.job)
         self.remarks = [*self.remarks, *picked, *selection.remarks]
         with self.job.store() as store, store.transaction():
             night = begin(store, self.job, self.order, selection.files)
@@ -249,12 +234,12 @@ def work_of(job: Job, night: Night, order: NightOptions, onlooker: NightObserver
 
 def begin(store: Store, job: Job, order: NightOptions, files: Sequence[DropFile]) -> Night:
     """Write a new night with its files, in the caller's transaction."""
-    processed = ProcessedFolder(processed_root(job))
+    processed = ProcessedFolder(checks.processed_root(job))
     new = store.records(NewNight, "night/questions:next", as_of=job.now, store=job.path.name)[0]
     run = start_run(store, kind=KIND, now=job.now, actor=job.actor, run_id=new.run_id)
     return nights.begin(
         store,
-        file_rows(processed, files),
+        checks.file_rows(processed, files),
         **new,
         run_no=run.run_no,
         as_of=job.now,
@@ -278,12 +263,12 @@ def _run(work: NightContext) -> Run:
 def rehearse(job: Job, order: NightOptions) -> NightResult:
     """Return the result that the night would have, as far as the store decides it."""
     watched = WatchedRun(job, NightObserver(), order.metrics_file)
-    remarks = check_places(job, order)
+    remarks = checks.check_places(job, order)
     with job.store(read_only=True) as store:
-        check_clock(job, order, nights.newest_finished(store)[0])
-    picked = picked_up(job, order.drop, dry_run=True)
-    selection = look_twice(job, order.drop)
-    check_space(job)
+        checks.check_clock(job, order, nights.newest_finished(store)[0])
+    picked = checks.picked_up(job, order.drop, dry_run=True)
+    selection = checks.look_twice(job, order.drop)
+    checks.check_space(job)
     with job.store() as store, store.transaction(keep=False):
         work = work_of(job, begin(store, job, order, selection.files), order, NightObserver())
         work.remarks = [*remarks, *picked, *selection.remarks]
@@ -295,7 +280,7 @@ def rehearse_rest(job: Job, run_id: str | None) -> NightResult:
     watched = WatchedRun(job, NightObserver())
     night = unfinished_night(job, run_id)
     order = NightOptions(drop=Path(night.drop_folder))
-    remarks = check_places(job, order)
+    remarks = checks.check_places(job, order)
     with job.store() as store, store.transaction(keep=False):
         work = work_of(job, night, order, NightObserver())
         work.remarks = remarks
@@ -328,7 +313,7 @@ class WatchedRun:
         self._hooks = hooks_of(job.settings)
         self._metrics_file = metrics_file or job.settings.metrics_file
         if self._metrics_file is not None:
-            check_metrics_file(self._metrics_file)
+            metrics.check_metrics_file(self._metrics_file)
         self._night: Night | None = None
         self._told: list[HookOutcome] = []
 
@@ -378,22 +363,22 @@ class WatchedRun:
         job, settings = self._job, self._job.settings
         files = [] if self._metrics_file is None else [(self._metrics_file, settings.metrics_mode)]
         if run_id is not None:
-            files += [(runs_folder(job.path) / run_id / METRICS, settings.file_mode)]
+            files += [(runs_folder(job.path) / run_id / metrics.METRICS, settings.file_mode)]
         if not files:
             return
         try:
-            measured = measure(
+            measured = metrics.measure(
                 job,
                 ended_at=real_now(),
                 exit_code=exit_code,
                 result=result,
                 before=self._metrics_file,
-                folders={"store": job.path.parent, "processed": processed_root(job)},
+                folders={"store": job.path.parent, "processed": checks.processed_root(job)},
             )
             for path, mode in files:
                 make_folder(path.parent)
                 with replacing(path, mode=int(mode, 8)) as out:  # nobody reads half of them
-                    out.write(exposition(night_families(measured)).encode())
+                    out.write(metrics.exposition(metrics.night_families(measured)).encode())
         except Exception as fault:  # noqa: BLE001  whatever it is, the run is not to hear of it
             why = getattr(fault, "strerror", None) or type(fault).__name__
             self._onlooker.warn(f"The metrics of the nightly run were not written: {why}.")

@@ -20,6 +20,7 @@ from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.kernel.words.visible import shortened
 from cardoffers_cli.night.findings import failure_of
 from cardoffers_cli.night.options import WITHOUT_CONSEQUENCE, StepResult, finding
+from cardoffers_cli.watch import questions
 from cardoffers_cli.watch.observations import (
     FILE_LATE,
     FILE_MISSED,
@@ -27,11 +28,6 @@ from cardoffers_cli.watch.observations import (
     Observation,
     figures_text,
     watch_meaning,
-)
-from cardoffers_cli.watch.questions import (
-    list_watch_findings,
-    open_watch_findings,
-    record_findings,
 )
 from cardoffers_cli.watch.scan import look_at
 
@@ -87,7 +83,7 @@ def watch(work: NightContext, store: Store) -> StepResult:
     What there is to say of expected files is told first, and once.
     """
     files = tell_of_files(work, store)
-    rows = open_watch_findings(store)
+    rows = questions.open_watch_findings(store)
     counts = {"open": sum(row.findings for row in rows)} if rows else {}
     now = work.job.now
     again = [_told(row, now) for row in rows if row.code not in TOLD_ONCE]
@@ -131,7 +127,7 @@ def look_for_files(store: Store, now: datetime) -> ArrivalNotices:
     past = {
         (row.institution, row.subject, row.about_on): row.state
         for code in _CODES.values()
-        for row in list_watch_findings(store, code=code, limit=_MOST_FINDINGS)
+        for row in questions.list_watch_findings(store, code=code, limit=_MOST_FINDINGS)
     }
     states = [(row, past.get((row.institution, row.expected, row.due_on))) for row in arrivals]
     return ArrivalNotices(
@@ -171,7 +167,7 @@ def tell_of_files(work: NightContext, store: Store) -> StepResult:
         unknown = finding("arrivals_unknown", message, level="warning", then=then)
         return StepResult(counts={}, findings=[unknown])
     for row in news.told:
-        record_findings(
+        questions.record_findings(
             store, row.institution_id, [_watched(row)], run_no=work.night.run_no, now=work.job.now
         )
     late_rows = [row for row in news.told if row.state == "late"]

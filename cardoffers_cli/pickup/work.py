@@ -31,19 +31,12 @@ from cardoffers_cli.kernel.words.errors import (
     UsageError,
 )
 from cardoffers_cli.kernel.words.pickups import KEEP
+from cardoffers_cli.pickup import questions
 from cardoffers_cli.pickup import questions as pickups
 from cardoffers_cli.pickup import questions as told
 from cardoffers_cli.pickup.fetching import PickupJob, fetch, place, record
 from cardoffers_cli.pickup.objects import object_folder
 from cardoffers_cli.pickup.openpgp import plain_name
-from cardoffers_cli.pickup.questions import (
-    NOTE,
-    FetchedFile,
-    PickupFinding,
-    PickupResult,
-    PickupRow,
-    failed,
-)
 from cardoffers_cli.pickup.remote import Deadline, RemoteRefusal
 from cardoffers_cli.pickup.ssh import sftp_folder
 
@@ -71,7 +64,7 @@ def pick_up(
     *,
     wait_s: float = 0,
     dry_run: bool = False,
-) -> PickupResult:
+) -> questions.PickupResult:
     """Fetch what is new for one institution, or all that have a place; `drop` is where to.
 
     None is the drop folder of the newest nightly run, whose lock is held meanwhile. Raises
@@ -105,14 +98,14 @@ def pick_up(
 
 def visit_all(
     job: Job, drop: Path, only: str | None = None, *, fetches: bool = True, dry_run: bool = False
-) -> PickupResult:
+) -> questions.PickupResult:
     """Visit the places, under the lock of the night; without `fetches` only tidy up.
 
     Then places are visited only where an imported file still is to be removed or moved.
     """
     with job.store(read_only=True) as store:
         institutions = {institution.slug: institution for institution in list_institutions(store)}
-    files, findings, places = list[PickupRow](), list[PickupFinding](), 0
+    files, findings, places = list[questions.PickupRow](), list[questions.PickupFinding](), 0
     for slug in sorted(job.settings.pickup):
         owner = institutions.get(slug)
         if only not in {None, slug}:
@@ -122,7 +115,7 @@ def visit_all(
             continue
         more, more_findings = _visited(job, drop, owner, fetches=fetches, dry_run=dry_run)
         files, findings, places = [*files, *more], [*findings, *more_findings], places + 1
-    return PickupResult(
+    return questions.PickupResult(
         drop=str(drop),
         places=places,
         fetched=sum(file.state == "fetched" for file in files),
@@ -132,13 +125,13 @@ def visit_all(
     )
 
 
-def needs_attention(findings: Sequence[PickupFinding]) -> bool:
+def needs_attention(findings: Sequence[questions.PickupFinding]) -> bool:
     """Return whether a finding needs attention."""
-    return any(finding.level != NOTE for finding in findings)
+    return any(finding.level != questions.NOTE for finding in findings)
 
 
-def _unknown(slug: str) -> PickupFinding:
-    return PickupFinding(
+def _unknown(slug: str) -> questions.PickupFinding:
+    return questions.PickupFinding(
         code="institution_unknown",
         level="warning",
         message=f"[pickup.{slug}] of the configuration is no institution's.",
@@ -149,12 +142,12 @@ def _unknown(slug: str) -> PickupFinding:
 
 def _visited(
     job: Job, drop: Path, owner: Institution, *, fetches: bool, dry_run: bool
-) -> tuple[list[PickupRow], list[PickupFinding]]:
+) -> tuple[list[questions.PickupRow], list[questions.PickupFinding]]:
     """Visit a place; what ends that early is a finding behind those that were made before."""
     place = job.settings.pickup[owner.slug]
     with job.store(read_only=True) as store:
         rows = pickups.known(store, owner.id, place.shown)
-    files, findings = list[PickupRow](), list[PickupFinding]()
+    files, findings = list[questions.PickupRow](), list[questions.PickupFinding]()
     try:
         with PickupPool.open(drop, make=not dry_run) as pool:
             pickup_job = PickupJob(
@@ -170,10 +163,10 @@ def _visited(
             )
             _run_session(session, fetches=fetches)
     except _OF_A_PLACE as error:
-        findings.append(failed(owner.slug, error))
+        findings.append(questions.failed(owner.slug, error))
     except OSError as error:
         failure = CardoffersError(f"The system says: {error.strerror}.", code="disk")
-        findings.append(failed(owner.slug, failure))
+        findings.append(questions.failed(owner.slug, failure))
     return files, findings
 
 
@@ -206,8 +199,8 @@ class PickupSession:
     pickup_job: PickupJob
     known: Sequence[FetchedFileRow]
     dry_run: bool = False
-    files: list[PickupRow] = field(default_factory=list)
-    findings: list[PickupFinding] = field(default_factory=list)
+    files: list[questions.PickupRow] = field(default_factory=list)
+    findings: list[questions.PickupFinding] = field(default_factory=list)
 
     @property
     def slug(self) -> str:
@@ -356,7 +349,10 @@ class PickupSession:
             and self._state(row) in {"waiting", "imported"}
         ]
         if same:  # it was touched, and no more
-            record(self.pickup_job, FetchedFile(**{**fetched, "drop_name": same[-1].drop_name}))
+            record(
+                self.pickup_job,
+                questions.FetchedFile(**{**fetched, "drop_name": same[-1].drop_name}),
+            )
             self.pickup_job.pool.clear(self.pickup_job.id_of(file.name, file.stamp), ())
             self._tell(file.name, file.size_bytes, "same")
             return
@@ -387,7 +383,7 @@ class PickupSession:
 
     def _tell(self, name: str, size: int, state: str, drop_name: str | None = None) -> None:
         self.files.append(
-            PickupRow(
+            questions.PickupRow(
                 institution=self.slug, file=name, size_bytes=size, state=state, drop_name=drop_name
             )
         )

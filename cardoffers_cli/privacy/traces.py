@@ -13,16 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.drop.file_changes import KEPT_IN, TAKEN
-from cardoffers_cli.kernel.store.layout import (
-    LOCKS,
-    folder_of,
-    history_root,
-    kept_files,
-    log_path,
-    reports_folder,
-    runs_folder,
-    snapshot_path,
-)
+from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.words.records import Record
 
 if TYPE_CHECKING:
@@ -107,21 +98,21 @@ def traces(store: Store, job: Job, institution: str, tokens: Sequence[str]) -> l
     """
     files = sorted({path for path in _looked_at(store, job, institution) if path.is_file()})
     holding = [path for path in files if holds_any(path, tokens)]
-    put_aside = (job.path, snapshot_path(job.path), log_path(job.path))
-    before = [path for file in put_aside for path in kept_files(file)]
+    put_aside = (job.path, layout.snapshot_path(job.path), layout.log_path(job.path))
+    before = [path for file in put_aside for path in layout.kept_files(file)]
     named = {"holds_token": holding, "copy_of_before": sorted(before)}
     return [Trace(file=str(path), why=why) for why, paths in named.items() for path in paths]
 
 
 def _looked_at(store: Store, job: Job, institution: str) -> Iterator[Path]:
     # Locks, the snapshot and the archive are looked at apart.
-    folder = folder_of(job.path)
-    left_out = {folder / name for name in LOCKS} | {snapshot_path(job.path)}
-    archive = Path(history_root(job.path))
+    folder = layout.folder_of(job.path)
+    left_out = {folder / name for name in layout.LOCKS} | {layout.snapshot_path(job.path)}
+    archive = Path(layout.history_root(job.path))
     yield from (
         file for file in folder.rglob("*") if file not in left_out and archive not in file.parents
     )
-    for folder in (runs_folder(job.path), reports_folder(job.path)):
+    for folder in (layout.runs_folder(job.path), layout.reports_folder(job.path)):
         yield from folder.rglob("*")
     for processed in store.rows("drop/file_changes:kept_folders"):
         for kind in ("", TAKEN, *KEPT_IN.values()):

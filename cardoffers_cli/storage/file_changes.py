@@ -16,15 +16,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.drop import file_changes
 from cardoffers_cli.drop import file_changes as taken_files
-from cardoffers_cli.drop.file_changes import (
-    KEPT_IN,
-    FileChange,
-    ProcessedFolder,
-    content_sha256,
-    later_stamp,
-    look_later,
-)
 from cardoffers_cli.kernel.store.runs import run_record
 from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.nearest import did_you_mean, nearest
@@ -64,7 +57,7 @@ class Change:
     """A file that grew or changed after it was taken, and that nobody has answered for."""
 
     file: ProcessedFile
-    later: FileChange
+    later: file_changes.FileChange
 
     @property
     def path(self) -> Path:
@@ -114,7 +107,7 @@ class Change:
     @property
     def content_sha256(self) -> str | None:
         """The digest by which an import of it would be known."""
-        return content_sha256(self.path, self.file.taken_bytes)
+        return file_changes.content_sha256(self.path, self.file.taken_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,11 +132,11 @@ def look_at(files: Sequence[ProcessedFile]) -> FileCheck:
     """Hold files that are kept against what was read of them; it takes no store, but its time."""
     there, same, changed = 0, [], []
     for file in files:
-        stamp = later_stamp(_path(file))
+        stamp = file_changes.later_stamp(_path(file))
         there += stamp is not None
         if stamp is None or stamp == file.looked_stamp:
             continue
-        file_change = look_later(_path(file), file.taken_bytes, file.taken_sha256)
+        file_change = file_changes.look_later(_path(file), file.taken_bytes, file.taken_sha256)
         if file_change is None:
             continue
         if file_change.what == "same" or file_change.mark == file.accepted_mark:
@@ -208,5 +201,5 @@ def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> FileChangeRow
 
 
 def _path(file: ProcessedFile) -> Path:
-    folder = ProcessedFolder(Path(file.processed_folder))
-    return folder.path(file.institution, KEPT_IN[file.state], file.taken_as)
+    folder = file_changes.ProcessedFolder(Path(file.processed_folder))
+    return folder.path(file.institution, file_changes.KEPT_IN[file.state], file.taken_as)

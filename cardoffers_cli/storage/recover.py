@@ -18,15 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.kernel.disk.folders import check_room
-from cardoffers_cli.kernel.store import blocks, copying, journal
-from cardoffers_cli.kernel.store.layout import (
-    draft_path,
-    log_path,
-    log_paths,
-    put_aside,
-    snapshot_path,
-    with_logs,
-)
+from cardoffers_cli.kernel.store import blocks, copying, journal, layout
 from cardoffers_cli.kernel.store.opening import connected, current, lock_for, must_exist, open_copy
 from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
 from cardoffers_cli.kernel.words.records import Record, shown
@@ -84,13 +76,13 @@ def recover(
     everything, and `StoreDamaged` where the file itself is damaged, or is no store.
     """
     must_exist(job.path)
-    draft = draft_path(job.path, "recover")
+    draft = layout.draft_path(job.path, "recover")
     with lock_for(job.opening()):
         journal.check_not_replaced(job.path)
         check_room(job.path.parent, copying.size_with_log(job.path), "The copy that is looked at")
         try:
             tell("copy")
-            for file, copy in zip(with_logs(job.path), with_logs(draft), strict=True):
+            for file, copy in zip(layout.with_logs(job.path), layout.with_logs(draft), strict=True):
                 if file.exists():
                     copying.copy_file(file, copy)
             tell("look")
@@ -121,7 +113,7 @@ class _Remains:
 
 def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Remains:
     """Find the most of the log that the copy opens with, and leave it at that."""
-    is_logged = any(log.exists() for log in log_paths(draft))
+    is_logged = any(log.exists() for log in layout.log_paths(draft))
     mended = blocks.mend(draft, job.settings)
     refusal = _refusal(job, draft)
     if not mended and (refusal is None or not is_logged):
@@ -130,7 +122,7 @@ def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Remains:
             code="nothing_to_recover",
             hint="`cardoffers doctor --strict` reads all of it.",
         )
-    used = _longest_beginning(job, draft) if refusal else log_path(draft).stat().st_size
+    used = _longest_beginning(job, draft) if refusal else layout.log_path(draft).stat().st_size
     tell("audit")
     return _Remains(
         mended=mended,
@@ -155,7 +147,7 @@ def _longest_beginning(job: Job, draft: Path) -> int:
 
     It opens with any part of what it opens with. Raises `StoreDamaged` if it does not without.
     """
-    log, *others = log_paths(draft)
+    log, *others = layout.log_paths(draft)
     for other in others:
         other.unlink(missing_ok=True)
     log.unlink(missing_ok=True)
@@ -166,7 +158,7 @@ def _longest_beginning(job: Job, draft: Path) -> int:
             "changed.",
             file=str(job.path),
         ) from error
-    full_log = log_path(job.path)
+    full_log = layout.log_path(job.path)
     opens, fails = 0, full_log.stat().st_size + 1 if full_log.exists() else 1
     while fails - opens > 1:
         length = (opens + fails) // 2
@@ -195,20 +187,20 @@ def _put_aside(job: Job, draft: Path, look: _Remains) -> list[Path]:
     since = job.opening().since or job.now
     blocks.write(job.path, look.mended)
     is_whole = look.is_log_whole
-    logs = [] if is_whole else copying.replace_logs(job.path, log_path(draft), since)
+    logs = [] if is_whole else copying.replace_logs(job.path, layout.log_path(draft), since)
     with current(job.opening()) as store:
         if look.state.lost:
-            put_aside(snapshot_path(job.path), since)  # it may show what was lost
+            layout.put_aside(layout.snapshot_path(job.path), since)  # it may show what was lost
             journal.reset(job.path, journal.newest(store), kind=PUT_ASIDE, now=job.now)
         else:
             journal.keep_up(store, job.path)
         store.execute("kernel/store/copying:checkpoint")
-    log_path(job.path).unlink(missing_ok=True)  # what the engine found nothing in, it leaves
+    layout.log_path(job.path).unlink(missing_ok=True)  # what the engine found nothing in, it leaves
     return logs
 
 
 def _report(job: Job, look: _Remains, *, dry_run: bool) -> Recovered:
-    sizes = [log.stat().st_size for log in log_paths(job.path) if log.exists()]
+    sizes = [log.stat().st_size for log in layout.log_paths(job.path) if log.exists()]
     return Recovered(
         store=str(job.path),
         blocks_mended=len(look.mended),

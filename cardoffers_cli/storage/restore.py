@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.copies import plain
 from cardoffers_cli.copies.points import FILES, USAGE, unpacked
 from cardoffers_cli.kernel.disk.folders import check_room
-from cardoffers_cli.kernel.store import copying, journal, layout
+from cardoffers_cli.kernel.store import copying, journal, layout, signing_secrets
 from cardoffers_cli.kernel.store.erasures import (
     ErasureList,
     keep,
@@ -30,13 +30,6 @@ from cardoffers_cli.kernel.store.erasures import (
 from cardoffers_cli.kernel.store.layout import draft_path, put_aside, put_logs_aside
 from cardoffers_cli.kernel.store.migrations import newest_version
 from cardoffers_cli.kernel.store.opening import lock_for, open_copy, opened
-from cardoffers_cli.kernel.store.signing_secrets import (
-    add_secrets,
-    missing,
-    read_secrets,
-    texts_of,
-    write_secrets,
-)
 from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, StoreVersion
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.kernel.words.sentences import counted
@@ -102,7 +95,9 @@ def state_of(job: Job, draft: Path, secrets: Mapping[str, str]) -> DraftState:
             newest=journal.newest(store),
             lost=lost,
             loss=journal.loss(job.path, lost),
-            secrets_missing=missing(store, {**read_secrets(job.path), **secrets}),
+            secrets_missing=signing_secrets.missing(
+                store, {**signing_secrets.read_secrets(job.path), **secrets}
+            ),
             faults=[audit for audit in examine(store, None) if not audit.ok],
         )
 
@@ -144,7 +139,7 @@ def restore(
             if job.path.exists():
                 with suppress(CardoffersError), opened(job.opening()):
                     pass  # its journal is caught up with, and its log written, if that can be
-            secrets = texts_of(files["secrets"]) if "secrets" in files else {}
+            secrets = signing_secrets.texts_of(files["secrets"]) if "secrets" in files else {}
             state = state_of(job, draft, secrets)
             if state.lost and not (accept_loss or dry_run):
                 raise _older(job.path, point, state)
@@ -244,15 +239,15 @@ def _swap(
     old_store = layout.kept_name(job.path, since) if job.path.exists() else None
     if old_store:
         copying.keep_aside(job.path, old_store)
-        if before := read_secrets(job.path):
-            write_secrets(old_store, before)
+        if before := signing_secrets.read_secrets(job.path):
+            signing_secrets.write_secrets(old_store, before)
         keep(old_store, own_list(job.path))
         journal.mark_replaced(old_store, job.path, now=job.now)
     put_logs_aside(job.path, since)
     # It may show what will be lost, and nobody knew then.
     put_aside(layout.snapshot_path(job.path), since)
     if "secrets" in files:
-        add_secrets(job.path, texts_of(files["secrets"]).values())
+        signing_secrets.add_secrets(job.path, signing_secrets.texts_of(files["secrets"]).values())
     keep(job.path, listed)
     for name, path in (("mask-key", FILES["mask-key"]), (USAGE, layout.usage_path)):
         if name in files and not path(job.path).exists():

@@ -25,13 +25,7 @@ from cardoffers_cli.http.contract.routes import BATCH, FEED, TRANSACTION, find_r
 from cardoffers_cli.kernel.store.opening import Holding
 from cardoffers_cli.kernel.store.reading import open_published
 from cardoffers_cli.kernel.store.usage_journal import UsageJournal
-from cardoffers_cli.kernel.words.errors import (
-    CardoffersError,
-    NoStore,
-    StoreBusy,
-    StoreDamaged,
-    StoreVersion,
-)
+from cardoffers_cli.kernel.words import errors
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.keys.security import collect
 from cardoffers_cli.river.events import take_events
@@ -172,7 +166,7 @@ class Service:
             request for request in requests if request.answer is None and _may_be_old(request)
         ]
         if reading:
-            with suppress(NoStore, StoreVersion, StoreDamaged):
+            with suppress(errors.NoStore, errors.StoreVersion, errors.StoreDamaged):
                 self._answer_from_snapshot(reading)
         for request in requests:
             if request.answer is None:
@@ -185,8 +179,11 @@ class Service:
         try:
             with self._store(job, read_only=True, wait_s=wait_s) as store:
                 return Keyring.of(store, is_whole=True)
-        except StoreBusy:
-            with suppress(NoStore, StoreVersion, StoreDamaged), open_published(job) as (store, _):
+        except errors.StoreBusy:
+            with (
+                suppress(errors.NoStore, errors.StoreVersion, errors.StoreDamaged),
+                open_published(job) as (store, _),
+            ):
                 return Keyring.of(store, is_whole=False)
         return Keyring()
 
@@ -304,7 +301,7 @@ class Service:
             step(request)
         except Problem as refusal:
             request.refuse(refusal)
-        except CardoffersError as error:
+        except errors.CardoffersError as error:
             problem = problem_of(error)
             if problem.code == internal().code:
                 self._on_fault(request.call.request_id, error)
@@ -325,7 +322,7 @@ class Service:
         if self._collected_at and job.now - self._collected_at < _COLLECT_EVERY:
             return
         self._collected_at = job.now
-        with suppress(CardoffersError):
+        with suppress(errors.CardoffersError):
             with store.transaction():
                 collected = collect(store, book)
             book.forget(collected)

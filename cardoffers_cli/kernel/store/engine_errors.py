@@ -17,18 +17,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from cardoffers_cli.kernel.store.layout import log_paths
-from cardoffers_cli.kernel.words.errors import (
-    NO_TEXT,
-    CardoffersError,
-    Interrupted,
-    NoSpace,
-    Refused,
-    StoreBusy,
-    StoreDamaged,
-    StoreVersion,
-    UsageError,
-    history_failure,
-)
+from cardoffers_cli.kernel.words import errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,17 +47,17 @@ _TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ ].*\n)*([\w
 """What is told of an exception in a package of fsspec, by which the history is read."""
 
 
-class SchemaUnknown(CardoffersError, code="store_error"):
+class SchemaUnknown(errors.CardoffersError, code="store_error"):
     """The store lacks a table or a column that a statement names."""
 
 
-def of_statement(error: duckdb.Error, path: str = "") -> CardoffersError:
+def of_statement(error: duckdb.Error, path: str = "") -> errors.CardoffersError:
     """Return what an error of a statement means, on the store at `path` if that is known."""
     text = str(error)
     if failure := _of_the_machine(error, path, text):
         return failure
     if isinstance(error, duckdb.IOException | duckdb.InvalidInputException) and ".parquet" in text:
-        return StoreDamaged(
+        return errors.StoreDamaged(
             "A file of the history cannot be read.",
             code="history_damaged",
             hint="Bring it back from a copy of that disk, then run `cardoffers doctor --strict`.",
@@ -76,16 +65,16 @@ def of_statement(error: duckdb.Error, path: str = "") -> CardoffersError:
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error
     if "cannot encode str" in text:
-        return UsageError(NO_TEXT)
+        return errors.UsageError(errors.NO_TEXT)
     if type(error) is duckdb.Error:  # of none of its kinds: what it read made no sense to it
         raised = _TRACEBACK.match(text)
-        return history_failure(raised[1].rpartition(".")[2]) if raised else unreadable()
+        return errors.history_failure(raised[1].rpartition(".")[2]) if raised else unreadable()
     if path != IN_MEMORY and _is_damage(error, text):
         return _damaged(path, error)
     ours = (
         SchemaUnknown
         if isinstance(error, duckdb.CatalogException | duckdb.BinderException)
-        else CardoffersError
+        else errors.CardoffersError
     )
     return ours(
         f"The store refused a statement ({type(error).__name__}).",
@@ -94,21 +83,21 @@ def of_statement(error: duckdb.Error, path: str = "") -> CardoffersError:
     )
 
 
-def unreadable() -> StoreDamaged:
+def unreadable() -> errors.StoreDamaged:
     """Return the error of what was read and cannot be what was written."""
-    return StoreDamaged(
+    return errors.StoreDamaged(
         "A part of the store, or of its history, cannot be read.",
         hint="`cardoffers doctor --strict` says what is damaged.",
     )
 
 
-def of_opening(error: duckdb.Error, path: Path) -> CardoffersError:
+def of_opening(error: duckdb.Error, path: Path) -> errors.CardoffersError:
     """Return what it means that a file was not opened."""
     text = str(error)
     if "Could not set lock" in text:
         pid = _PID.search(text)
         holder = f"process {pid[1]}" if pid else "another program"
-        return StoreBusy(
+        return errors.StoreBusy(
             f"The store is open in {holder}, which does not use this program's lock.",
             hint="Close it there and try again.",
             holder={"pid": int(pid[1])} if pid else {},
@@ -116,16 +105,16 @@ def of_opening(error: duckdb.Error, path: Path) -> CardoffersError:
     if failure := _of_the_machine(error, str(path), text):
         return failure
     if "version number" in text or "storage version" in text.lower():
-        return StoreVersion(
+        return errors.StoreVersion(
             f"The store at {path} was written by another DuckDB version.",
             hint=f"This program runs DuckDB {duckdb.__version__}: use the version that made it.",
         )
-    return StoreDamaged(
+    return errors.StoreDamaged(
         f"{path} is not a store, or is damaged.", hint=_way_on(path), file=str(path)
     )
 
 
-def _damaged(path: str, error: duckdb.Error) -> StoreDamaged:
+def _damaged(path: str, error: duckdb.Error) -> errors.StoreDamaged:
     """Return the error of a store a part of which cannot be read."""
     kind = type(error).__name__
     how = (
@@ -133,7 +122,7 @@ def _damaged(path: str, error: duckdb.Error) -> StoreDamaged:
         if isinstance(error, _DAMAGED)
         else f"is damaged: a part of it cannot be read or written ({kind})"
     )
-    return StoreDamaged(
+    return errors.StoreDamaged(
         f"{path or 'The store'} {how}. Nothing of this step was kept.",
         hint="`cardoffers doctor --strict` reads all of it and says what is damaged; `cardoffers "
         "store restore FILE` puts a backup in its place.",
@@ -141,17 +130,17 @@ def _damaged(path: str, error: duckdb.Error) -> StoreDamaged:
     )
 
 
-def not_permitted(path: Path, *, is_mounted: bool) -> Refused:
+def not_permitted(path: Path, *, is_mounted: bool) -> errors.Refused:
     """Return the refusal to write to a store, or beside it, where nothing may be written."""
     if is_mounted:
-        return Refused(
+        return errors.Refused(
             f"{path} is on a disk that is mounted for reading only.",
             code=READ_ONLY,
             hint="Mount it for writing, or name another store with --store. What only reads, such "
             "as `cardoffers status`, works as it is.",
             file=str(path),
         )
-    return Refused(
+    return errors.Refused(
         f"{path} may not be written by this user.",
         code=READ_ONLY,
         hint=f"Run it as the user who owns it, or give this one the right: `chmod u+w {path}`.",
@@ -159,17 +148,17 @@ def not_permitted(path: Path, *, is_mounted: bool) -> Refused:
     )
 
 
-def _of_the_machine(error: duckdb.Error, path: str, text: str) -> CardoffersError | None:
+def _of_the_machine(error: duckdb.Error, path: str, text: str) -> errors.CardoffersError | None:
     """Return what an error means that says nothing of the store: room, memory, permission."""
     named = _FILE.search(text)
     file = Path(named[1]) if named else None
     if _NO_ROOM.search(text):
-        return NoSpace(
+        return errors.NoSpace(
             f"The disk that holds {file or 'the store'} is full.",
             hint="Free space and run it again.",
         )
     if isinstance(error, duckdb.OutOfMemoryException):
-        return CardoffersError(
+        return errors.CardoffersError(
             "The work does not fit in the memory it may use.",
             code="memory",
             hint="Raise memory_limit in the configuration, or give temp_directory more room.",
@@ -178,7 +167,7 @@ def _of_the_machine(error: duckdb.Error, path: str, text: str) -> CardoffersErro
         is_mounted = "file system" in denied[0]
         if path and str(file).startswith(path):  # the store itself, or its log
             return not_permitted(Path(path), is_mounted=is_mounted)
-        return Refused(
+        return errors.Refused(
             f"The engine may not read or write {file}.",
             code=READ_ONLY if is_mounted else "permission",
             hint=f"Give this user the right to read and write in {file.parent}.",
@@ -230,13 +219,13 @@ class Interruptible:
         """Let a statement run in the block; raise `Interrupted` if it may not, or not on."""
         with self._lock:
             if self._is_interrupted:
-                raise Interrupted
+                raise errors.Interrupted
             self._runs = True
         try:
             yield
         except duckdb.InterruptException:
             if self._is_interrupted:
-                raise Interrupted from None
+                raise errors.Interrupted from None
             raise
         finally:
             with self._lock:

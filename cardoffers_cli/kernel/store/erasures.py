@@ -17,15 +17,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
-from cardoffers_cli.kernel.store.layout import (
-    draft_path,
-    erasures_path,
-    make_folder,
-    needing_room,
-    replace_whole,
-    sync_folder,
-    unwritten_path,
-)
+from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
 from cardoffers_cli.kernel.words.moments import format_moment, parse_moment
 from cardoffers_cli.kernel.words.records import Record
@@ -141,14 +133,14 @@ def list_in(content: bytes, path: object = "The list of erasures") -> ErasureLis
 
 def own_list(store: Path) -> ErasureList:
     """Return the list of a store."""
-    return read_list(erasures_path(store))
+    return read_list(layout.erasures_path(store))
 
 
 def keep(store: Path, erasures: ErasureList) -> None:
     """Make this the list of a store, on the disk before this returns."""
     if erasures != own_list(store):
-        make_folder(store)
-        _write(erasures_path(store), _text(erasures), draft_path(store, "erased"))
+        layout.make_folder(store)
+        _write(layout.erasures_path(store), _text(erasures), layout.draft_path(store, "erased"))
 
 
 def add(store: Path, erasure: ListedErasure) -> None:
@@ -160,26 +152,26 @@ def add(store: Path, erasure: ListedErasure) -> None:
 
 def mark(store: Path) -> None:
     """Mark, on the disk, that freed blocks of the store's file may hold tokens that were erased."""
-    make_folder(store)
-    _write(unwritten_path(store), "", draft_path(store, "erased"))
+    layout.make_folder(store)
+    _write(layout.unwritten_path(store), "", layout.draft_path(store, "erased"))
 
 
 def unmark(store: Path) -> None:
     """Take the mark away: the file was written anew."""
-    path = unwritten_path(store)
+    path = layout.unwritten_path(store)
     path.unlink(missing_ok=True)
-    sync_folder(path.parent)  # or a loss of power would bring it back
+    layout.sync_folder(path.parent)  # or a loss of power would bring it back
 
 
 def is_marked(store: Path) -> bool:
     """Say whether somebody was erased since the store's file was written anew."""
-    return unwritten_path(store).exists()
+    return layout.unwritten_path(store).exists()
 
 
 def _write(path: Path, text: str, draft: Path) -> None:
     try:
-        with needing_room(path, "Free some space and run it again: nothing was changed."):
-            replace_whole(path, text.encode(), draft)
+        with layout.needing_room(path, "Free some space and run it again: nothing was changed."):
+            layout.replace_whole(path, text.encode(), draft)
     finally:
         draft.unlink(missing_ok=True)
 

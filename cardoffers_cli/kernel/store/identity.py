@@ -23,14 +23,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.store.engine_errors import not_permitted
-from cardoffers_cli.kernel.store.layout import (
-    folder_of,
-    journal_path,
-    kept_files,
-    log_paths,
-    secrets_path,
-)
 from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
 
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -91,19 +85,19 @@ def inode(path: Path) -> tuple[int, int] | None:
 
 def undo(store: Path, other: Path) -> None:
     """Take back the second name of a store that was to be replaced, and was not."""
-    for log, kept_log in zip(log_paths(store), log_paths(other), strict=True):
+    for log, kept_log in zip(layout.log_paths(store), layout.log_paths(other), strict=True):
         if not log.exists():
             with suppress(FileNotFoundError):
                 kept_log.rename(log)
-    for path in (secrets_path(other), journal_path(other)):
+    for path in (layout.secrets_path(other), layout.journal_path(other)):
         path.unlink(missing_ok=True)
-    shutil.rmtree(folder_of(other), ignore_errors=True)
+    shutil.rmtree(layout.folder_of(other), ignore_errors=True)
     other.unlink()
 
 
 def _undone(store: Path) -> bool:
     """Take back names that a killed process of ours gave; return whether one is left."""
-    for other in kept_files(store):
+    for other in layout.kept_files(store):
         if inode(other) == inode(store):
             undo(store, other)
     return store.stat().st_nlink == 1

@@ -12,14 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 from uuid import UUID
 
-from cardoffers_cli.kernel.store.layout import (
-    draft_path,
-    journal_path,
-    make_folder,
-    needing_room,
-    replace_whole,
-    sync_folder,
-)
+from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.words.errors import StoreDamaged
 from cardoffers_cli.kernel.words.moments import format_moment, parse_moment
 
@@ -62,7 +55,7 @@ class JournalLine:
 
 def last_line(store: Path) -> JournalLine | None:
     """Return the last whole line of the journal of a store, or None where there is none."""
-    path = journal_path(store)
+    path = layout.journal_path(store)
     try:
         with path.open("rb", buffering=0) as file:
             end = _end_of_lines(file)
@@ -75,7 +68,7 @@ def last_line(store: Path) -> JournalLine | None:
 
 def all_lines(store: Path) -> Iterable[JournalLine]:
     """Yield the whole lines of the journal of a store; raise `StoreDamaged` for what is none."""
-    path = journal_path(store)
+    path = layout.journal_path(store)
     if not path.exists():
         return
     with path.open("rb") as file:
@@ -86,15 +79,15 @@ def all_lines(store: Path) -> Iterable[JournalLine]:
 
 def append(store: Path, more: Iterable[JournalLine]) -> None:
     """Append lines to the journal of a store, in the place of what was torn."""
-    make_folder(store)
-    path = journal_path(store)
+    layout.make_folder(store)
+    path = layout.journal_path(store)
     text = "".join(json.dumps(line.document()) + "\n" for line in more).encode()
     is_new = not path.exists()
     hint = (
         "Free some space and run it again: what was committed is in the store, and its line is "
         "written then."
     )
-    with needing_room(path, hint):
+    with layout.needing_room(path, hint):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
         with os.fdopen(descriptor, "r+b") as file:
             file.truncate(file.seek(_end_of_lines(file)))
@@ -107,9 +100,9 @@ def append(store: Path, more: Iterable[JournalLine]) -> None:
                 file.seek(size - _MOST_BYTES // 2)
                 file.readline()  # the rest of a line
                 newer_half = file.read()
-            replace_whole(path, newer_half, draft_path(store, "journal"))
+            layout.replace_whole(path, newer_half, layout.draft_path(store, "journal"))
         elif is_new:
-            sync_folder(path.parent)
+            layout.sync_folder(path.parent)
 
 
 def _end_of_lines(file: BinaryIO | Any) -> int:

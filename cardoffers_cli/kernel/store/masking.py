@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cardoffers_cli.kernel.store.card_numbers import card_references, numbers_of
 from cardoffers_cli.kernel.store.institutions import institution_of
-from cardoffers_cli.kernel.words.cards import (
-    LEAST_IN_TEXT,
-    may_hold_card_number,
-    without_card_numbers,
-)
+from cardoffers_cli.kernel.words import cards
 from cardoffers_cli.kernel.words.ids import mask
 from cardoffers_cli.kernel.words.records import Record
 
@@ -37,7 +33,7 @@ def without_cards(value: Any) -> Any:
     """Return a document with every real card number masked in its texts, but for references."""
     match value:
         case str():
-            return without_card_numbers(value) if len(value) >= LEAST_IN_TEXT else value
+            return cards.without_card_numbers(value) if len(value) >= cards.LEAST_IN_TEXT else value
         case Record():
             return type(value)(**_members_without_cards(value))
         case dict():
@@ -58,7 +54,7 @@ def without_card_references(store: Store, institution_id: UUID, rows: Iterable[R
     """Return rows with their references masked where these are real card numbers."""
     all_rows = list(rows)
     texts = {row[_REFERENCE] for row in all_rows if row.get(_REFERENCE)}
-    doubtful = {text for text in texts if may_hold_card_number(text)}
+    doubtful = {text for text in texts if cards.may_hold_card_number(text)}
     if not doubtful:
         return all_rows
     owner = institution_of(store, institution_id)

@@ -27,18 +27,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from cardoffers_cli.kernel.store import copying, engine_errors, identity, journal
+from cardoffers_cli.kernel.store import copying, engine_errors, identity, journal, layout
 from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.store.engine_errors import SchemaUnknown
 from cardoffers_cli.kernel.store.identity import inode
-from cardoffers_cli.kernel.store.layout import (
-    draft_path,
-    journal_path,
-    log_paths,
-    put_aside,
-    put_logs_aside,
-    secrets_path,
-)
 from cardoffers_cli.kernel.store.lock import store_lock
 from cardoffers_cli.kernel.store.migrations import (
     BASELINE,
@@ -53,13 +45,7 @@ from cardoffers_cli.kernel.store.migrations import (
 )
 from cardoffers_cli.kernel.store.statements import VIEWS
 from cardoffers_cli.kernel.store.store import Store
-from cardoffers_cli.kernel.words.errors import (
-    CardoffersError,
-    NoStore,
-    Refused,
-    StoreBusy,
-    StoreVersion,
-)
+from cardoffers_cli.kernel.words import errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -117,7 +103,7 @@ def look_first(opening: Opening) -> None:
 
     If the log has less than was committed it stays as it is, for whoever is to look at it.
     """
-    if not any(log.exists() for log in log_paths(opening.path)):
+    if not any(log.exists() for log in layout.log_paths(opening.path)):
         return
     with _readable(replace(opening, read_only=True)):
         pass
@@ -175,13 +161,13 @@ def scratch_store(settings: Settings, *tables: str) -> Iterator[Store]:
 def check_creation(path: Path) -> None:
     """Refuse where no store can be made: a file is already, or there is no folder."""
     if path.exists():
-        raise Refused(
+        raise errors.Refused(
             f"There is a file already at {path}.",
             code="store_exists",
             hint="`cardoffers status` shows what is in it; choose another path with --store.",
         )
     if not path.parent.is_dir():
-        raise NoStore(
+        raise errors.NoStore(
             f"There is no folder {path.parent}.",
             code="folder_missing",
             hint="Make it first, or choose another path with --store.",
@@ -193,13 +179,13 @@ def create_store(opening: Opening, *, rehearsal: bool = False) -> None:
     check_creation(opening.path)
     with lock_for(opening) as lock:
         check_creation(opening.path)  # still: others make stores too
-        draft = draft_path(opening.path)
+        draft = layout.draft_path(opening.path)
         try:
             _make(opening, draft, rehearsal=rehearsal)
             since = opening.since or opening.now
-            for path in (journal_path(opening.path), secrets_path(opening.path)):
-                put_aside(path, since)  # a store that was here once had one of its own
-            put_logs_aside(opening.path, since)
+            for path in (layout.journal_path(opening.path), layout.secrets_path(opening.path)):
+                layout.put_aside(path, since)  # a store that was here once had one of its own
+            layout.put_logs_aside(opening.path, since)
             copying.put_in_place(draft, opening.path)
         except BaseException:
             copying.discard(draft)
@@ -254,13 +240,13 @@ def must_exist(path: Path) -> None:
     """Raise `NoStore` where there is no file."""
     if path.exists():
         return
-    if journal_path(path).exists():
-        raise NoStore(
+    if layout.journal_path(path).exists():
+        raise errors.NoStore(
             f"There is no store at {path}, but its journal is there.",
             hint="Put the file back, or restore a backup with `cardoffers store restore FILE`; "
             "`cardoffers init` begins anew, and keeps the journal under another name.",
         )
-    raise NoStore(
+    raise errors.NoStore(
         f"There is no store at {path}.",
         hint="Make one with `cardoffers init`, or name another with --store.",
     )
@@ -293,7 +279,7 @@ def connected(path: Path, settings: Settings, *, read_only: bool = False) -> Ite
         raise engine_errors.of_opening(error, path) from error
     try:
         if before is not None and identity.inode(path) != before:
-            raise StoreBusy(
+            raise errors.StoreBusy(
                 f"Another file was put at {path} while it was opened.", hint="Run it again."
             )
         yield store
@@ -313,16 +299,16 @@ def check_ours(store: Store, path: Path) -> tuple[int, str]:
     with suppress(SchemaUnknown):
         if store.rows("kernel/store/too_old:migrations"):
             raise too_old(path)
-    raise StoreVersion(
+    raise errors.StoreVersion(
         f"{path} is a DuckDB file, but not a cardoffers store.",
         code="store_foreign",
         hint="Name the right file with --store, or make a store with `cardoffers init`.",
     )
 
 
-def too_old(path: Path) -> StoreVersion:
+def too_old(path: Path) -> errors.StoreVersion:
     """Return the error of a store, or a backup of one, from before schema 1."""
-    return StoreVersion(
+    return errors.StoreVersion(
         f"{path} was made by a version that was never released: make a new store and import the "
         "files again.",
         code="store_too_old",
@@ -334,7 +320,7 @@ def check_known(store: Store, path: Path) -> int:
     """Return the schema of a store; raise `StoreVersion` where this program does not know it."""
     (version, digest), newest = check_ours(store, path), newest_version()
     if version > newest:
-        raise StoreVersion(
+        raise errors.StoreVersion(
             f"{path} has schema {version}; this program knows {newest} at most.",
             hint="Install the newer cardoffers that wrote it.",
             found=version,
@@ -352,7 +338,7 @@ def check_version(store: Store, path: Path, *, read_only: bool = True) -> None:
     """
     version, newest = check_known(store, path), newest_version()
     if version < newest:
-        raise StoreVersion(
+        raise errors.StoreVersion(
             f"{path} has schema {version}; this program needs {newest}.",
             hint="Copy the file while nothing uses it, then run `cardoffers store migrate`.",
             found=version,
@@ -361,7 +347,7 @@ def check_version(store: Store, path: Path, *, read_only: bool = True) -> None:
     if store.value("kernel/store/info:views_digest") == digest_of(*VIEWS):
         return
     if read_only:
-        raise StoreVersion(
+        raise errors.StoreVersion(
             f"{path} has the views of another version of cardoffers.",
             hint="Run `cardoffers store migrate`, which changes nothing else here.",
         )
@@ -396,7 +382,7 @@ class Holding:
         try:
             yield open_store.store
         except BaseException:
-            with suppress(CardoffersError):  # the first error is the one to tell
+            with suppress(errors.CardoffersError):  # the first error is the one to tell
                 self.let_go()
             raise
         open_store.used_at = time.monotonic()

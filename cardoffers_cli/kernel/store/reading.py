@@ -15,13 +15,7 @@ from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.job import Reading
 from cardoffers_cli.kernel.store.layout import snapshot_path
 from cardoffers_cli.kernel.store.masking import without_cards
-from cardoffers_cli.kernel.words.errors import (
-    CardoffersError,
-    NoStore,
-    StoreBusy,
-    StoreDamaged,
-    StoreVersion,
-)
+from cardoffers_cli.kernel.words import errors
 from cardoffers_cli.kernel.words.periods import Period
 
 if TYPE_CHECKING:
@@ -77,16 +71,16 @@ def _open(opened: ExitStack, job: Job, patience_s: float) -> Reading:
     first_s = min(patience_s, wait_s) if snapshot_path(job.path).exists() else wait_s
     try:
         return Reading(opened.enter_context(job.store(read_only=True, wait_s=first_s)))
-    except StoreBusy as error:
+    except errors.StoreBusy as error:
         busy = error
-    with suppress(NoStore, StoreVersion, StoreDamaged):
+    with suppress(errors.NoStore, errors.StoreVersion, errors.StoreDamaged):
         store, taken_at = opened.enter_context(open_published(job))
         return Reading(store, taken_at, busy)
     if first_s == wait_s:
         raise _without_snapshot(busy)
     try:
         return Reading(opened.enter_context(job.store(read_only=True, wait_s=wait_s - first_s)))
-    except StoreBusy as error:
+    except errors.StoreBusy as error:
         raise _without_snapshot(error) from None
 
 
@@ -95,15 +89,15 @@ def _aged(source: Reading) -> Iterator[None]:
     """Let an error say of when it is: what a snapshot does not know may have come since."""
     try:
         yield
-    except CardoffersError as error:
+    except errors.CardoffersError as error:
         if source.snapshot_at is not None:
             error.details["snapshot_at"] = source.snapshot_at
         raise
 
 
-def _without_snapshot(busy: StoreBusy) -> StoreBusy:
+def _without_snapshot(busy: errors.StoreBusy) -> errors.StoreBusy:
     hint = "With a snapshot (`cardoffers store publish`) it is answered from that meanwhile."
-    return StoreBusy(busy.message, hint=f"{busy.hint} {hint}", **busy.details)
+    return errors.StoreBusy(busy.message, hint=f"{busy.hint} {hint}", **busy.details)
 
 
 @contextmanager

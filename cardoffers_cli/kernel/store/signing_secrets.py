@@ -18,13 +18,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.kernel.store.layout import (
-    draft_path,
-    make_folder,
-    needing_room,
-    replace_whole,
-    secrets_path,
-)
+from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.words.errors import Refused, StoreDamaged
 from cardoffers_cli.kernel.words.signing import secret_sha256
 
@@ -49,7 +43,7 @@ def read_secrets(store: Path) -> dict[str, str]:
     Raises `Refused` where others may read it too, and `StoreDamaged` where it is not what was
     written.
     """
-    path = secrets_path(store)
+    path = layout.secrets_path(store)
     try:
         with path.open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
@@ -99,11 +93,11 @@ def forget_others(store: Path, named: Collection[str]) -> None:
 
 def write_secrets(store: Path, at_hand: Mapping[str, str]) -> None:
     """Write the file of a store, or of a copy of it, in one step and onto the disk."""
-    path, draft = secrets_path(store), draft_path(store, "secrets")
-    make_folder(store)
+    path, draft = layout.secrets_path(store), layout.draft_path(store, "secrets")
+    layout.make_folder(store)
     try:
-        with needing_room(path, "Free some space and run it again: nothing was changed."):
-            replace_whole(path, text_of(at_hand).encode(), draft)
+        with layout.needing_room(path, "Free some space and run it again: nothing was changed."):
+            layout.replace_whole(path, text_of(at_hand).encode(), draft)
     finally:
         draft.unlink(missing_ok=True)
 

@@ -19,20 +19,7 @@ from xml.etree.ElementTree import ParseError  # only what parsing raises
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
-from cardoffers_cli.payouts.files.entries import (
-    UNEXPLAINED,
-    Balance,
-    BankEntry,
-    BankFinding,
-    BankValueError,
-    StatementProof,
-    account_of,
-    amount_of,
-    moment_of,
-    only_number,
-    reference_of,
-    refused,
-)
+from cardoffers_cli.payouts.files import entries
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -67,12 +54,12 @@ _AMOUNTS = ("Amt", "AmtDtls/TxAmt/Amt", "AmtDtls/InstdAmt/Amt")
 def read_messages(file: BinaryIO) -> Iterator[Said]:
     """Yield what a message says, payment by payment; raise `FileUnusable`."""
     number = statements = 0
-    proof = StatementProof("pain.002")
+    proof = entries.StatementProof("pain.002")
     for element in read_elements(file, _WANTED):
         name = name_of(element)
         if name in _OF_ACCOUNT:
             yield from _end(proof, statements)
-            proof = StatementProof(message_of(element))
+            proof = entries.StatementProof(message_of(element))
             statements += 1
         elif name in _HEADS:
             _begin(proof, element)
@@ -81,46 +68,52 @@ def read_messages(file: BinaryIO) -> Iterator[Said]:
             if name == _ENTRY:
                 _count(proof, element)
             for each in _said(element, f"entry {number}"):
-                yield replace(each, account=proof.account) if isinstance(each, BankEntry) else each
+                yield (
+                    replace(each, account=proof.account)
+                    if isinstance(each, entries.BankEntry)
+                    else each
+                )
     yield from _end(proof, statements)
 
 
 def _said(element: Element, place: str) -> Iterator[Said]:
     try:
         yield from (_booked if name_of(element) == _ENTRY else _answered)(element, place)
-    except BankValueError as unfit:
-        yield BankFinding(place, str(unfit))
+    except entries.BankValueError as unfit:
+        yield entries.BankFinding(place, str(unfit))
 
 
-def _end(statement: StatementProof, number: int) -> Iterator[Said]:
+def _end(statement: entries.StatementProof, number: int) -> Iterator[Said]:
     if statement.message == "camt.053":
         yield from statement.end(f"statement {number}")
 
 
-def _begin(statement: StatementProof, head: Element) -> None:
+def _begin(statement: entries.StatementProof, head: Element) -> None:
     """Read the account of a statement, or a balance; one that cannot be read proves nothing."""
     if name_of(head) == "Acct":
-        statement.account = account_of(text_at(head, "Id/IBAN", "Id/Othr/Id"))
+        statement.account = entries.account_of(text_at(head, "Id/IBAN", "Id/Othr/Id"))
         return
     kind = text_at(head, "Tp/CdOrPrtry/Cd")
     currency = attribute_at(head, "Amt", "Ccy")
     try:
-        amount = amount_of(text_at(head, "Amt"), currency)
-        day = moment_of(text_at(head, "Dt/Dt", "Dt/DtTm")).date()
-    except BankValueError:
+        amount = entries.amount_of(text_at(head, "Amt"), currency)
+        day = entries.moment_of(text_at(head, "Dt/Dt", "Dt/DtTm")).date()
+    except entries.BankValueError:
         return
-    balance = Balance(day, amount if text_at(head, "CdtDbtInd") == "CRDT" else -amount, currency)
+    balance = entries.Balance(
+        day, amount if text_at(head, "CdtDbtInd") == "CRDT" else -amount, currency
+    )
     if kind in {"OPBD", "PRCD"}:
         statement.opening = balance
     elif kind == "CLBD":
         statement.closing = balance
 
 
-def _count(statement: StatementProof, entry: Element) -> None:
+def _count(statement: entries.StatementProof, entry: Element) -> None:
     """Count what an entry moved, as it says it itself, whatever its details come to."""
     try:
         statement.add(_payment(entry, entry, "", is_alone=True))
-    except BankValueError:
+    except entries.BankValueError:
         statement.moved = Decimal("NaN")
 
 
@@ -134,19 +127,19 @@ def _booked(entry: Element, place: str) -> Iterator[Said]:
     for detail in details:
         try:
             read.append(_payment(entry, detail, place, is_alone=len(details) == 1))
-        except BankValueError as fault:
+        except entries.BankValueError as fault:
             unfit.add(str(fault))
     yield from read
     is_exchanged = any(name_of(element) == "CcyXchg" for element in entry.iter())
     if not is_exchanged and (read or len(details) > 1):
         try:
             yield from _left_over(entry, read, place)
-        except BankValueError as fault:
+        except entries.BankValueError as fault:
             unfit.add(str(fault))
-    yield from (BankFinding(place, code) for code in sorted(unfit))
+    yield from (entries.BankFinding(place, code) for code in sorted(unfit))
 
 
-def _left_over(entry: Element, details: list[BankEntry], place: str) -> Iterator[Said]:
+def _left_over(entry: Element, details: list[entries.BankEntry], place: str) -> Iterator[Said]:
     """Yield what an entry has beyond its details or they beyond it, such as charges; a finding."""
     booking = replace(_payment(entry, entry, place, is_alone=True), payment_id=None, code=None)
     sums = [
@@ -158,23 +151,23 @@ def _left_over(entry: Element, details: list[BankEntry], place: str) -> Iterator
     if over and booking.status in {"booked", "returned"}:
         other: Mapping[Direction, Direction] = {"credit": "debit", "debit": "credit"}
         direction = booking.direction if over > 0 else other[booking.direction]
-        yield BankFinding(place, "entry_not_explained")
-        yield replace(booking, status=UNEXPLAINED, direction=direction, amount=abs(over))
+        yield entries.BankFinding(place, "entry_not_explained")
+        yield replace(booking, status=entries.UNEXPLAINED, direction=direction, amount=abs(over))
 
 
-def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) -> BankEntry:
+def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) -> entries.BankEntry:
     status = _ENTRY_STATUS.get(text_at(entry, "Sts/Cd", "Sts") or "")
     direction = _DIRECTIONS.get(text_at(payment, "CdtDbtInd") or text_at(entry, "CdtDbtInd") or "")
     if status is None:
-        raise BankValueError("bank_status_unknown")
+        raise entries.BankValueError("bank_status_unknown")
     if direction is None:
-        raise BankValueError("bank_direction_unknown")
+        raise entries.BankValueError("bank_direction_unknown")
     came_back = all_at(payment, "RtrInf") or text_at(entry, "RvslInd") in {"true", "1"}
     if status == "booked" and direction == "credit" and came_back:
         status = "returned"
     dated = text_at(entry, "BookgDt/DtTm", "BookgDt/Dt", "ValDt/DtTm", "ValDt/Dt")
     amount, currency = _amount(entry, payment, is_alone=is_alone)
-    return BankEntry(
+    return entries.BankEntry(
         message=message_of(entry),
         place=place,
         status=status,
@@ -184,10 +177,10 @@ def _payment(entry: Element, payment: Element, place: str, *, is_alone: bool) ->
         ),
         amount=amount,
         currency=currency,
-        booked_at=moment_of(dated) if dated else None,
+        booked_at=entries.moment_of(dated) if dated else None,
         code=text_at(payment, "RtrInf/Rsn/Cd", "RtrInf/Rsn/Prtry"),
-        bank_ref=reference_of(text_at(payment, "Refs/AcctSvcrRef"))
-        or reference_of(text_at(entry, "AcctSvcrRef")),
+        bank_ref=entries.reference_of(text_at(payment, "Refs/AcctSvcrRef"))
+        or entries.reference_of(text_at(entry, "AcctSvcrRef")),
         payer=text_at(payment, "RltdPties/Dbtr/Nm", "RltdPties/Dbtr/Pty/Nm", "RmtInf/Ustrd"),
         text=" ".join(_texts(payment)),
     )
@@ -199,8 +192,8 @@ def _amount(entry: Element, payment: Element, *, is_alone: bool) -> tuple[Decima
         for path in paths:
             if text := text_at(within, path):
                 currency = attribute_at(within, path, "Ccy")
-                return amount_of(text, currency), currency
-    raise BankValueError("bank_amount_invalid")
+                return entries.amount_of(text, currency), currency
+    raise entries.BankValueError("bank_amount_invalid")
 
 
 def _payment_id(entry: Element, payment: Element, *, is_receipt: bool) -> str | None:
@@ -209,15 +202,15 @@ def _payment_id(entry: Element, payment: Element, *, is_receipt: bool) -> str | 
     The end-to-end id of a receipt is its payer's, so that the number of an invoice comes before it:
     the only one in its text, of which nothing else is kept.
     """
-    number = only_number(_texts(payment))
+    number = entries.only_number(_texts(payment))
     if is_receipt and number:
         return number
     named = ((payment, "Refs/EndToEndId"), (payment, "Refs/PmtInfId"))
     for element, path in (*named, (entry, "NtryDtls/Btch/PmtInfId")):
-        if reference := reference_of(text_at(element, path)):
+        if reference := entries.reference_of(text_at(element, path)):
             return reference
     text = text_at(payment, "RmtInf/Ustrd") or ""
-    return text if only_number([text]) == text else None
+    return text if entries.only_number([text]) == text else None
 
 
 def _texts(payment: Element) -> list[str]:
@@ -226,22 +219,22 @@ def _texts(payment: Element) -> list[str]:
     return [text.text or "" for text in texts]
 
 
-def _answered(answer: Element, place: str) -> Iterator[BankEntry]:
+def _answered(answer: Element, place: str) -> Iterator[entries.BankEntry]:
     """Yield what pain.002 says of a payment, or of the file or batch that it alone is in."""
     status_code = text_at(answer, "TxSts", "PmtInfSts", "GrpSts")
     if status_code is None:
         return
     if (status := _PAYMENT_STATUS.get(status_code)) is None:
-        raise BankValueError("bank_status_unknown")
+        raise entries.BankValueError("bank_status_unknown")
     named = text_at(answer, "OrgnlEndToEndId", "OrgnlPmtInfId", "OrgnlMsgId")
-    if (payment_id := reference_of(named)) is None:
-        raise BankValueError("bank_reference_missing")
+    if (payment_id := entries.reference_of(named)) is None:
+        raise entries.BankValueError("bank_reference_missing")
     amount = currency = None
     if text := text_at(answer, "OrgnlTxRef/Amt/InstdAmt"):
         currency = attribute_at(answer, "OrgnlTxRef/Amt/InstdAmt", "Ccy")
-        amount = amount_of(text, currency)
+        amount = entries.amount_of(text, currency)
     dated = text_at(answer, "AccptncDtTm")
-    yield BankEntry(
+    yield entries.BankEntry(
         message="pain.002",
         place=place,
         status=status,
@@ -249,9 +242,9 @@ def _answered(answer: Element, place: str) -> Iterator[BankEntry]:
         payment_id=payment_id,
         amount=amount,
         currency=currency,
-        booked_at=moment_of(dated) if dated else None,
+        booked_at=entries.moment_of(dated) if dated else None,
         code=text_at(answer, "StsRsnInf/Rsn/Cd", "StsRsnInf/Rsn/Prtry"),
-        bank_ref=reference_of(text_at(answer, "AcctSvcrRef")),
+        bank_ref=entries.reference_of(text_at(answer, "AcctSvcrRef")),
     )
 
 
@@ -278,7 +271,7 @@ class _Metered:
         self.since += len(piece)
         if self.since > MOST_BYTES:
             message = f"An entry of the file has over {MOST_BYTES >> 20} MiB."
-            raise refused("bank_entry_too_large", message, _AGAIN)
+            raise entries.refused("bank_entry_too_large", message, _AGAIN)
         return piece
 
 
@@ -295,16 +288,16 @@ def read_elements(file: BinaryIO, wanted: Collection[str]) -> Iterator[Element]:
     except ParseError as error:
         line, column = error.position
         message = f"The file is not whole XML: line {line}, column {column + 1}."
-        raise refused("bank_xml_invalid", message, _AGAIN) from None
+        raise entries.refused("bank_xml_invalid", message, _AGAIN) from None
     except DefusedXmlException:
-        raise refused(
+        raise entries.refused(
             "bank_xml_forbidden",
             "The file declares a document type or entities, which no message of a bank has.",
             "Do not use it, and ask the bank whether it is theirs.",
         ) from None
     except (ValueError, LookupError):  # an encoding that the parser has not
         message = "The file names an encoding that cannot be read."
-        raise refused("bank_xml_invalid", message, _AGAIN) from None
+        raise entries.refused("bank_xml_invalid", message, _AGAIN) from None
 
 
 def _read(metered: _Metered, wanted: Collection[str]) -> Iterator[Element]:
@@ -315,7 +308,7 @@ def _read(metered: _Metered, wanted: Collection[str]) -> Iterator[Element]:
                 _check_message(element)
             above.append(element)
             if len(above) > MOST_DEPTH:
-                raise refused(
+                raise entries.refused(
                     "bank_xml_forbidden",
                     f"The file nests over {MOST_DEPTH} elements, which no message of a bank does.",
                     "Do not use it, and ask the bank whether it is theirs.",
@@ -344,7 +337,7 @@ def _is_of_message(above: list[Element], element: Element) -> bool:
 def _check_message(root: Element) -> None:
     match = _NAMESPACE.fullmatch(root.tag)
     if not match or not _MESSAGE.search(match[1]):
-        raise refused(
+        raise entries.refused(
             "bank_form_unknown",
             "The file is XML, and none of camt.052, camt.053, camt.054 and pain.002.",
             "`cardoffers help payments` tells which files of a bank are read.",
