@@ -53,9 +53,10 @@ WITHOUT_EXAMPLE = {
     # is asked of the store, of its clock, or of the settings
     *("reference_unknown", "currency_in_use", "id_conflict", "link_kept"),
     *("budget_below_spent", "effective_in_future", "webhook_url_refused"),
-    *("file_short", "file_held"),
+    *("file_short", "file_held", "percent_not_accepted"),
 }
-OF_CATALOGUES = {"value_invalid"}
+OF_CATALOGUES = {"value_invalid", "percent_out_of_range", "cap_required", "cap_below_minor_unit"}
+OF_CATALOGUES |= {"reward_terms_mixed"}
 SHOWN = sorted(KNOWN.keys() - WITHOUT_EXAMPLE)
 
 
@@ -68,7 +69,8 @@ def test_every_reason_is_a_sentence() -> None:
 
 
 def written(folder: Path, text: str, example: Example, encoding: str = "utf-8") -> Path:
-    file = folder / "merchants.csv"  # any name will do for transactions
+    # any name will do for transactions
+    file = folder / f"{'offers' if example.header.startswith('offer_id') else 'merchants'}.csv"
     lines = [example.header, text] if example.header else [text]
     file.write_text("\n".join([*lines, ""]), encoding)
     return file
