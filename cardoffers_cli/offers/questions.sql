@@ -10,8 +10,9 @@ select
         offers.left_amount, offers.merchant_funded_amount
     ) as state,
     offers.segments, offers.currency, offers.min_spend, offers.cashback_amount,
-    offers.cashback_percent, offers.merchant_funded_amount, offers.budget_amount, offers.reserved_amount, offers.left_amount,
-    offers.redemptions, coalesce(linked.links, 0) as links, offers.starts_at, offers.expires_at
+    offers.cashback_percent, offers.merchant_funded_amount, offers.budget_amount,
+    offers.reserved_amount, offers.left_amount, offers.redemptions,
+    coalesce(linked.links, 0) as links, offers.starts_at, offers.expires_at
 from program_offers
 inner join institutions on institutions.institution_id = program_offers.institution_id
 inner join budgeted_offers as offers on offers.offer_id = program_offers.offer_id
@@ -50,8 +51,8 @@ select
     ) as state,
     offers.currency, offers.min_spend, offers.reward_type, offers.cashback_percent,
     offers.cashback_amount, offers.commission_rate, offers.commission_basis,
-    offers.max_commission_amount, offers.commission_amount, offers.merchant_funded_amount, offers.budget_amount,
-    offers.reserved_amount, offers.left_amount, offers.redemptions, offers.starts_at,
+    offers.max_commission_amount, offers.commission_amount, offers.merchant_funded_amount,
+    offers.budget_amount, offers.reserved_amount, offers.left_amount, offers.redemptions, offers.starts_at,
     offers.expires_at, offers.segments, offers.max_redemptions_per_cardholder,
     offers.is_paused as paused
 from budgeted_offers as offers
