@@ -289,8 +289,8 @@ select
     reward_of(
         terms.amount, terms.cashback_amount, terms.cashback_percent, currencies.minor_unit
     ) as reward_amount,
-    terms.cashback_amount + most_commission(
-        terms.cashback_amount, terms.commission_rate, terms.commission_basis,
+    terms.cashback_amount + commission_on(
+        null, terms.cashback_amount, terms.commission_rate, terms.commission_basis,
         terms.max_commission_amount, currencies.minor_unit
     ) as most_amount,
     case when fitting.offer_no is not null then coalesce(held.held_amount, 0) end as held_amount,

@@ -12,8 +12,8 @@ with promised as (
 costed as (
     select
         offers.*,
-        most_commission(
-            offers.cashback_amount, offers.commission_rate, offers.commission_basis,
+        commission_on(
+            null, offers.cashback_amount, offers.commission_rate, offers.commission_basis,
             offers.max_commission_amount, currencies.minor_unit
         ) as commission_amount
     from promised as offers
@@ -76,8 +76,8 @@ costed as (
         numbered.commission_basis,
         numbered.max_commission_amount,
         currencies.minor_unit,
-        most_commission(
-            numbered.cashback_amount, numbered.commission_rate, numbered.commission_basis,
+        commission_on(
+            null, numbered.cashback_amount, numbered.commission_rate, numbered.commission_basis,
             numbered.max_commission_amount, currencies.minor_unit
         ) as commission_amount,
         offers.budget_amount,

@@ -195,7 +195,8 @@ def outcomes(
 ) -> Iterator[Block]:
     """Yield how many had each outcome, and what that means, and the money of all by currency."""
     columns = (Column(name), Column(of, kind="integer"), Column("meaning"))
-    rows = [{name: word, of: report[word], "meaning": says} for word, says in meanings.items()]
+    known = ((word, says) for word, says in meanings.items() if word in report)
+    rows = [{name: word, of: report[word], "meaning": says} for word, says in known]
     yield Sheet(name, columns, rows)
     money = [
         {"currency": currency, **{item.name: report[item.name][currency] for item in MONEY[1:]}}

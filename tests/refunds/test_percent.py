@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.refunds.apply import apply_in
+from cardoffers_cli.refunds.commands import applied
 from cardoffers_cli.river.decide import decide
 from cardoffers_cli.river.settlements import settle_in
 from percents import INSTITUTIONS, Loop, amounts, program, write
 from sizes import FULL, GATE
-from tables import NOON, put, select
+from tables import NOON, given, put, select
 from work import job
 
 if TYPE_CHECKING:
@@ -108,6 +109,16 @@ group by currency having held <> 0
 """
 
 
+REDUCTIONS = "refunds/audits:reductions_follow_their_version"
+BREAKS = [
+    "update adjustments set merchant_funded_amount = merchant_funded_amount - 1",
+    "update adjustments set commission_amount = 0, institution_payout_amount = 0",
+    "update refund_outcomes set net_after = 0 where outcome = 'reduced'",
+    "update offer_versions set cashback_percent = cashback_percent + 1",
+    "delete from refund_outcomes where outcome = 'reduced'",
+]
+
+
 @pytest.mark.parametrize("seed", range(60 if FULL else 2 if GATE else 1))
 def test_refunds_reduce_as_the_plain_loop(store: Store, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - examples, not secrets
@@ -146,5 +157,29 @@ def test_refunds_reduce_as_the_plain_loop(store: Store, seed: int) -> None:
     assert [] == select(store, ON_HOLD)
     for audit in ("reversals_are_given_back", "settlements_add_up", "amounts_follow_their_version"):
         assert [] == store.rows(f"river/audits:{audit}")
+    assert [] == store.rows(REDUCTIONS)
     assert {"reversed", "reduced", "kept", "already_reversed"} <= {*meant.outcomes.values()}
     assert {*INSTITUTIONS.values()} == {row["currency"] for row in made.purchases}
+
+
+@pytest.mark.parametrize("change", BREAKS)
+def test_an_audit_finds_another_reduction(store: Store, change: str) -> None:
+    given(store, "institutions", "institution percent\nalder yes")
+    given(store, "merchants", "merchant\nbakery")
+    given(store, "offers", "offer merchant percent cap rate\nten bakery 10 5.00 0.10")
+    given(store, "links", "offer cardholder\nten ann")
+    given(store, "purchases", "ref merchant amount\n1 bakery 40.00")
+    decide(store, job())
+    given(store, "refunds", "ref original amount at\nr1 1 15.50 13:00:00")
+    result = apply_in(store, job(now=NOON + DAY))
+    assert (1, 0, Decimal("1.70")) == (
+        *(result.reduced, result.reversed),
+        result.merchant_funded_amount["GBP"],
+    )
+    told = next(applied(result)).rows
+    assert {"reduced": 1, "reversed": 0} == {
+        row["found"]: row["refunds"] for row in told if row["found"] in {"reduced", "reversed"}
+    }
+    assert [] == store.rows(REDUCTIONS)
+    store.connection.execute(change)
+    assert store.rows(REDUCTIONS)

@@ -77,24 +77,14 @@ create or replace macro reward_of(spent, cashback_amount, cashback_percent, mino
 end;
 
 -- name: commission_on
--- The commission on one redemption, of its cashback or of what was spent, and at most its limit.
+-- The commission on one redemption, of its cashback or of what was spent, and at most its limit; where
+-- what was spent is null the most that it can be, null without a limit.
 create or replace macro commission_on(
     spent, reward, commission_rate, commission_basis, max_commission_amount, minor_unit
 ) as least(
     commission_of(if(commission_basis = 'spend', spent, reward), commission_rate, minor_unit),
     max_commission_amount
 );
-
--- name: most_commission
--- The most that the commission on one redemption can be; null where nothing limits it.
-create or replace macro most_commission(
-    most_cashback, commission_rate, commission_basis, max_commission_amount, minor_unit
-) as case
-    when commission_basis = 'spend' then max_commission_amount
-    else commission_on(
-        0, most_cashback, commission_rate, commission_basis, max_commission_amount, minor_unit
-    )
-end;
 
 -- name: amount_text
 -- An amount as a number token with exactly its currency's decimals.
