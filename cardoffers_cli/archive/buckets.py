@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-PACKAGES = {
-    **dict.fromkeys(("s3", "s3a"), "'cardoffers-cli[s3]'"),
-    "gs": "gcsfs",
-    "abfs": "adlfs",
-}
+PACKAGES = {**dict.fromkeys(("s3", "s3a"), "'cardoffers-cli[s3]'"), "gs": "gcsfs", "abfs": "adlfs"}
 """The schemes of object stores, and what to install for each."""
 
 _WITH_ACCOUNT = "abfs"

@@ -1,18 +1,12 @@
 """Export: what grew with purchases moves out of the store, into its archive; its parts are merged.
 
 It is written, read back and on the disk before one transaction lists it and empties the tables it
-came from. A crash before that leaves the store as it was, and a folder that nobody reads, which the
-next export removes.
-
-Whoever reads an archive looks into every part, and each night adds some. They are merged as digits
-are carried in counting: ten parts of a table whose numbers of rows have as many digits become one,
-which has more. So there are some nine of a size at most, and a row is written anew at most once for
-each digit that its part gains. A part of ten million rows is large: it is no slower to read than
-the same rows in a larger one, so it stays, and a row was then written seven times at most.
-
-Whoever holds the engine's lock may merge: a match on an engine and an export do, once there are
-many of a size; compacting does, whatever there is. The folders of parts that were merged stay for a
-while, as a snapshot and backups may list them.
+came from. A crash before that leaves a folder that nobody reads, which the next export removes.
+Parts are merged as digits are carried in counting: ten of as many digits of rows become one, so
+there are some nine of a size at most, and a row is written anew at most seven times: a part of ten
+million rows stays. Whoever holds the engine's lock may merge: a match on an engine and an export
+do, once there are many of a size; compacting does, whatever there is. The folders of parts that
+were merged stay for a while, as a snapshot and points may list them.
 """
 
 from __future__ import annotations
@@ -258,10 +252,7 @@ def export(job: Job, to: str | None, *, dry_run: bool = False) -> Exported:
     `NetworkFailure` where it cannot be reached, and `StoreBusy` while a match on an engine writes
     there.
     """
-    with (
-        job.store(read_only=dry_run) as store,
-        nullcontext() if dry_run else engine_lock(job.path),
-    ):
+    with job.store(read_only=dry_run) as store, nullcontext() if dry_run else engine_lock(job.path):
         root = _root(store, to)
         if dry_run:
             archive.check_root(store, root)
@@ -318,13 +309,6 @@ def _root(store: Store, to: str | None) -> Place:
 # (`kernel/store/identity.py`), so nothing can go on with it.
 
 
-STEPS = ("merge", "copy", "compare", "swap")
-
-
-def _nobody(step: str) -> None:
-    """Tell nobody."""
-
-
 class Compacted(Record, sheet="store size_bytes_before size_bytes"):
     """A store that was written anew, and the parts of its archive that were merged before.
 
@@ -338,7 +322,7 @@ class Compacted(Record, sheet="store size_bytes_before size_bytes"):
     dry_run: bool
 
 
-def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _nobody) -> Compacted:
+def compact(job: Job, *, dry_run: bool = False) -> Compacted:
     """Merge the archive and write the store anew, under its lock; return what each was and is.
 
     With `dry_run` nothing is written. Raises
@@ -349,7 +333,6 @@ def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _n
     with lock_for(job.opening()):
         before = copying.size_with_log(job.path)
         check_room(job.path.parent, before, "The new file")
-        tell("merge")
         with opened(job.opening(read_only=dry_run)) as store:
             archive = archive_of(store)
             if dry_run or archive is None:
@@ -359,7 +342,7 @@ def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _n
                     sweep(store, job, archive.root)
                     merged = merge(store, job, small)
         if not dry_run:
-            _write_anew(job, tell)
+            _write_anew(job)
         return Compacted(
             store=str(job.path),
             size_bytes_before=before,
@@ -369,19 +352,16 @@ def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _n
         )
 
 
-def _write_anew(job: Job, tell: Callable[[str], None]) -> None:
+def _write_anew(job: Job) -> None:
     draft = draft_path(job.path, "compact")
     with opened(job.opening()) as store:
         original = copying.contents(store)
         store.execute("kernel/store/copying:checkpoint")
     put_logs_aside(job.path, job.opening().since or job.now)
     try:
-        tell("copy")
         copying.copy_store(job.path, draft, job.settings)
         with open_copy(draft, job.settings) as store:
-            tell("compare")
             copying.check_copy(original, copying.contents(store))
-        tell("swap")
         copying.put_in_place(draft, job.path)
         erasures.unmark(job.path)
     finally:

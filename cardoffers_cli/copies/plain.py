@@ -17,12 +17,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.copies.points import StorePoint
 from cardoffers_cli.kernel.disk.folders import check_room, copy_with_digest, digest_of
 from cardoffers_cli.kernel.disk.outputs import new_private_file
-from cardoffers_cli.kernel.store.layout import (
-    log_path,
-    needing_room,
-    replace_whole,
-    sync_folder,
-)
+from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.store.opening import too_old
 from cardoffers_cli.kernel.words.errors import FileUnusable, Refused, StoreBusy, UsageError
 
@@ -75,7 +70,7 @@ def placing(file: Path) -> Iterator[None]:
             if claim.read_text("utf-8", "replace") == _UNFINISHED:
                 _remove(claim.with_suffix(""))
         check_free(file)
-        with needing_room(file), new_private_file(checksum_path(file), _UNFINISHED):
+        with layout.needing_room(file), new_private_file(checksum_path(file), _UNFINISHED):
             try:
                 yield
             except BaseException:
@@ -91,9 +86,9 @@ def placing(file: Path) -> Iterator[None]:
 
 def finish(file: Path, point: StorePoint, packed: bytes) -> None:
     """Write the small files of a point, and then that all of it is there."""
-    replace_whole(secrets_path(file), packed, _draft(file))
+    layout.replace_whole(secrets_path(file), packed, _draft(file))
     text = f"{json.dumps(dict(point.facts()), indent=1)}\n"
-    replace_whole(checksum_path(file), text.encode(), _draft(file))
+    layout.replace_whole(checksum_path(file), text.encode(), _draft(file))
 
 
 def _draft(file: Path) -> Path:
@@ -126,7 +121,7 @@ def read_point(file: Path) -> StorePoint:
         raise FileUnusable(
             f"{checksum} is no checksum of a whole backup.", code="backup_foreign", hint=hint
         ) from None
-    if file.stat().st_size != point.size_bytes or log_path(file).exists():
+    if file.stat().st_size != point.size_bytes or layout.log_path(file).exists():
         raise damaged(file)
     return StorePoint.part(point, point=file.name)
 
@@ -149,6 +144,7 @@ class PlainRepository:
     def put(self, point: StorePoint, packed: bytes, copy: Path | None = None) -> int:
         """Put a point here, with its copy of the store if it has one; return the bytes of it."""
         file = self.folder / point.point
+        must_be_folder(self.folder)
         check_room(self.folder, point.size_bytes, "The point")
         with placing(file):
             if copy:
@@ -156,8 +152,10 @@ class PlainRepository:
             finish(file, point, packed)
         return point.size_bytes + len(packed)
 
-    def points(self) -> list[StorePoint]:
-        """Return what is here; what is no point of ours is left out."""
+    def points(self) -> list[StorePoint] | None:
+        """Return what is here, of our own; None where there is no folder."""
+        if not self.folder.is_dir():
+            return None
         points = []
         for checksum in sorted(self.folder.glob("*.checksum")):
             with suppress(OSError, ValueError, TypeError):
@@ -196,4 +194,4 @@ class PlainRepository:
             file = self.folder / point.point
             checksum_path(file).unlink(missing_ok=True)
             _remove(file)
-        sync_folder(self.folder)
+        layout.sync_folder(self.folder)

@@ -14,21 +14,8 @@ import polars as pl
 
 from cardoffers_cli.intake.fields import USUAL_TIME, WITH_OFFSET, WITHOUT_OFFSET, ZEROS_KEPT
 from cardoffers_cli.intake.local_forms import LOOKED_AT, LostZeros
+from cardoffers_cli.kernel.words import cards
 from cardoffers_cli.kernel.words.card_forms import PLACES
-from cardoffers_cli.kernel.words.cards import (
-    ACCEPTOR_LENGTH,
-    ACCOUNT_LENGTH,
-    ALONE,
-    AMERICAN_EXPRESS,
-    BARE,
-    CARD_LIKE,
-    ISSUED,
-    JOINED,
-    LEAST_IN_TEXT,
-    LENGTHS,
-    PREFIX_LENGTH,
-    numbers_in,
-)
 from cardoffers_cli.kernel.words.row_kinds import REFERENCES, TOKENS
 
 _DOUBLED_TO_TWO = 5  # digits from here on are two when they are doubled
@@ -47,13 +34,13 @@ whether its check digit is right. Grain: one row per number."""
 FEW_TEXTS = 30
 """How many texts are looked at one after the other first: to ask columns takes longer."""
 
-_CARD_LIKE = re.compile(CARD_LIKE)
+_CARD_LIKE = re.compile(cards.CARD_LIKE)
 _NONE = pl.DataFrame(schema=NUMBERS)
 
 
 def are_card_numbers(texts: pl.Series, field: str = _TOKEN) -> pl.Series:
     """Say of each token, or other text, whether it is, or holds, a card number."""
-    return _are_right(texts, numbers_of(texts, field).filter(pl.col("form") != JOINED))
+    return _are_right(texts, numbers_of(texts, field).filter(pl.col("form") != cards.JOINED))
 
 
 def may_be_card_numbers(texts: pl.Series) -> pl.Series:
@@ -67,24 +54,28 @@ def numbers_of(texts: pl.Series, field: str) -> pl.DataFrame:
         return _NONE
     text = pl.col(texts.name)
     length = text.str.len_bytes()
-    fits = length >= (LENGTHS.start if field in TOKENS else LEAST_IN_TEXT)
+    fits = length >= (cards.LENGTHS.start if field in TOKENS else cards.LEAST_IN_TEXT)
     if field not in (*TOKENS, *REFERENCES):  # where most are merchants' own numbers
         value = text.cast(pl.UInt64, strict=False)
-        is_americans = (value // 10 ** (ACCEPTOR_LENGTH - 2)).is_in([*map(int, AMERICAN_EXPRESS)])
-        is_merchants = (length == ACCOUNT_LENGTH) | (length == ACCEPTOR_LENGTH) & ~is_americans
+        is_americans = (value // 10 ** (cards.ACCEPTOR_LENGTH - 2)).is_in(
+            [*map(int, cards.AMERICAN_EXPRESS)]
+        )
+        is_merchants = (length == cards.ACCOUNT_LENGTH) | (
+            length == cards.ACCEPTOR_LENGTH
+        ) & ~is_americans
         fits &= ~((text >= "0") & value.is_not_null() & is_merchants)  # ">=": without a sign
     rows = texts.to_frame().select(fits.arg_true()).to_series()
     if not len(rows):
         return _NONE
     some = texts if len(rows) == len(texts) else texts.gather(rows)
-    rows = rows.filter(some.str.contains(CARD_LIKE))
+    rows = rows.filter(some.str.contains(cards.CARD_LIKE))
     if not len(rows):
         return _NONE
     like = texts.gather(rows)
-    is_bare = like.str.contains(BARE)
+    is_bare = like.str.contains(cards.BARE)
     parts = [_bare(rows.filter(is_bare), like.filter(is_bare))] if is_bare.any() else []
     others = like.filter(~is_bare)
-    numbers = {text: numbers_in(text, field) for text in others.unique()}
+    numbers = {text: cards.numbers_in(text, field) for text in others.unique()}
     matches = [
         (row, len(number.text), number.form, int(number.digits) % PLACES, number.is_right)
         for row, text in zip(rows.filter(~is_bare), others, strict=True)
@@ -103,9 +94,9 @@ def _are_right(texts: pl.Series, numbers: pl.DataFrame) -> pl.Series:
 def _bare(rows: pl.Series, numbers: pl.Series) -> pl.DataFrame:
     """Return those that are issued of numbers that are digits alone."""
     length = numbers.str.len_bytes()
-    head = numbers.str.head(PREFIX_LENGTH).cast(pl.UInt16)
+    head = numbers.str.head(cards.PREFIX_LENGTH).cast(pl.UInt16)
     is_issued = pl.repeat(False, len(numbers), dtype=pl.Boolean, eager=True)
-    for first, last, lengths in ISSUED:
+    for first, last, lengths in cards.ISSUED:
         is_length = length.is_between(lengths.start, lengths.stop - 1)
         is_issued |= is_length & head.is_between(int(first), int(last))
     value = numbers.filter(is_issued).cast(pl.UInt64)
@@ -113,7 +104,7 @@ def _bare(rows: pl.Series, numbers: pl.Series) -> pl.DataFrame:
         {
             "row": rows.filter(is_issued).cast(pl.UInt32),
             "length": length.filter(is_issued),
-            "form": pl.repeat(ALONE, len(value), dtype=pl.String, eager=True),
+            "form": pl.repeat(cards.ALONE, len(value), dtype=pl.String, eager=True),
             "place": (value % PLACES).cast(pl.UInt32),
             "is_right": _has_check_digit(value),
         },
@@ -124,7 +115,7 @@ def _bare(rows: pl.Series, numbers: pl.Series) -> pl.DataFrame:
 def _has_check_digit(value: pl.Series) -> pl.Series:
     """Say whether the last digit is Luhn's, in arithmetic: 19 digits have room in 64 bits."""
     total = value % 10
-    for place in range(1, LENGTHS.stop - 1):
+    for place in range(1, cards.LENGTHS.stop - 1):
         value = value // 10
         digit = value % 10
         if place % 2:

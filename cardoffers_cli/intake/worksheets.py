@@ -22,13 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 from xml.parsers import expat
 
-from cardoffers_cli.intake.worksheet_cells import (
-    CellReader,
-    SharedTexts,
-    damaged,
-    form_of,
-    number_text,
-)
+from cardoffers_cli.intake import worksheet_cells
 from cardoffers_cli.kernel.words.findings import unusable
 
 if TYPE_CHECKING:
@@ -85,7 +79,7 @@ class Workbook:
         self._is_1904 = False
         self._targets: dict[str, tuple[str, str]] = {}
         self._forms: list[CellForm | None] = []
-        self._texts: SharedTexts | None = None
+        self._texts: worksheet_cells.SharedTexts | None = None
         with _damage_named():
             self._read_book()
 
@@ -97,8 +91,8 @@ class Workbook:
         with _damage_named():
             if self._texts is None:
                 self._texts = self._read_texts()
-            number = partial(number_text, is_1904=self._is_1904, decimal=decimal)
-            cells = CellReader(self._texts, self._forms, number)
+            number = partial(worksheet_cells.number_text, is_1904=self._is_1904, decimal=decimal)
+            cells = worksheet_cells.CellReader(self._texts, self._forms, number)
             for _ in self._parsed(sheet.part, cells.start, cells.end, cells.text):
                 yield from cells.rows
                 cells.rows.clear()
@@ -163,12 +157,12 @@ class Workbook:
                 group = name
             elif name == "xf" and group == "cellXfs":
                 number = attributes.get("numFmtId", "0")
-                self._forms.append(form_of(number, formats.get(number)))
+                self._forms.append(worksheet_cells.form_of(number, formats.get(number)))
 
         self._read(part, start)
 
-    def _read_texts(self) -> SharedTexts:
-        texts = SharedTexts()
+    def _read_texts(self) -> worksheet_cells.SharedTexts:
+        texts = worksheet_cells.SharedTexts()
         part = next((path for kind, path in self._targets.values() if kind == "sharedStrings"), "")
         if part in self._zip.namelist():
             try:
@@ -182,7 +176,7 @@ class Workbook:
     def _read(self, part: str, start: Callable[[str, Mapping[str, str]], None]) -> None:
         """Read a part that says how others are to be read, and is small."""
         if self._zip.getinfo(part).file_size > _MOST_SMALL:
-            raise damaged("it has too much beside its sheets")
+            raise worksheet_cells.damaged("it has too much beside its sheets")
         for _ in self._parsed(part, start, _ignored, _ignored):
             pass
 
@@ -207,7 +201,7 @@ class Workbook:
                 self._count(len(block))
                 parser.Parse(block, False)
                 if fed - parser.CurrentByteIndex > _MOST_MARKUP:
-                    raise damaged("it has markup without an end")
+                    raise worksheet_cells.damaged("it has markup without an end")
                 yield
             parser.Parse(b"", True)
         yield
@@ -235,7 +229,7 @@ def _ignored(_: str) -> None:
 
 
 def _refuse_entities(*_: object) -> None:
-    raise damaged("its XML declares a document type")
+    raise worksheet_cells.damaged("its XML declares a document type")
 
 
 @contextmanager
@@ -243,7 +237,7 @@ def _damage_named() -> Iterator[None]:
     try:
         yield
     except (expat.ExpatError, LookupError):  # the latter of an encoding that nobody knows
-        raise damaged("its XML does not parse") from None
+        raise worksheet_cells.damaged("its XML does not parse") from None
     except RuntimeError:  # the password of a part
         raise unusable(
             "file_binary",
@@ -254,4 +248,4 @@ def _damage_named() -> Iterator[None]:
         *(zipfile.BadZipFile, zlib.error, struct.error),
         *(EOFError, UnicodeError, NotImplementedError),
     ):
-        raise damaged("a part of its zip cannot be read") from None
+        raise worksheet_cells.damaged("a part of its zip cannot be read") from None

@@ -63,7 +63,7 @@ def nightly(
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Do the nightly run: import, match, refund, settle, notices, webhooks, reports, audits, snapshot."""  # noqa: E501  one line of help
+    """Do the nightly run: import, match, refund, settle, notices, webhooks, reports, audits, copy."""  # noqa: E501  one line of help
     from cardoffers_cli.night.options import NightOptions
 
     context = CommandContext.of(ctx, engine=engine)

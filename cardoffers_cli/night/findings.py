@@ -165,10 +165,7 @@ def stranger(name: str) -> NightFinding:
     )
 
 
-_WHY = {
-    "young": "may still be being written",
-    "open": "is open for writing",
-}
+_WHY = {"young": "may still be being written", "open": "is open for writing"}
 
 
 def unready(file: DropFile, why: str) -> NightFinding:

@@ -162,11 +162,7 @@ def _post(hook: Hook, notice: Notice, settings: Settings) -> str | None:
         url = f"{base.rstrip('/')}{_PINGS[hook.event]}" + (f"?{parameters}" if parameters else "")
     outcomes: list[Outcome] = []
     delivery = Delivery(
-        number=1,
-        url=url,
-        body=dumps(notice).encode(),
-        sign=lambda _now_s: {},
-        lane="hooks",
+        number=1, url=url, body=dumps(notice).encode(), sign=lambda _now_s: {}, lane="hooks"
     )
     limits = AttemptLimits(
         deadline_s=settings.webhook_deadline_s,

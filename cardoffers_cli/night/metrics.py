@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli import __version__
+from cardoffers_cli.copies.work import last_copy
 from cardoffers_cli.kernel.disk.folders import free_bytes
 from cardoffers_cli.kernel.store.layout import with_logs
 from cardoffers_cli.kernel.words.errors import CardoffersError, ConfigurationError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from cardoffers_cli.copies.work import CopyResult
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.night.options import NightResult
 
@@ -131,6 +133,7 @@ class Measured:
     queues: Sequence[Queue] = field(default_factory=list)
     as_of: datetime
     store_bytes: int
+    copy: CopyResult | None
     free: Mapping[str, int]
 
 
@@ -174,6 +177,7 @@ def measure(
         queues=waiting,
         as_of=job.now,
         store_bytes=sum(path.stat().st_size for path in with_logs(job.path) if path.exists()),
+        copy=last_copy(job.path),
         free={name: free_bytes(path) for name, path in folders.items() if path.is_dir()},
     )
 
@@ -208,6 +212,10 @@ def night_families(measured: Measured) -> Iterator[Family]:
     says = "What the user of the nightly run may still write on the disk of a folder."
     yield gauges("disk_free_bytes", says, "folder", measured.free)
     yield gauge("store_size_bytes", "The file of the store, with its logs.", measured.store_bytes)
+    if copy := measured.copy:
+        age = (measured.as_of - copy.taken_at).total_seconds()
+        yield gauge("copy_age_seconds", "How old the newest copy of the store is.", age)
+        yield gauge("copy_bytes", "The store in that copy.", copy.store_bytes)
 
 
 def _of_result(result: NightResult) -> Iterator[Family]:

@@ -40,13 +40,7 @@ from cardoffers_cli.night.run_pages import (
     what_else_waits,
 )
 from cardoffers_cli.reports import work as offer_results
-from cardoffers_cli.reports.page_work import (
-    LATELY,
-    MOST_ENDING,
-    funnel_beside,
-    in_orders,
-    unknown,
-)
+from cardoffers_cli.reports.page_work import LATELY, MOST_ENDING, funnel_beside, in_orders, unknown
 from cardoffers_cli.reports.pages import (
     MOST_ROWS,
     NIGHTS,

@@ -128,8 +128,7 @@ class NightStep(Record):
 
 
 class NightIntakeRow(
-    Record,
-    sheet="institution received accepted duplicates invalid redeemed settled adjustments",
+    Record, sheet="institution received accepted duplicates invalid redeemed settled adjustments"
 ):
     """What a night took in of an institution and a currency, and what it became."""
 
@@ -324,8 +323,7 @@ def came_back(store: Store, night: Night) -> NightRefundRow:
     counts = store.rows("night/questions:came_back", **runs)[0]
     rows = store.rows("night/questions:taken_back", **runs)
     return NightRefundRow(
-        **counts,
-        taken_back={row["currency"]: row["institution_payout_amount"] for row in rows},
+        **counts, taken_back={row["currency"]: row["institution_payout_amount"] for row in rows}
     )
 
 

@@ -252,11 +252,7 @@ def begin(store: Store, job: Job, order: NightOptions, files: Sequence[DropFile]
 def _run(work: NightContext) -> Run:
     night = work.night
     return Run(
-        run_no=night.run_no,
-        run_id=night.run_id,
-        kind=KIND,
-        as_of=night.as_of,
-        actor=work.job.actor,
+        run_no=night.run_no, run_id=night.run_id, kind=KIND, as_of=night.as_of, actor=work.job.actor
     )
 
 

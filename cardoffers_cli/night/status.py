@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.answers.money_trails import LoopTotals
 from cardoffers_cli.arrivals.work import count_arrivals
+from cardoffers_cli.copies.work import copy_fault, last_copy
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.kernel.identifiers import whole_id
 from cardoffers_cli.kernel.store.approval_requests import find_approvals
@@ -180,7 +181,8 @@ class StoreStatus(Overview):
     requests wait for a second person, where any does; so `open_watch_findings`, of the watch;
     `arrivals` how expected files came of late, where any are expected. `misdated_acts` are those
     that were recorded more than `clock_tolerance_hours` from when they say they happened, and
-    `clock_went_back_from` is what the machine's clock said before it went back.
+    `clock_went_back_from` is what the machine's clock said before it went back. `copy_fault` is
+    what is wrong with the copies of the store, and the others tell of the newest.
     """
 
     last_night: LastNight | None
@@ -193,6 +195,9 @@ class StoreStatus(Overview):
     arrivals: ArrivalCounts | None = if_any()
     misdated_acts: int | None = if_any()
     clock_went_back_from: datetime | None = if_any()
+    copy_fault: str | None = if_any()
+    copy_age_seconds: int | None = if_any()
+    copy_bytes: int | None = if_any()
 
 
 def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, list[int]]]:
@@ -211,6 +216,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             for state in payout_states(source.store, job.now):
                 of = state.institution, state.currency
                 paid[of] = paid.get(of, Decimal(0)) + state.paid_amount
+        last, fault = last_copy(job.path), copy_fault(job, source.store)
         result = StoreStatus(
             **overview(source.store, job),
             last_night=last_night(source.store, job.path),
@@ -227,5 +233,8 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             arrivals=count_arrivals(source.store, job.now),
             misdated_acts=clocks["misdated_acts"] or None,
             clock_went_back_from=clocks["clock_went_back_from"],
+            copy_fault=fault[1] if fault else None,
+            copy_age_seconds=int((job.now - last.taken_at).total_seconds()) if last else None,
+            copy_bytes=last.store_bytes if last else None,
         )
     return result, days

@@ -83,6 +83,8 @@ def _blocks(state: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]
     yield Text([f"{state.store} at {format_minute(state.as_of)}: {counts}."])
     if state.arrivals:
         yield Text([_expected(state.arrivals)])
+    if state.copy_fault:
+        yield Text([state.copy_fault])
     yield Sheet.of(InstitutionStatus, "institutions", state.institutions, title="What came in")
     if state.institutions:
         yield Sheet(

@@ -15,6 +15,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.archive import archive_of
+from cardoffers_cli.copies.work import copy, copy_fault, prune
 from cardoffers_cli.copies.work import publish as publish_snapshot
 from cardoffers_cli.credits.questions import open_findings
 from cardoffers_cli.credits.reconcile import CONTROL_TOTALS_DIFFER, FindingStates
@@ -26,7 +27,7 @@ from cardoffers_cli.kernel.store import acts
 from cardoffers_cli.kernel.store.clock import Clock, Watch, real_now
 from cardoffers_cli.kernel.store.runs import machine_at
 from cardoffers_cli.kernel.store.signing_secrets import UNUSABLE
-from cardoffers_cli.kernel.words.errors import Refused, StoreBusy, StoreDamaged
+from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, StoreBusy, StoreDamaged
 from cardoffers_cli.kernel.words.json_text import dumps
 from cardoffers_cli.kernel.words.moments import format_minute, format_moment
 from cardoffers_cli.kernel.words.money import money_text
@@ -266,10 +267,7 @@ def _match(work: NightContext, store: Store) -> StepResult:
     return StepResult(counts=counts, findings=findings)
 
 
-_MATCHED = (
-    *("considered", "redeemed", "merchant_unresolved", "not_redeemed", "rounds"),
-    *AMOUNTS,
-)
+_MATCHED = (*("considered", "redeemed", "merchant_unresolved", "not_redeemed", "rounds"), *AMOUNTS)
 
 
 def _refund(work: NightContext, store: Store) -> StepResult:
@@ -294,10 +292,7 @@ def _settle(work: NightContext, store: Store) -> StepResult:
     report = settle_in(store, work.job)
     names = ("settled", "still_pending", "next_settles_at")
     return StepResult(
-        counts={
-            **{name: report[name] for name in names},
-            "settlements": len(report["settlements"]),
-        }
+        counts={**{name: report[name] for name in names}, "settlements": len(report["settlements"])}
     )
 
 
@@ -442,9 +437,24 @@ def _fault(audit: Audit) -> NightFinding:
     )
 
 
-def _publish_snapshot(work: NightContext) -> StepResult:
-    snapshot = publish_snapshot(work.job)
-    return StepResult(counts={"size_bytes": snapshot["size_bytes"]})
+def _copy(work: NightContext) -> StepResult:
+    """Take a point, which readers have as the snapshot, and put it into the repository."""
+    job, findings = work.job, []
+    try:
+        result = copy(job) if job.settings.copies else publish_snapshot(job)
+        if job.settings.copies:
+            prune(job)
+    except (CardoffersError, OSError) as error:
+        text = f"The copy could not be put into the repository: {error}"
+        findings.append(finding("copy_old", text, then="cardoffers store copy"))
+        result = publish_snapshot(job)
+    with job.store(read_only=True) as store:
+        fault = copy_fault(job, store)
+    if fault and not findings:
+        level = WITHOUT_CONSEQUENCE if fault[0] == "copy_missing" else "error"
+        findings.append(finding(*fault, level=level, then="cardoffers help operations"))
+    counts = {"size_bytes": result.store_bytes, "added_bytes": result.added_bytes}
+    return StepResult(counts=counts, findings=findings)
 
 
 STEPS: tuple[Step, ...] = (
@@ -460,5 +470,5 @@ STEPS: tuple[Step, ...] = (
     Step("watch", before=look_at_all, in_store=watch),
     Step("reports", alone=write_reports),
     Step("audits", alone=_audit),
-    Step("snapshot", alone=_publish_snapshot),
+    Step("copy", alone=_copy),
 )

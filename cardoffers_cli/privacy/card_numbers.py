@@ -89,8 +89,5 @@ def _mask_of(key: str, row: CardNumberRow) -> Mask:
     else:
         masked = without_card_numbers(row.text, instead=MASK, joined=True)
     return Mask(
-        place=place.column,
-        institution_id=place.institution_id,
-        text=row.text,
-        masked=masked,
+        place=place.column, institution_id=place.institution_id, text=row.text, masked=masked
     )

@@ -9,7 +9,7 @@ import typer
 from cardoffers_cli.institutions.holds import LegalHold
 from cardoffers_cli.kernel.cli.commands import group
 from cardoffers_cli.kernel.cli.context import CommandContext
-from cardoffers_cli.kernel.cli.options import DryRun, ErasureFile, Institution, Yes, option, typed
+from cardoffers_cli.kernel.cli.options import DryRun, Institution, Yes, option, typed
 from cardoffers_cli.kernel.cli.questions import question
 from cardoffers_cli.kernel.cli.show import Block, Column, Sheet
 from cardoffers_cli.kernel.words.errors import UsageError
@@ -95,6 +95,7 @@ def erase(
 ) -> None:
     """Erase a cardholder: a tombstone takes the place of every token, for good; money stays."""
     from cardoffers_cli.archive.export import compact
+    from cardoffers_cli.copies.work import last_copy, last_trace_on, put_erasures
     from cardoffers_cli.privacy.erase import erase_cardholder
 
     context = CommandContext.of(ctx)
@@ -113,6 +114,14 @@ def erase(
         for place in result.places
     ]
     why += [f"{WHY[file.why]}: {file.file}" for file in result.files]
+    if not dry_run and (failure := put_erasures(context.job)):
+        why.append(f"erasure_not_copied: the list of erasures is not in the repository: {failure}")
+    if (last := last_copy(context.job.path)) and not dry_run:
+        context.note(
+            f"Points of before, up to {last.point}, hold the token until they are pruned, at the "
+            f"latest on {last_trace_on(context.job):%Y-%m-%d}; sooner by `cardoffers store prune "
+            "--before DAY`. A restore of one erases it again."
+        )
     context.show(result, *_erased(result), exit_code=3 if why else 0, why="\n".join(why))
 
 
@@ -120,7 +129,9 @@ def erase(
 def reapply(
     ctx: typer.Context,
     *,
-    erasures: ErasureFile = None,
+    source: Annotated[
+        str | None, option("A newer list: its file, or the repository.", "--from", "--erasures")
+    ] = None,
     none_since: Annotated[
         bool, option("Say that nobody was erased whom the list does not name.", "--none-since")
     ] = False,
@@ -134,14 +145,14 @@ def reapply(
     context = CommandContext.of(ctx)
     if none_since and not dry_run:
         context.confirm("Is nobody missing in the list of erasures?", yes=yes)
-    row = again(context.job, erasures, none_since=none_since, dry_run=dry_run)
+    row = again(context.job, source, none_since=none_since, dry_run=dry_run)
     if row.erasures and not dry_run:
         compact(context.job)
     why = ""
     if row.erasures_unknown_since:
         why = (
             f"Who was erased after {format_minute(row.erasures_unknown_since)} may be back: name "
-            "a newer list with --erasures FILE, or say --none-since."
+            "a newer list with --from FILE, or say --none-since."
         )
     context.show(row, exit_code=3 if why else 0, why=why)
 

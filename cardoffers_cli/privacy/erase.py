@@ -9,9 +9,11 @@ of the store's file hold the tokens until it is written anew (`archive/export.py
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.copies.work import entries, newest_erasures, repository_of
 from cardoffers_cli.institutions.holds import hold_on
 from cardoffers_cli.kernel.store import acts, snapshot
 from cardoffers_cli.kernel.store.approval_requests import approvable, require_approval
@@ -49,7 +51,6 @@ from cardoffers_cli.privacy.traces import Trace, traces
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from cardoffers_cli.kernel.store.institutions import Institution
     from cardoffers_cli.kernel.store.job import Job
@@ -151,17 +152,24 @@ def erase_cardholder(
 
 
 def reapply(
-    job: Job, file: Path | None = None, *, none_since: bool = False, dry_run: bool = False
+    job: Job, source: Path | str | None = None, *, none_since: bool = False, dry_run: bool = False
 ) -> ErasedAgain:
     """Do the erasures of the list that the store does not know, as after a loss of commits.
 
-    `file` is a newer list, which is joined to the one beside the store; with `none_since` somebody
-    says that there is none. Either answers for a restored store whose list may not be whole.
+    `source` is the file of a newer list or the repository that has it, which is joined to the one
+    beside the store; with `none_since` somebody says that there is none. Either answers for a
+    restored store whose list may not be whole.
     """
+    newer = None
+    if str(source).startswith(("borg:", "plain:", "ssh:")):
+        repository = repository_of(job, str(source))
+        newer = newest_erasures(repository, entries(job, repository))
+    elif source:
+        newer = read_list(Path(source))
     with job.store(read_only=dry_run) as store:
         own = own_list(job.path)
-        listed = own.joined(read_list(file)) if file else own
-        if file or none_since:
+        listed = own.joined(newer) if newer else own
+        if newer or none_since:
             listed = replace(listed, unknown_since=None)
         count = len(missing_erasures(store, listed))
         if not dry_run:
@@ -174,7 +182,7 @@ def reapply(
                         job,
                         details={
                             "since": format_moment(own.unknown_since),
-                            "list": str(file) if file else None,
+                            "list": str(source) if source else None,
                         },
                     )
             keep(job.path, listed)
@@ -265,12 +273,7 @@ def _earlier(
         raise CardholderUnknown(owner.slug)
     earlier = replace(named, erased_at=erasure.erased_at)
     return _report(
-        owner,
-        earlier,
-        _NONE,
-        cardholder_no=erasure.cardholder_no,
-        was_erased=True,
-        dry_run=dry_run,
+        owner, earlier, _NONE, cardholder_no=erasure.cardholder_no, was_erased=True, dry_run=dry_run
     )
 
 

@@ -140,9 +140,5 @@ def log_erasure(store: Store, erasure: ListedErasure, job: Job, *, is_again: boo
         subject=erasure.erasure_id,
         event_id=erasure.erasure_id,
         institution_id=erasure.institution_id,
-        details={
-            "token_hash": erasure.token_hash,
-            "reason": erasure.reason,
-            "again": is_again,
-        },
+        details={"token_hash": erasure.token_hash, "reason": erasure.reason, "again": is_again},
     )

@@ -7,22 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cardoffers_cli.intake.file_options import (
-    AllowUnterminated,
-    Currency,
-    Delimiter,
-    Errors,
-    Kind,
-    LayoutProfile,
-    NoProfile,
-    RawRejected,
-    Rejected,
-    SheetName,
-    Timezone,
-    Valid,
-    checked_as,
-    layout_for,
-)
+from cardoffers_cli.intake import file_options
 from cardoffers_cli.intake.verdicts import ASKED, verdict_of
 from cardoffers_cli.kernel.cli import show
 from cardoffers_cli.kernel.cli.commands import Format
@@ -57,18 +42,18 @@ def validate(
     sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
     *,
     institution: Asked = None,
-    currency: Currency = None,
-    delimiter: Delimiter = ",",
-    sheet: SheetName = None,
-    profile: LayoutProfile = None,
-    no_profile: NoProfile = False,
-    allow_unterminated: AllowUnterminated = False,
-    kind: Kind = None,
-    assume_timezone: Timezone = None,
-    errors: Errors = None,
-    valid: Valid = None,
-    rejected: Rejected = None,
-    raw_rejected: RawRejected = False,
+    currency: file_options.Currency = None,
+    delimiter: file_options.Delimiter = ",",
+    sheet: file_options.SheetName = None,
+    profile: file_options.LayoutProfile = None,
+    no_profile: file_options.NoProfile = False,
+    allow_unterminated: file_options.AllowUnterminated = False,
+    kind: file_options.Kind = None,
+    assume_timezone: file_options.Timezone = None,
+    errors: file_options.Errors = None,
+    valid: file_options.Valid = None,
+    rejected: file_options.Rejected = None,
+    raw_rejected: file_options.RawRejected = False,
     report: Annotated[
         Path | None, option("Write a page (.html) with the verdict, to be sent on.", metavar="FILE")
     ] = None,
@@ -102,7 +87,7 @@ def validate(
     _check_certified(sources, certificate, check)
     if report:
         _check_page(report)
-    reading = checked_as(
+    reading = file_options.checked_as(
         *(context.now, currency, delimiter, profile),
         zone=assume_timezone,
         sheet=sheet,
@@ -118,7 +103,7 @@ def validate(
 
         _check_asked(context, currency, certificate or check)
         options = ImportOptions(
-            profile=layout_for(
+            profile=file_options.layout_for(
                 *(context, institution, reading.profile),
                 is_other=no_profile or delimiter != "," or sheet is not None,
                 to_write=True,

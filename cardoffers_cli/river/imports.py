@@ -30,24 +30,11 @@ from cardoffers_cli.kernel.words.money import quantize
 from cardoffers_cli.kernel.words.records import if_any
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 from cardoffers_cli.kernel.words.sentences import counted
+from cardoffers_cli.river import receiving, stored_imports
 from cardoffers_cli.river.admit import admit, amount_of
 from cardoffers_cli.river.counts import keep_counts
 from cardoffers_cli.river.judge import doubtful_references, take_masked
 from cardoffers_cli.river.number import number
-from cardoffers_cli.river.receiving import (
-    FileResult,
-    Knowledge,
-    Outputs,
-    judge,
-    stage_file,
-    write_outputs,
-)
-from cardoffers_cli.river.stored_imports import (
-    FEWEST_ALIKE,
-    earlier_import,
-    find_other_owner,
-    next_import_no,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,7 +89,7 @@ def check_owner(
     is named in the hint alone, for operators: messages are written beside the institution's files.
     """
     for part in staged:
-        match = find_other_owner(
+        match = stored_imports.find_other_owner(
             *(store, part.kind.name, part.rows, part.tokens),
             institution_id=owner.id,
             file_sha256=file.sha256,
@@ -160,7 +147,7 @@ class ImportOptions:
     kind: RowKind | None = PURCHASES
 
 
-class ImportResult(FileResult):
+class ImportResult(receiving.FileResult):
     """What was found in a file and taken of it, in the shape of `import --format json`.
 
     `refunds` is the same of the refunds among its rows, where its profile knows of them.
@@ -235,7 +222,7 @@ def import_file(
     job: Job,
     options: ImportOptions,
     *,
-    outputs: Outputs,
+    outputs: receiving.Outputs,
     look: Look | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
@@ -255,7 +242,7 @@ def import_file(
             with open_layout(copy, reading_for(store, owner, job, options)) as file:
                 check_kind(file, owner, options)
                 intake = take_in(store, file, owner, job, options, target=target, progress=progress)
-                write_outputs(store, file, intake.judged, outputs, mode=job.settings.mode)
+                receiving.write_outputs(store, file, intake.judged, outputs, mode=job.settings.mode)
         if target and not options.dry_run:
             target.move_recent(store, job)
         if options.dry_run or look is None or not owner.is_watched:
@@ -283,7 +270,7 @@ def take_in(
     """
     if target is not None:
         target.begin(store)  # or the purchases would be in a store without one
-    staged = stage_file(store, file, progress=progress)
+    staged = receiving.stage_file(store, file, progress=progress)
     check_owner(store, file, staged, owner, job, is_own=options.is_own)
     check_whole(store, file, owner, options)
     numbered, new_cardholders = [], list[int | None]()
@@ -295,14 +282,14 @@ def take_in(
         numbered.append(number(store, part, owner.id))
         new = None if first_no is None else next_number(store, _NEXT_CARDHOLDER) - first_no
         new_cardholders.append(new)
-    knows = Knowledge(institution_id=owner.id, target=target)
-    judged = judge(store, file, staged, knows, numbered)
+    knows = receiving.Knowledge(institution_id=owner.id, target=target)
+    judged = receiving.judge(store, file, staged, knows, numbered)
     if not options.is_own:
         _refuse_known(judged, owner)
     if approve:
         approve(judged)
     keep_numbers(store, file.numbers)
-    earlier = earlier_import(store, owner.id, file.sha256)
+    earlier = stored_imports.earlier_import(store, owner.id, file.sha256)
     held = store.rows("river/stored_imports:held", institution=owner.slug, name=None)
     halves = [(half["taken_bytes"], half["taken_sha256"]) for half in held]
     whole_of = [sha256 for size, sha256 in halves if file.source.begins_with(size, sha256)]
@@ -312,7 +299,7 @@ def take_in(
         *(staged, numbered, judged.repeats, new_cardholders, file_report.parts), strict=True
     ):
         run = start_run(store, kind="import", now=job.now, actor=job.actor)
-        import_no = next_import_no(store)
+        import_no = stored_imports.next_import_no(store)
         accepted = admit(
             *(store, part, numbers, repeats),
             import_no=import_no,
@@ -366,7 +353,7 @@ def reading_for(store: Store, owner: Institution, job: Job, options: ImportOptio
 def _refuse_known(judged: Judged, owner: Institution) -> None:
     """Raise `Refused` where half of the rows are like earlier ones under other references."""
     alike, received = judged.known_otherwise, judged.report.received
-    if alike < FEWEST_ALIKE or alike * 2 < received:
+    if alike < stored_imports.FEWEST_ALIKE or alike * 2 < received:
         return
     raise Refused(
         f"{alike:,} of {counted(received, 'row')} of the file are like purchases that {owner.slug}"
@@ -406,7 +393,7 @@ def check_whole(
         return
     if received * 100 >= like["fewest_rows"] * _LEAST_PERCENT:
         return
-    if earlier_import(store, owner.id, file.sha256):
+    if stored_imports.earlier_import(store, owner.id, file.sha256):
         return
     is_cut = file.is_unterminated and not options.allow_unterminated
     few = (

@@ -11,12 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.store.interning import (
-    intern_identifiers,
-    intern_payers,
-    number_identifiers,
-    number_payers,
-)
+from cardoffers_cli.kernel.store import interning
 from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
 from cardoffers_cli.river.handles import Numbered
@@ -54,10 +49,10 @@ def number(store: Store, staged: StagedImport, institution_id: UUID) -> Numbered
     if rows is not None and staged.kind is PURCHASES:
         return _number_few(store, staged, rows, institution_id)
     of = {"institution_id": institution_id}
-    intern_payers(store, store.make("river/number:staged_payers", staged.tokens, **of))
+    interning.intern_payers(store, store.make("river/number:staged_payers", staged.tokens, **of))
     is_partial = "cardholder_token" not in staged.kind.required
     payers = store.make("river/number:payer_numbers", staged.tokens, **of, is_partial=is_partial)
-    intern_identifiers(store, staged.merchants)
+    interning.intern_identifiers(store, staged.merchants)
     identifiers = store.make("river/number:identifier_numbers", staged.merchants)
     if store.value("river/number:collisions", payers, identifiers):
         raise _collision()
@@ -75,8 +70,8 @@ def _number_few(
         row["identifier"]: (row["merchant_identifier_type"], row["merchant_identifier"])
         for row in merchants
     }
-    of_pair = number_payers(store, institution_id, set(pairs.values()))
-    of_typed = number_identifiers(store, set(typed.values()))
+    of_pair = interning.number_payers(store, institution_id, set(pairs.values()))
+    of_typed = interning.number_identifiers(store, set(typed.values()))
     payers = {payer: of_pair[pair] for payer, pair in pairs.items()}
     identifiers = {key: of_typed[text] for key, text in typed.items()}
     return Numbered(

@@ -20,16 +20,10 @@ from cardoffers_cli.intake.records import judge_pages
 from cardoffers_cli.intake.sources import aside
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES
+from cardoffers_cli.river import imports
 from cardoffers_cli.river.admit import admit
 from cardoffers_cli.river.decide import MatchReport, decide_one
 from cardoffers_cli.river.engines import decide_at, target_of
-from cardoffers_cli.river.imports import (
-    ImportOptions,
-    ImportReport,
-    check_kind,
-    reading_for,
-    take_in,
-)
 from cardoffers_cli.river.judge import findings, no_repeats, refuse_card_numbers
 from cardoffers_cli.river.number import number
 from cardoffers_cli.river.outcomes import decisions_of_import
@@ -69,7 +63,7 @@ class SimulateResult(FileResult):
 class SimulateReport:
     """What the file held, and what each of its purchases would come to."""
 
-    taken: ImportReport
+    taken: imports.ImportReport
     matched: MatchReport
     items: Sequence[SimulatedPurchase]
 
@@ -90,7 +84,7 @@ def simulate_file(
     source: str,
     institution: str,
     job: Job,
-    options: ImportOptions,
+    options: imports.ImportOptions,
     *,
     outputs: Outputs,
     progress: Progress | None = None,
@@ -99,9 +93,11 @@ def simulate_file(
     with aside(source) as copy, job.store() as store, store.transaction(keep=False):
         target = target_of(store, job)
         owner = find_institution(store, institution)
-        with open_layout(copy, reading_for(store, owner, job, options)) as file:
-            check_kind(file, owner, options)
-            intake = take_in(store, file, owner, job, options, target=target, progress=progress)
+        with open_layout(copy, imports.reading_for(store, owner, job, options)) as file:
+            imports.check_kind(file, owner, options)
+            intake = imports.take_in(
+                store, file, owner, job, options, target=target, progress=progress
+            )
             write_outputs(store, file, intake.judged, outputs, mode=job.settings.mode)
         report = intake.made
         matched = decide_at(target, store, job, import_no=report.import_no)
@@ -127,7 +123,7 @@ def simulate_event(
 
     The store must be open and in no transaction; none of this is kept.
     """
-    judge = Judge(reading_for(store, owner, job, ImportOptions()))
+    judge = Judge(imports.reading_for(store, owner, job, imports.ImportOptions()))
     judged = judge_pages([as_objects([event])], judge)
     if errors := judged.errors():
         return SimulatedEvent(errors=errors)

@@ -1,14 +1,13 @@
 """`cardoffers init`, `cardoffers store` and `cardoffers doctor`: the store file itself."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cardoffers_cli.catalogue.commands import file_sheets
-from cardoffers_cli.kernel.cli.commands import group
+from cardoffers_cli.kernel.cli.commands import group, moment
 from cardoffers_cli.kernel.cli.context import CommandContext
 from cardoffers_cli.kernel.cli.options import DryRun, ErasureFile, Yes, argument, option
 from cardoffers_cli.kernel.cli.show import Column, Sheet, Text
@@ -18,7 +17,8 @@ from cardoffers_cli.kernel.words.sentences import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.archive.export import Compacted, Exported
-    from cardoffers_cli.copies.work import BackupResult
+    from cardoffers_cli.copies.points import StorePoint
+    from cardoffers_cli.copies.work import CopyResult
     from cardoffers_cli.storage.doctor import DoctorReport
     from cardoffers_cli.storage.recover import Recovered
     from cardoffers_cli.storage.restore import Restored
@@ -30,6 +30,11 @@ app = group("Show, migrate, back up, restore and recover the store.")
 MOVED = (Column("table_name", "table"), Column("row_count", "rows moved", kind="integer"))
 LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
 PLACES = (Column("place"), Column("rows", kind="integer"))
+POINTS = (
+    *(Column("point"), Column("taken_at", kind="moment"), Column("run_no", "up to run", "integer")),
+    *(Column("bytes", kind="integer"), Column("age_seconds", "age (s)", "integer")),
+    Column("lineage"),
+)
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
 
 
@@ -93,7 +98,7 @@ def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     from cardoffers_cli.copies.work import publish as take
 
     context = CommandContext.of(ctx)
-    context.show(take(context.job, dry_run=dry_run))
+    _show_copy(context, take(context.job, dry_run=dry_run))
 
 
 @app.command("mask-card-numbers")
@@ -122,34 +127,95 @@ def backup(
     dry_run: DryRun = False,
 ) -> None:
     """Copy the store into a new file, with its checksum and its small files beside it."""
-    from cardoffers_cli.copies.work import BackupResult
     from cardoffers_cli.copies.work import backup as put
 
     context = CommandContext.of(ctx)
     with context.progress("Backing up"):
         result = put(context.job, target, dry_run=dry_run)
-    kept = f"Keep {result.secrets} beside it: it holds signing secrets and the list of erasures."
-    lines = [*_written(result), *_archive(result), *([] if dry_run else [kept])]
-    context.show(result, Sheet.of(BackupResult, "backup", [result]), Text(lines))
+    _show_copy(context, result)
+
+
+@app.command()
+def copy(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
+    """Put a point of the store into the repository of copies."""
+    from cardoffers_cli.copies import work
+
+    context = CommandContext.of(ctx)
+    is_first = work.last_copy(context.job.path) is None
+    with context.progress("Copying"):
+        result = work.copy(context.job, dry_run=dry_run)
+    if is_first and not (dry_run or str(result.repository).startswith("plain:")):
+        context.note(
+            "Keep elsewhere the passphrase, and what `borg key export` writes: nothing in the "
+            "repository can be read without."
+        )
+    _show_copy(context, result)
+
+
+@app.command()
+def points(ctx: typer.Context) -> None:
+    """List the points that the repository has of the store, the newest last."""
+    from cardoffers_cli.copies.work import POINT, entries, repository_of
+
+    context = CommandContext.of(ctx)
+    _show_points(context, entries(context.job, repository_of(context.job), POINT))
+
+
+@app.command()
+def prune(
+    ctx: typer.Context,
+    *,
+    before: Annotated[str | None, option("Those taken before it too.", metavar="DAY")] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Remove points that are older than is set, and list them."""
+    from cardoffers_cli.copies.work import prune as remove
+
+    context = CommandContext.of(ctx)
+    _show_points(context, remove(context.job, before=moment(before), dry_run=dry_run))
+
+
+def _show_copy(context: CommandContext, result: "CopyResult") -> None:
+    from cardoffers_cli.copies.work import CopyResult
+
+    lines = [*_written(result), *_archive(result)]
+    context.show(result, Sheet.of(CopyResult, "copy", [result]), Text(lines))
+
+
+def _show_points(context: CommandContext, points: "Sequence[StorePoint]") -> None:
+    rows = [
+        {
+            **{name: point[name] for name in ("point", "taken_at", "run_no", "lineage")},
+            "bytes": point.size_bytes,
+            "age_seconds": int((context.job.now - point.taken_at).total_seconds()),
+        }
+        for point in points
+    ]
+    context.show(rows, Sheet("points", POINTS, rows))
 
 
 @app.command()
 def restore(
     ctx: typer.Context,
-    file: Annotated[Path, argument("FILE", "A file of `store backup`.")],
+    file: Annotated[
+        Path | None, argument("FILE", "A file of `store backup` [of the repository].")
+    ] = None,
     *,
+    point: Annotated[
+        str | None, option("Its name, or a time at which it was the last [the newest].")
+    ] = None,
     erasures: ErasureFile = None,
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Replace the store by a backup; the old one is kept under another name."""
+    """Replace the store by a point; the old one is kept under another name."""
     from cardoffers_cli.storage import restore as restores
     from cardoffers_cli.storage.restore import Restored
 
     context = CommandContext.of(ctx)
-    with _steps(context, "Restoring", restores.STEPS) as tell:
+    with context.progress("Restoring"):
         row = restores.restore(
-            context.job, file, erasures=erasures, accept_loss=yes, dry_run=dry_run, tell=tell
+            context.job, file, named=point, erasures=erasures, accept_loss=yes, dry_run=dry_run
         )
     context.show(
         row,
@@ -167,8 +233,8 @@ def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     from cardoffers_cli.archive.export import Compacted
 
     context = CommandContext.of(ctx)
-    with _steps(context, "Compacting", compacts.STEPS) as tell:
-        result = compacts.compact(context.job, dry_run=dry_run, tell=tell)
+    with context.progress("Compacting"):
+        result = compacts.compact(context.job, dry_run=dry_run)
     lines = list(_written(result))
     context.show(result, Sheet.of(Compacted, "compacted", [result]), *_merged(result), Text(lines))
 
@@ -212,8 +278,8 @@ def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) ->
         what = "Fix {store}" if is_whole else "Put the log of {store} aside"
         context.confirm(f"{what.format(**recovery)}{without}?", yes=yes)
 
-    with _steps(context, "Recovering", recovers.STEPS) as tell:
-        row = recovers.recover(context.job, agree=agree, dry_run=dry_run, tell=tell)
+    with context.progress("Recovering"):
+        row = recovers.recover(context.job, agree=agree, dry_run=dry_run)
     note = ["Nothing was changed (--dry-run)."] if dry_run else []
     context.show(
         row,
@@ -249,21 +315,7 @@ def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False
     context.show(document, Sheet("loss", LOSS, [document]), *_lost(loss))
 
 
-@contextmanager
-def _steps(
-    context: CommandContext, what: str, steps: Sequence[str]
-) -> Iterator[Callable[[str], None]]:
-    """Show how far work of a few steps is; yield what hears of each as it begins."""
-    with context.progress(what, total=len(steps)) as bar:
-
-        def tell(step: str) -> None:
-            bar.describe(f"{what}: {step}")
-            bar.update(steps.index(step), total=len(steps))
-
-        yield tell
-
-
-def _written(result: "BackupResult | Compacted | Exported") -> Iterator[str]:
+def _written(result: "CopyResult | Compacted | Exported") -> Iterator[str]:
     if result.dry_run:
         yield "Nothing was written (--dry-run)."
 
@@ -301,7 +353,7 @@ def _exported(result: "Exported") -> Iterator[str]:
         yield f"Its small parts were left as they are: {result.unmerged}"
 
 
-def _archive(result: "BackupResult | Restored") -> Iterator[str]:
+def _archive(result: "CopyResult | Restored") -> Iterator[str]:
     if result.history:
         yield f"The history is not in it: back up {result.history} where it is."
 
@@ -312,7 +364,7 @@ def _erased(row: "Restored") -> Iterator[str]:
     if row.erasures_unknown_since:
         yield (
             f"Who was erased after {format_minute(row.erasures_unknown_since)} is not known here "
-            "and may be back. Run `cardoffers privacy reapply --erasures FILE` with a newer list "
+            "and may be back. Run `cardoffers privacy reapply --from FILE` with a newer list "
             "of erasures; if there is none, ask the institutions who was erased since, erase them "
             "again, then run `cardoffers privacy reapply --none-since --yes`."
         )
@@ -364,7 +416,8 @@ def doctor(
 def _said(report: "DoctorReport") -> str:
     failed = [audit.name for audit in report.audits if not audit.ok]
     if not failed:
-        return f"All {len(report.audits)} audits are clean."
+        told = [audit.example["message"] for audit in report.audits if audit.ok and audit.example]
+        return " ".join([f"All {len(report.audits)} audits are clean.", *told])
     return (
         f"{len(failed)} of {len(report.audits)} audits found something: {', '.join(failed)}. "
         "Keep the store as it is, and look at the examples before anything else runs on it."

@@ -1,16 +1,11 @@
 """Doctor: ask the whole store for what must not be, and change nothing.
 
-Most audits are statements of `audits.sql` of a slice, each of which selects the rows that offend
-and is empty on a good store; the rest look at every block of the file, the journal, the usage
-journal, the history, the security log, signing secrets, card numbers, what killed processes left,
-and the files that nights took. An audit that cannot be made because of damage has found it, and the
-others go on. An example shows numbers, ids and names, never a token. To add one, add its statement;
-name it in `QUICK` too if it is cheap on a large store.
-
-Most statements are about one purchase or one redemption, with all that belongs to it. So they can
-be asked about a part of the store: the purchases and redemptions that later runs brought or
-touched, each with all of its rows. After `show_part` temporary tables with those rows stand in the
-place of the tables of the store, for the statements, and for the views that they read.
+Most audits are statements of `audits.sql` of a slice, each of which selects the rows that offend;
+the rest look at the files. One that cannot be made because of damage has found it, and the others
+go on. An example shows numbers, ids and names, never a token. To add one, add its statement; name
+it in `QUICK` too if it is cheap on a large store. Most are about one purchase or one redemption, so
+they can be asked about a part of the store: those that later runs brought or touched. After
+`show_part` temporary tables with those rows stand in the place of the tables of the store.
 """
 
 from __future__ import annotations
@@ -19,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.archive import archive_of
+from cardoffers_cli.copies.work import copy_fault
 from cardoffers_cli.kernel.store import acts, journal, signing_secrets, usage_journal
 from cardoffers_cli.kernel.store.binding import declared
 from cardoffers_cli.kernel.store.blocks import damaged_blocks
@@ -120,9 +116,11 @@ def show_part(store: Store, after_run_no: int) -> None:
 if TYPE_CHECKING:
     Found = tuple[int, Mapping[str, Any] | None]
 
+COPIES = "copies_are_recent"
+"""The last audit, which a night makes for itself when its copy is taken."""
 TAKEN_FILES = "taken_files_are_as_read"
 _AGAIN = "cardoffers privacy reapply"
-_ANSWER = "cardoffers privacy reapply --erasures FILE"
+_ANSWER = "cardoffers privacy reapply --from FILE"
 _COMPACT = "cardoffers store compact"
 _MASK = "cardoffers store mask-card-numbers, or cardoffers institution set INST --numbers"
 
@@ -176,6 +174,8 @@ def doctor(
     opening = job.opening(read_only=True)
     with lock_for(opening), current(opening) as store:
         results = examine(store, job.path, strict=strict, tell=tell)
+        tell(COPIES)
+        results.append(_copies(job, store))
     return DoctorReport(ok=all(audit.ok for audit in results), audits=results)
 
 
@@ -193,7 +193,7 @@ def examine(
     """
     return [
         _examined(store, path, name, tell)
-        for name in names(strict=strict)
+        for name in names(strict=strict)[:-1]
         if name not in but and (path is not None or name not in _BESIDE)
     ]
 
@@ -211,7 +211,7 @@ def examine_part(
     What looks at each purchase or redemption alone looks at those, and what is left to `SELDOM` is
     not asked; everything else is of the whole store. Call it outside of transactions.
     """
-    chosen = [name for name in names() if name not in but | SELDOM]
+    chosen = [name for name in names()[:-1] if name not in but | SELDOM]
     by_name = {}
     try:
         with store.transaction(keep=False):
@@ -239,7 +239,7 @@ def _examined(store: Store, path: Path | None, name: str, tell: Callable[[str], 
 def names(*, strict: bool = True) -> list[str]:
     """Return the names of the audits, in their order."""
     every = [*_BESIDE, *_INSIDE, *audits()]
-    return [name for name in every if strict or name in QUICK]
+    return [*(name for name in every if strict or name in QUICK), COPIES]
 
 
 def _ask(store: Store, path: Path | None, name: str) -> Found:
@@ -285,6 +285,14 @@ def _erasures(store: Store, path: Path) -> Found:
     unknown = [{"fault": "erasures_unknown", "since": since, "next": _ANSWER}] if since else []
     unwritten = [{"fault": "not_compacted", "next": _COMPACT}] if is_marked(path) else []
     return _listed([*rows, *unknown, *unwritten])
+
+
+def _copies(job: Job, store: Store) -> Audit:
+    """Find a newest copy that is too old; that there is none at all is told, and no fault."""
+    code, said = copy_fault(job, store) or ("", "")
+    old = int(code == "copy_old")
+    example = {"fault": code, "message": said} if code else None
+    return Audit(name=COPIES, ok=not old, rows=old, example=example)
 
 
 def _taken_files(store: Store, _path: Path) -> Found:

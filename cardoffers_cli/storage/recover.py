@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.storage.restore import DraftState
 
 
-STEPS = ("copy", "look", "audit", "put aside")
-
 PUT_ASIDE = "log_put_aside"
 """The kind of the line that the journal gets where commits went with the log."""
 
@@ -62,13 +60,7 @@ class Recovered(Record, sheet="store blocks_mended log_bytes log_bytes_used run_
     dry_run: bool
 
 
-def recover(
-    job: Job,
-    *,
-    agree: Callable[[Recovered], None],
-    dry_run: bool = False,
-    tell: Callable[[str], None] = lambda _: None,
-) -> Recovered:
+def recover(job: Job, *, agree: Callable[[Recovered], None], dry_run: bool = False) -> Recovered:
     """Mend torn blocks, and put the log aside, all but what can be read; return what is lost by it.
 
     `agree` hears what is to come before anything is done, and raises to leave it at that; with
@@ -81,17 +73,14 @@ def recover(
         journal.check_not_replaced(job.path)
         check_room(job.path.parent, copying.size_with_log(job.path), "The copy that is looked at")
         try:
-            tell("copy")
             for file, copy in zip(layout.with_logs(job.path), layout.with_logs(draft), strict=True):
                 if file.exists():
                     copying.copy_file(file, copy)
-            tell("look")
-            look = _looked_at(job, draft, tell)
+            look = _looked_at(job, draft)
             report = _report(job, look, dry_run=dry_run)
             if dry_run:
                 return report
             agree(report)
-            tell("put aside")
             logs = _put_aside(job, draft, look)
         finally:
             copying.discard(draft)
@@ -111,7 +100,7 @@ class _Remains:
     state: DraftState
 
 
-def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Remains:
+def _looked_at(job: Job, draft: Path) -> _Remains:
     """Find the most of the log that the copy opens with, and leave it at that."""
     is_logged = any(log.exists() for log in layout.log_paths(draft))
     mended = blocks.mend(draft, job.settings)
@@ -123,7 +112,6 @@ def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Remains:
             hint="`cardoffers doctor --strict` reads all of it.",
         )
     used = _longest_beginning(job, draft) if refusal else layout.log_path(draft).stat().st_size
-    tell("audit")
     return _Remains(
         mended=mended,
         is_log_whole=refusal is None,

@@ -18,34 +18,36 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.copies import plain
 from cardoffers_cli.copies.points import FILES, USAGE, unpacked
+from cardoffers_cli.copies.work import (
+    POINT,
+    entries,
+    newest_erasures,
+    note_copy,
+    repository_of,
+    result_of,
+)
 from cardoffers_cli.kernel.disk.folders import check_room
 from cardoffers_cli.kernel.store import copying, journal, layout, signing_secrets
-from cardoffers_cli.kernel.store.erasures import (
-    ErasureList,
-    keep,
-    list_in,
-    own_list,
-    read_list,
-)
+from cardoffers_cli.kernel.store.erasures import ErasureList, keep, list_in, own_list, read_list
 from cardoffers_cli.kernel.store.layout import draft_path, put_aside, put_logs_aside
 from cardoffers_cli.kernel.store.migrations import newest_version
 from cardoffers_cli.kernel.store.opening import lock_for, open_copy, opened
-from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, StoreVersion
+from cardoffers_cli.kernel.words.errors import CardoffersError, NotFound, Refused, StoreVersion
+from cardoffers_cli.kernel.words.moments import parse_moment
 from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.kernel.words.sentences import counted
 from cardoffers_cli.privacy.erasures import erase_again, missing_erasures
 from cardoffers_cli.storage.doctor import Audit, examine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from cardoffers_cli.copies.points import StorePoint
+    from cardoffers_cli.copies.work import Repository
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.journal_file import JournalLine
-
-STEPS = ("copy", "erase", "audit", "swap")
 
 
 class Restored(Record, sheet="store backup run_no kept_aside"):
@@ -104,38 +106,42 @@ def state_of(job: Job, draft: Path, secrets: Mapping[str, str]) -> DraftState:
 
 def restore(
     job: Job,
-    file: Path,
+    file: Path | None = None,
     *,
+    named: str | None = None,
     erasures: Path | None = None,
     accept_loss: bool = False,
     dry_run: bool = False,
-    tell: Callable[[str], None] = lambda _: None,
 ) -> Restored:
     """Put a point in the place of the store; return what it is, and what is lost by it.
 
-    `erasures` is the newest list of erasures, where the store's own is lost. With `dry_run` the
-    point is looked at all the same. Raises `FileUnusable` for what is no whole point of this
-    product, `StoreVersion` for one of another version, `NoSpace`, and `Refused` for one that is
-    older than the journal, unless the loss is accepted.
+    Without a file it is one of the repository: the newest, or that of a name or moment. `erasures`
+    is the newest list of erasures, where no other is at hand. With `dry_run` the point is looked at
+    all the same. Raises `FileUnusable` for what is no whole point of this product, `StoreVersion`,
+    `NoSpace`, and `Refused` for one older than the journal, unless the loss is accepted.
     """
-    point = plain.read_point(file)
-    _check_version(point)
-    if job.path.exists() and file.samefile(job.path):
-        raise Refused("This file is the store itself.", code="is_store", hint="Name a backup.")
     plain.must_be_folder(job.path.parent)
+    if file:
+        repository: Repository = plain.PlainRepository(file.parent)
+        point = plain.read_point(file)
+        if job.path.exists() and file.samefile(job.path):
+            raise Refused("This file is the store itself.", code="is_store", hint="Name a backup.")
+    else:
+        repository = repository_of(job)
+        point = chosen_point(job, repository, named)
+    _check_version(point)
+    newest_list = _newest_list(job, point)
     draft = layout.draft_path(job.path, "restore")
     with lock_for(job.opening()):
         check_room(job.path.parent, point.size_bytes, "The restored store")
         try:
-            tell("copy")
-            files = unpacked(plain.PlainRepository(file.parent).get(point, draft))
-            tell("erase")
+            files = unpacked(repository.get(point, draft))
             with open_copy(draft, job.settings, read_only=False) as store:
                 newest = journal.newest(store)  # as it came: the journal then finds it behind
             inside = list_in(files["erasures"]) if "erasures" in files else ErasureList()
-            listed = _known_erasures(job, newest, point, inside, erasures)
+            more = read_list(erasures) if erasures else newest_list
+            listed = _known_erasures(job, newest, point, inside, more)
             erased_again = _erase_again(job, draft, listed)
-            tell("audit")
             if job.path.exists():
                 with suppress(CardoffersError), opened(job.opening()):
                     pass  # its journal is caught up with, and its log written, if that can be
@@ -143,13 +149,15 @@ def restore(
             state = state_of(job, draft, secrets)
             if state.lost and not (accept_loss or dry_run):
                 raise _older(job.path, point, state)
-            tell("swap")
             old_store = None if dry_run else _swap(job, draft, newest, files, listed)
+            if not (file or dry_run):
+                place = job.settings.copies
+                note_copy(job, result_of(point, 0, repository=place, took_s=0, dry_run=False))
         finally:
             copying.discard(draft)
     return Restored(
         store=str(job.path),
-        backup=str(file),
+        backup=str(file or point.point),
         run_no=newest.run_no if newest else 0,
         kept_aside=str(old_store) if old_store else None,
         **state.loss,
@@ -160,6 +168,40 @@ def restore(
         erasures_unknown_since=listed.unknown_since,
         dry_run=dry_run,
     )
+
+
+def chosen_point(job: Job, repository: Repository, named: str | None) -> StorePoint:
+    """Return the newest point of a repository, or that of a name, or of a moment."""
+    points = entries(job, repository, POINT)
+    if named and named not in {point.point for point in points}:
+        with suppress(ValueError):
+            moment = parse_moment(named)
+            points = [point for point in points if point.taken_at <= moment]
+            named = points[-1].point if points else named
+    points = [point for point in points if named in {None, point.point}]
+    if len({point.store_id for point in points}) > 1:
+        names = ", ".join(sorted({point.store_id for point in points}))
+        raise Refused(
+            f"The repository has points of several stores: {names}.",
+            code="points_of_two_stores",
+            hint="Name one with --point: `cardoffers store points` lists them.",
+        )
+    if not points:
+        raise NotFound(
+            "The repository has no such point.",
+            code="point_missing",
+            hint="`cardoffers store points` lists those it has.",
+        )
+    return points[-1]
+
+
+def _newest_list(job: Job, point: StorePoint) -> ErasureList | None:
+    """Return the newest list of a point's store, where the repository has it and answers."""
+    with suppress(CardoffersError, OSError):
+        repository = repository_of(job)
+        own = [each for each in repository.points() or () if each.store_id == point.store_id]
+        return newest_erasures(repository, own) if own else None
+    return None
 
 
 def _check_version(point: StorePoint) -> None:
@@ -179,12 +221,12 @@ def _known_erasures(
     newest: JournalLine | None,
     point: StorePoint,
     inside: ErasureList,
-    list_path: Path | None,
+    newest_list: ErasureList | None,
 ) -> ErasureList:
     """Join the lists there are, and say since when there may be more erasures.
 
-    The list of the store that was here is the newest, if its journal knows the point's run, and
-    the one that somebody put here before there was a store.
+    Nobody is missing in one that a person names, or that a repository has; nor in that of the store
+    that was here if its journal knows the point's run, or that lies here before there is a store.
     """
     own = own_list(job.path)
     listed, run_ids = own.joined(inside), journal.all_ids(job.path) - {None}
@@ -193,9 +235,9 @@ def _known_erasures(
     if not is_here or len(listed.erasures) > len(own.erasures):
         until = inside.unknown_since or point.taken_at
         since = max(until, since or until)
-    if list_path:
-        listed = listed.joined(read_list(list_path))
-    if newest is None or list_path:
+    if newest_list:
+        listed = listed.joined(newest_list)
+    if newest is None or newest_list:
         since = None
     return replace(listed, unknown_since=since)
 

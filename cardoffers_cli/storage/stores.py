@@ -114,10 +114,7 @@ def init(job: Job, *, rehearsal: bool = False, dry_run: bool = False) -> InitRes
     else:
         create_store(job.opening(), rehearsal=rehearsal)
     return InitResult(
-        store=str(job.path),
-        schema_version=newest_version(),
-        created=not dry_run,
-        dry_run=dry_run,
+        store=str(job.path), schema_version=newest_version(), created=not dry_run, dry_run=dry_run
     )
 
 

@@ -203,6 +203,8 @@ class Places:
         self._do("key notices")
         self._ask()
         self._do("store backup backup.duckdb")
+        (self.place / "points").mkdir()
+        (self.place / "copies.toml").write_text('copies = "plain:points"\n')
         self._buy(2)
         self._do("refund import made/refunds/tarnhollow.csv -i tarnhollow")
         self._do("store publish")

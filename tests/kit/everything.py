@@ -190,6 +190,9 @@ LINES = """
 0   store migrate
 0 ~ store publish
 0 ~ store backup copy.duckdb
+0 ~ store copy --config copies.toml
+0   store points --config copies.toml
+0   store prune --config copies.toml
 0 ~ store restore backup.duckdb --yes
 0   store compact
 0   store mask-card-numbers --dry-run
@@ -321,6 +324,9 @@ def _made() -> Place:
             run_no, owner = next_run(store), find_institution(store, "larkmere").id
             record_findings(store, owner, [FOUND], run_no=run_no, now=NOON)
         _run("store backup backup.duckdb")
+        Path("points").mkdir()
+        Path("copies.toml").write_text('copies = "plain:points"\n')
+        _run("store copy --config copies.toml")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
         made = Place(folder, _ids(), secrets)

@@ -82,6 +82,7 @@ INSTALLED = {
     "a browser": ("no browser is installed", "playwright is not installed"),
     "sshd": ("sshd or ssh is not installed",),
     "gpg": ("gpg is not installed",),
+    "borg": ("borg is not installed",),
     "the runtime of the page that checks files": ("CARDOFFERS_PYODIDE does not name",),
 }
 """What `.ci/run` installs where `CI` is set: its name, and why tests are skipped without it."""

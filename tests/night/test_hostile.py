@@ -24,9 +24,10 @@ import pytest
 
 from cardoffers_cli.drop.claims import FileClaim
 from cardoffers_cli.kernel.disk.folders import OpenFolder
-from cardoffers_cli.night import intake, run
+from cardoffers_cli.night import run
 from cardoffers_cli.night.options import NightObserver, NightOptions
 from cardoffers_cli.night.run import run_night
+from cardoffers_cli.river import imports
 from disks import small_disk
 from sizes import at_the_gate, one_in, slow
 from work import Job, file_of, found, job, new_store, short_nights, tell
@@ -373,7 +374,7 @@ def test_an_error_that_nobody_foresaw_is_the_files_own(
     made: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is told by its class, without its words: those might hold a value."""
-    taken = intake.take_in
+    taken = imports.take_in
 
     def failing(store: Any, file: Any, *given: Any, **more: Any) -> Any:
         result = taken(store, file, *given, **more)
@@ -381,7 +382,7 @@ def test_an_error_that_nobody_foresaw_is_the_files_own(
             raise ZeroDivisionError("canary")
         return result
 
-    monkeypatch.setattr(intake, "take_in", failing)
+    monkeypatch.setattr(imports, "take_in", failing)
     csv(alder(made) / "tx.csv")
     with nothing_else(made):
         result = night(made)
@@ -412,7 +413,7 @@ def test_a_night_that_is_told_to_stop_blames_no_file(
     csv(alder(made) / "tx.csv")
     order = NightOptions(drop=base_of(made) / "drop")
     with monkeypatch.context() as patched:
-        patched.setattr(intake, "take_in", interrupted)
+        patched.setattr(imports, "take_in", interrupted)
         with pytest.raises(RuntimeError):
             run_night(made, order, Told())
     with nothing_else(made):
@@ -515,7 +516,7 @@ def test_what_runs_in_the_store_is_broken_off_too(
 ) -> None:
     """A statement that would run for hours ends with the time of its file."""
     slow = job(made.path, **{**LIMITS, "file_most_seconds": 3})
-    taken = intake.take_in
+    taken = imports.take_in
 
     def endless(store: Any, file: Any, *given: Any, **more: Any) -> Any:
         if file.name.startswith("alder/"):
@@ -526,7 +527,7 @@ def test_what_runs_in_the_store_is_broken_off_too(
                 store.rows("storage/overview:last_runs")
         return taken(store, file, *given, **more)
 
-    monkeypatch.setattr(intake, "take_in", endless)
+    monkeypatch.setattr(imports, "take_in", endless)
     csv(alder(made) / "tx.csv")
     with nothing_else(made):
         result = night(slow)

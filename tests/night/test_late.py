@@ -349,7 +349,7 @@ def test_an_unchanged_file_is_read_once_more_and_then_no_more(
     night(made)
     read = []
     monkeypatch.setattr(
-        "cardoffers_cli.storage.file_changes.look_later",
+        "cardoffers_cli.drop.file_changes.look_later",
         lambda path, *_: read.append(path.name),
     )
     doctor(made)

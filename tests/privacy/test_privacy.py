@@ -24,8 +24,8 @@ from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.institutions.holds import standing_holds
 from cardoffers_cli.institutions.work import set_institution, show_institution
-from cardoffers_cli.kernel.store.erasures import erasures_path, own_list
-from cardoffers_cli.kernel.store.layout import folder_of
+from cardoffers_cli.kernel.store.erasures import own_list
+from cardoffers_cli.kernel.store.layout import erasures_path, folder_of
 from cardoffers_cli.kernel.store.statements import statements
 from cardoffers_cli.kernel.words.errors import CardoffersError
 from cardoffers_cli.kernel.words.row_kinds import REFUNDS
@@ -441,7 +441,7 @@ def test_who_was_erased_does_not_come_back_elsewhere_without_a_word(
 ) -> None:
     """As after the loss of a machine; each restore that knows no newest list says so."""
     (backups := tmp_path / "backups").mkdir()
-    file = Path(backup(alder, backups).backup)
+    file = Path(backup(alder, backups).point)
     erase(alder)
     shutil.copy(erasures_path(alder.path), tmp_path / "newest")
     elsewhere = lost(alder, tmp_path / "elsewhere")
@@ -460,7 +460,7 @@ def test_who_was_erased_does_not_come_back_elsewhere_without_a_word(
 
 @slow
 def test_somebody_may_say_that_the_list_is_whole(alder: Job, tmp_path: Path) -> None:
-    file = Path(backup(alder, tmp_path / "before.duckdb").backup)
+    file = Path(backup(alder, tmp_path / "before.duckdb").point)
     elsewhere = lost(alder, tmp_path / "elsewhere")
     assert NOON == restore(elsewhere, file).erasures_unknown_since
     assert NOON == restore(elsewhere, file).erasures_unknown_since

@@ -90,7 +90,7 @@ def refused(work: Callable[[], Any]) -> str:
 
 def test_a_backup_is_the_whole_store(made: Job, kept_in: Path) -> None:
     report = backup(made, kept_in / "b")
-    assert (str(kept_in / "b"), 1) == (report["backup"], report["run_no"])
+    assert (str(kept_in / "b"), 1) == (report["point"], report["run_no"])
     assert kept(made) == kept(job(kept_in / "b"))
 
 
@@ -108,7 +108,7 @@ def test_a_backup_and_its_checksum_are_their_owners(made: Job, kept_in: Path) ->
 @slow
 def test_a_backup_in_a_folder_is_named_by_the_time(made: Job, kept_in: Path) -> None:
     report = backup(made, kept_in)
-    assert str(kept_in / "store-20260601T120000Z.duckdb") == report["backup"]
+    assert str(kept_in / "store-20260601T120000Z.duckdb") == report["point"]
 
 
 @slow

@@ -75,10 +75,7 @@ class Answer:
         return replace(self, headers={**self.headers, **added})
 
 
-TITLES = {
-    "token_expired": "Token expired",
-    "token_revoked": "Token revoked",
-}
+TITLES = {"token_expired": "Token expired", "token_revoked": "Token revoked"}
 """The titles that are not their status's own phrase (rules.md#refusals)."""
 
 FORBIDDEN = {"segment_not_eligible", "institution_mismatch"}

@@ -125,7 +125,7 @@ _NOT_OF_PROGRAMS = {
             {"pattern": pattern}
             for pattern in (fields.PLACEHOLDER, fields.SPREADSHEET, fields.TURNED)
         ]
-    },
+    }
 }
 _INSTRUMENTS = ("card_token", "instrument_token")
 
@@ -248,10 +248,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "LedgerEntry": _of(LedgerEntry, status=_words(STATES)),
     "LedgerPage": _page("LedgerEntry"),
     "Funnel": _object(
-        {
-            "window": _object({"from": _MOMENT, "to": _MOMENT}),
-            "data": _of(FunnelCounts),
-        }
+        {"window": _object({"from": _MOMENT, "to": _MOMENT}), "data": _of(FunnelCounts)}
     ),
     **{kind.schema: _event(kind) for kind in EVENTS.values()},
     **tomllib.loads(files(__package__).joinpath("schemas.toml").read_text("utf-8")),
@@ -261,10 +258,7 @@ CARDHOLDER: str = TOKEN_SCHEMA["examples"][0]
 OFFER_ID = "of-12"
 """A cardholder and an offer, for examples."""
 
-_TOKENS = {
-    "cardholder_token": CARDHOLDER,
-    "card_token": "c_5d41402abc4b2a76b9719d911017c592",
-}
+_TOKENS = {"cardholder_token": CARDHOLDER, "card_token": "c_5d41402abc4b2a76b9719d911017c592"}
 _PURCHASE = {
     **_TOKENS,
     "card_acceptor_id": "000001234567890",

@@ -20,13 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.intake.headers import shown_name
 from cardoffers_cli.intake.lines import with_lf
+from cardoffers_cli.intake.profiles import sample_values
 from cardoffers_cli.intake.profiles.columns import Sample, guess_fields, is_known
-from cardoffers_cli.intake.profiles.sample_values import (
-    FixedLines,
-    amount_form,
-    date_form,
-    fixed_lines,
-)
 from cardoffers_cli.intake.sources import HEAD_BYTES, WIDE_MARKS
 from cardoffers_cli.kernel.words.errors import FileUnusable
 from cardoffers_cli.kernel.words.visible import visible
@@ -112,7 +107,7 @@ def guess_layout(
     if is_too_wide or (delimiter is None and sheet is not None):
         return None
     if delimiter is None:
-        fixed = fixed_lines(lines, is_whole=is_whole)
+        fixed = sample_values.fixed_lines(lines, is_whole=is_whole)
         return _of_fixed(encoding, fixed) if fixed else None
     return replace(_of_delimited(encoding, delimiter, records), sheet=sheet)
 
@@ -186,7 +181,7 @@ def _of_delimited(
     )
 
 
-def _of_fixed(encoding: str, fixed: FixedLines) -> GuessedLayout:
+def _of_fixed(encoding: str, fixed: sample_values.FixedLines) -> GuessedLayout:
     samples = [
         Sample(place=place, name="", values=[value for value in values if value])
         for place, values in enumerate(fixed.columns, 1)
@@ -214,9 +209,9 @@ def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
 def _kind(values: Sequence[str]) -> str:
     if not values:
         return "empty"
-    if date_form(values):
+    if sample_values.date_form(values):
         return "date"
-    return "number" if amount_form(values) else "text"
+    return "number" if sample_values.amount_form(values) else "text"
 
 
 def _is_row(fields: Sequence[str], kinds: Sequence[str]) -> bool:

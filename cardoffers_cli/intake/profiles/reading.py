@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import polars as pl
 
+from cardoffers_cli.intake import transactions
 from cardoffers_cli.intake.chunks import AMOUNT, Judge
 from cardoffers_cli.intake.copies import LineCopy, copy_lines
 from cardoffers_cli.intake.paging import read_sheet
@@ -32,11 +33,6 @@ from cardoffers_cli.intake.profiles.texts import WIDE, Texts, transcoded, workbo
 from cardoffers_cli.intake.profiles.translation import Cutter, Translation
 from cardoffers_cli.intake.profiles.written import messages_of, refunds_told
 from cardoffers_cli.intake.sources import WORKBOOKS
-from cardoffers_cli.intake.transactions import (
-    MixedFile,
-    TransactionFile,
-    rows_of,
-)
 from cardoffers_cli.kernel.words.money import AMOUNT_SCALE
 from cardoffers_cli.kernel.words.row_kinds import PURCHASES, REFUNDS
 
@@ -56,7 +52,7 @@ _FIRST = (
 )
 
 
-class ProfiledFile(TransactionFile):
+class ProfiledFile(transactions.TransactionFile):
     """An open file in an institution's own layout; read as a `TransactionFile` is.
 
     `received` counts the rows that the profile keeps, of which the refunds are judged apart; where
@@ -77,9 +73,9 @@ class ProfiledFile(TransactionFile):
         self.profile = profile
         self._texts_of = Texts(source, profile)
         self.left_out = self._read = 0
-        self._among: MixedFile | None = None
+        self._among: transactions.MixedFile | None = None
         if profile.negatives == "refund":
-            self._among = MixedFile(Judge(reading, REFUNDS))
+            self._among = transactions.MixedFile(Judge(reading, REFUNDS))
             self._among.judge.numbers = self.numbers  # both have their references in one column
             if reading.kind is REFUNDS:
                 self.row_kind = REFUNDS
@@ -247,7 +243,7 @@ class ProfiledFile(TransactionFile):
         if masked is not None:
             masked = masked.with_columns(pl.col("field").replace(BACK))
         positions = named_positions(profile, self._positions)
-        masks = ProfiledMasks(rows_of(masked), profile, self._width, positions)
+        masks = ProfiledMasks(transactions.rows_of(masked), profile, self._width, positions)
         outs, above = (valid_to, rejected_to), profile.skip_lines
         copy_lines(blocks, LineCopy(profile.header, rejected, *outs, masks=masks, above=above))
 

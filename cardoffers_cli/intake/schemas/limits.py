@@ -10,20 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.intake.conditions import (
-    Both,
-    Differs,
-    Either,
-    Flagged,
-    Matches,
-    Missing,
-    Mistyped,
-    MoreDecimals,
-    Not,
-    OneOf,
-    Sized,
-    TextTest,
-)
+from cardoffers_cli.intake import conditions
 from cardoffers_cli.intake.rules import begins_with_day
 
 if TYPE_CHECKING:
@@ -86,24 +73,24 @@ class _Asking:
         """Return what is asked of text for which the condition must not hold; None: not known."""
         if self._settled(condition) is False:
             return TextLimits()
-        if isinstance(condition, Both):
+        if isinstance(condition, conditions.Both):
             sides = (condition.one, condition.other)
             for this, remainder in (sides, sides[::-1]):
-                is_demanded = isinstance(this, Matches) and this.pattern in self.demanded
+                is_demanded = isinstance(this, conditions.Matches) and this.pattern in self.demanded
                 if self._settled(this) or is_demanded:
                     return self._asked(remainder)
-        if isinstance(condition, Not):
+        if isinstance(condition, conditions.Not):
             return self._asked_for(condition.condition)
         limits = None
         match condition:
-            case Matches(self.column, pattern):
+            case conditions.Matches(self.column, pattern):
                 limits = TextLimits(lacks=(pattern,))
-            case MoreDecimals(self.column, limit):
+            case conditions.MoreDecimals(self.column, limit):
                 decimals = rf"\.[0-9]{{{self.known[limit]}}}[0-9]*[1-9]0*$"
                 limits = TextLimits(lacks=(decimals,))
-            case Differs(self.column, other) if self.known.get(other):
+            case conditions.Differs(self.column, other) if self.known.get(other):
                 limits = TextLimits(words=(self.known[other],))
-            case Missing(self.column):
+            case conditions.Missing(self.column):
                 limits = TextLimits()  # that every row has it is told apart
         return limits
 
@@ -111,9 +98,9 @@ class _Asking:
         """Return what is asked of text for which the condition must hold; None: not known."""
         limits = None
         match condition:
-            case OneOf(self.column, words):
+            case conditions.OneOf(self.column, words):
                 limits = TextLimits(words=words)
-            case Sized(self.column, 0, longest, False):
+            case conditions.Sized(self.column, 0, longest, False):
                 limits = TextLimits(longest=longest)
             case _ if patterns := self._patterns(condition):
                 limits = TextLimits(has=("|".join(patterns),))
@@ -123,20 +110,20 @@ class _Asking:
         """Say whether a condition holds, where that is the same of every row; in JSON of text."""
         settled: bool | None = None
         match condition:
-            case Mistyped():
+            case conditions.Mistyped():
                 settled = False
-            case TextTest(by=by) if by in _SO:
+            case conditions.TextTest(by=by) if by in _SO:
                 settled = True
-            case Flagged(column) if column in self.known:
+            case conditions.Flagged(column) if column in self.known:
                 settled = bool(self.known[column])
-            case Missing(column) if column in self.known:
+            case conditions.Missing(column) if column in self.known:
                 settled = self.known[column] is None
-            case Differs(_, other) if other in self.known and self.known[other] is None:
+            case conditions.Differs(_, other) if other in self.known and self.known[other] is None:
                 settled = False
-            case Not(inner):
+            case conditions.Not(inner):
                 verdict = self._settled(inner)
                 settled = None if verdict is None else not verdict
-            case Both(one, other):
+            case conditions.Both(one, other):
                 both = {self._settled(one), self._settled(other)}
                 settled = False if False in both else None if None in both else True
         return settled
@@ -144,13 +131,13 @@ class _Asking:
     def _patterns(self, condition: Condition) -> list[str]:
         """Return the patterns of which text has one; empty where more is asked."""
         parts = [*_parts(condition)]
-        patterns = [part.pattern for part in parts if isinstance(part, Matches)]
+        patterns = [part.pattern for part in parts if isinstance(part, conditions.Matches)]
         return patterns if {part.columns for part in parts} == {frozenset({self.column})} else []
 
 
 def _parts(condition: Condition) -> Iterator[Condition]:
     """Yield the conditions of which one is enough."""
-    if isinstance(condition, Either):
+    if isinstance(condition, conditions.Either):
         yield from _parts(condition.one)
         yield from _parts(condition.other)
     else:

@@ -190,8 +190,7 @@ def on_screen(column: Column, row: Row) -> str:
 
 
 def _cells(
-    sheet: Sheet,
-    text_of: Callable[[Column, Row], str] = lambda column, row: column.seen(row),
+    sheet: Sheet, text_of: Callable[[Column, Row], str] = lambda column, row: column.seen(row)
 ) -> tuple[Sequence[Column], list[list[str]], str]:
     """Return the columns as people see them, their cells, and what to say of rows left out.
 

@@ -108,11 +108,7 @@ def send_all(
         transport = Transport(context, lookup, allow_insecure=limits.allow_insecure)
         async with aclosing(transport):
             sender = _Sender(
-                transport=transport,
-                limits=limits,
-                clock=clock,
-                on_outcome=on_outcome,
-                stop=stop,
+                transport=transport, limits=limits, clock=clock, on_outcome=on_outcome, stop=stop
             )
             await sender.send(iter(batches))
 

@@ -28,11 +28,7 @@ READ_ONLY = "read_only"
 
 IN_MEMORY = ":memory:"
 
-_DAMAGED = (
-    duckdb.FatalException,
-    duckdb.InternalException,
-    duckdb.SerializationException,
-)
+_DAMAGED = (duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
 """What the engine raises where its own data contradict each other, or after it has failed."""
 _WORDS_OF_DAMAGE = re.compile(
     r"corrupt|could not (?:read|write|sync|fsync|truncate|remove|rename)|input/output error"

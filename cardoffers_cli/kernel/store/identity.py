@@ -1,17 +1,11 @@
 """What a store is: one plain file with one name, of which its folder is told.
 
-The folder, with the lock and the journal, is called after the file, so a second name would be a
-second store of the same rows, each with a journal that knows of half. Links that lead to the file
-are followed before (`layout.py`). What cannot be followed is refused: a second hard link, and a
-file that is a mount of its own, as a bind mount of a single file is. A folder may be mounted in any
-number of places: what is in it is the same files there.
-
-Who restores a store keeps the one before under a dated name, by a second link, and takes the first
-name away by putting the new file there. Killed between the two, the store is whole and has two
-names of ours: `undo` takes the second one back.
-
-What is not noticed: a copy of the file that goes on as a store of its own, which is one; and a file
-system on the network that shows one file to two machines under numbers of each machine's own.
+The folder is called after the file, so a second name would be a second store of the same rows, each
+with a journal that knows of half. Links are followed before (`layout.py`); a second hard link, and
+a file that is a mount of its own, are refused. Who restores a store keeps the one before under a
+dated name, by a second link: killed between, `undo` takes that back. What is not noticed: a copy of
+the file that goes on as a store of its own, and a file system on the network that shows one file to
+two machines under numbers of each machine's own.
 """
 
 from __future__ import annotations

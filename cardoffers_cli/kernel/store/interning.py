@@ -105,11 +105,7 @@ def number_identifiers(
 
 
 def _numbers(
-    store: Store,
-    kind: str,
-    keys: Collection[Key],
-    of: Mapping[str, Any],
-    new: Collection[Key] = (),
+    store: Store, kind: str, keys: Collection[Key], of: Mapping[str, Any], new: Collection[Key] = ()
 ) -> tuple[Mapping[Key, int], Collection[Key]]:
     """Return the numbers of a few texts of one kind, and perhaps of others, and which were new.
 

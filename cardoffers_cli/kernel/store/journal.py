@@ -1,18 +1,10 @@
 """The journal of the store: which runs were committed, on the disk and outside of the engine.
 
-A store whose log was cut, zeroed or deleted opens as if the lost commits had never been, and so
-does an old copy put back in its place. So every run has a line in the journal (JSON Lines, fsynced,
-in the folder of the store), written as soon as it is committed, and every opening compares the last
-line with the store. A crash between a commit and its line leaves the store ahead, and the next
-opening that writes appends the line: nobody had been told of that commit yet. A line torn by a
-crash is no line.
-
-The journal is kept short: of a long one the newer half stays, which is some 60,000 runs.
-
-Whoever puts another file in the place of a store keeps the one before under another name, with a
-journal of its own that ends in a line `replaced_by`. It is no store then until somebody says so
-(`reset`): two that go on from one past would settle the same entries.
-
+A store whose log was cut opens as if the lost commits had never been, and so does an old copy put
+back. So every run has a line (JSON Lines, fsynced), written as soon as it is committed, and every
+opening compares the last line with the store. A crash between leaves the store ahead, and the next
+opening that writes appends the line. Whoever puts another file in the place of a store keeps the
+one before, with a journal that ends in a line `replaced_by`: it is no store until somebody says so.
 A line that `resets` says that the store was put back to that run on purpose: lines before it with
 higher numbers do not count any more. Runs are told apart by number and id together.
 """

@@ -7,10 +7,10 @@ folder, one lock and one journal.
 The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
 `night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the
 `secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with the mark
-`erased-since`, the `snapshot`, the `archive`, drafts (`.new`), and what is
-kept under a dated name (`.kept`). Beside the store itself are what the engine puts there (`.wal`,
-with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint, and `.tmp`), a store that
-was replaced (`.kept`), and what the nights tell people: `runs/` and `reports/`.
+`erased-since`, the `snapshot`, what was `copied` last, the folder of `borg`, the `archive`, drafts
+(`.new`), and what is kept under a dated name (`.kept`). Beside the store are what the engine puts
+there (`.wal`, `.wal.checkpoint`, `.wal.recovery`, `.tmp`), a store that was replaced (`.kept`), and
+what the nights tell people: `runs/` and `reports/`.
 """
 
 from __future__ import annotations
@@ -81,6 +81,10 @@ mask_key_path = _path_of("mask-key")
 usage_path = _path_of("usage")
 """The usage journal of a store."""
 snapshot_path = _path_of("snapshot")
+copied_path = _path_of("copied")
+"""What the newest point is that was put into a repository from here."""
+borg_path = _path_of("borg")
+"""What `borg` keeps of its own."""
 erasures_path = _path_of("erasures")
 """The list of cardholders who were erased, with the key by which it names them."""
 unwritten_path = _path_of("erased-since")

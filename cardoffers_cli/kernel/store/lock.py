@@ -1,24 +1,13 @@
 """The locks of a store: who does what alone, and a wait that says so (rules.md#exclusive-work).
 
-There are four: of the store itself, of the night, of sending webhooks, of writing to the archive.
-Each is a `flock` on a file in the store's folder. The kernel frees it when its holder dies, however
-it dies: what another has begun is surely left behind then. The text inside only tells who holds it:
-the newest holder signs, readers too, and takes its signature away when it leaves.
+Each is a `flock` on a file in the store's folder, which the kernel frees when its holder dies. The
+text inside only tells who holds it. DuckDB's own lock names nobody, cannot be waited for, and is
+lost when the same process opens and closes the file.
 
-DuckDB locks its file too, but its lock names nobody, cannot be waited for, and is lost when the
-same process opens and closes the file.
-
-A server has the store almost all the time, and a job that only looked now and then would never find
-it free. So whoever wants it takes the turn first, and frees that once it has the lock: who waits is
-next, and who comes later waits for the turn. The turn is a courtesy: a process that was stopped
-while it waited keeps the others from a free store for a moment only.
-
-A holder that `gives_way` looks whether anybody has the turn (`is_wanted`), and lets go as soon as
-what it is at is done. It says so in its text: who would not wait at all waits for that.
-
-A lock whose file was removed meanwhile, or replaced, is no lock, and is taken again. Where nothing
-can be written a reader does with the right to read: the lock is taken if its file is there, and on
-a disk that is mounted for reading only the engine's own lock is enough, as nobody writes there.
+A server has the store almost all the time, so whoever wants it takes the turn first, and is next. A
+holder that `gives_way` looks whether anybody has the turn (`is_wanted`), and lets go once what it
+is at is done. A lock whose file was removed or replaced meanwhile is taken again. Where nothing can
+be written a reader does with the right to read.
 """
 
 from __future__ import annotations

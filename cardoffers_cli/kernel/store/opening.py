@@ -1,20 +1,12 @@
 """Making, opening and checking a store file; and one that stays open until somebody else wants it.
 
-A store is opened for the length of one job, under its lock, and closed again. Everything that can
-be wrong with a file is said here, before any work begins.
-
-To open and close a store costs as much as ten statements, so a server keeps it open. That is safe
-because all that an opening looks at was looked at, and nobody else can have changed anything since:
-the lock is held. What can change is what lies at the path, so that is looked at before each use:
-the file, and the lock beside it. Where either is another one than was opened the store is let go,
-and opened anew, which says what is wrong.
-
-Whoever wants the store takes the turn (`lock.py`). The holder looks at that between two uses, and a
-hundred times a second while there is none; it closes the store, which writes its log into the file,
-frees the lock, and may want the store again at once: then it waits like everybody, behind those who
-came before it. A store that nobody used for a second is closed too: an idle server has nothing
-open. A process that is killed leaves the log behind, as one that was killed at work does; the next
-opening reads it (`look_first`).
+A store is opened for the length of one job, under its lock, and closed again. To open and close one
+costs as much as ten statements, so a server keeps it open: the lock is held, so nobody else can
+have changed anything. What can change is what lies at the path, which is looked at before each use.
+The holder looks whether anybody has the turn (`lock.py`) between two uses, and a hundred times a
+second while there is none; then it closes the store, and waits like everybody. A store that nobody
+used for a second is closed too. A process that is killed leaves the log behind, which the next
+opening reads (`look_first`).
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PREFIX = "CARDOFFERS_"
 _PATHS = (
     *("store", "temp_directory", "webhook_ca_file", "processed_dir", "pyodide", "metrics_file"),
-    "approver_key",
+    *("approver_key", "copies_passphrase_file"),
 )
 _TABLES = {
     "engine": {"url": "engine", "root": "engine_root"},
@@ -54,6 +54,11 @@ class Settings:
     account_wait_days: int = 2
     clock_tolerance_hours: int = 24
     audit_head_file: Path | None = None
+    copies: str | None = None
+    copies_passphrase: str | None = field(default=None, repr=False)
+    copies_passphrase_file: Path | None = None
+    copies_keep: str = "14d 6w"
+    copies_max_age: str = "36h"
     lock_wait_s: int = 60
     request_wait_s: int = 10
     reporting_calls_per_minute: int = 60

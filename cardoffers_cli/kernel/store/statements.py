@@ -1,19 +1,12 @@
 """All SQL of the product as text, and the few lines that read it.
 
 A file is a list of blocks, each a `-- name: <query>` line, comment lines that say what the
-statement reads and writes, and one statement. A file lies beside the module that runs it; a query
-is addressed as `slice/file:query`. `schema.sql` makes the tables of a new store (read it first),
-`migrations/` will bring older ones there, `views.sql` of a slice says once what many statements
-read, its `audits.sql` selects rows that must not exist, `river/plan/` holds the portable SELECTs
-that an engine runs. Imports nothing of ours. A statement that meets temporary tables of other files
-declares them in its header (`binding.py`). One that is the same for several tables, or columns, is
-told once: its header says `-- for each: purchases, decisions`, or `-- for each: merchants.name,
-api_keys.name`, and it stands for a statement of each, `<query>_<table>_<column>`. In it `{table}`,
-`{column}`, `{kept}` (the table in the store: `recent_<table>` where that is archived) and lists of
-columns stand for what `schema.sql` tells; `_each` has them all. `-- for each: text columns` is
-every text column of `schema.sql`, but those that the head of the file names behind `-- but:`, by
-themselves or with their table. To add a statement, add a block to the file of the module that runs
-it.
+statement reads and writes, and one statement; a query is addressed as `slice/file:query`. One that
+is the same for several tables, or columns, is told once: `-- for each: purchases, decisions` in its
+header makes a statement of each, `<query>_<table>_<column>`, in which `{table}`, `{column}`,
+`{kept}` (`recent_<table>` where that is archived) and lists of columns stand for what `schema.sql`
+tells (`_each`). `-- for each: text columns` is every text column of it, but those that the head of
+the file names behind `-- but:`. To add a statement, add a block to the file of its module.
 """
 
 from __future__ import annotations

@@ -12,14 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from importlib.resources import files
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from cardoffers_cli.kernel.words.errors import UsageError
 
@@ -76,8 +69,7 @@ def refusal_of(address: str) -> str | None:
     if getattr(ip, "scope_id", None):
         return "link-local"
     return next(
-        (what for network, what in REFUSED if network.version == ip.version and ip in network),
-        None,
+        (what for network, what in REFUSED if network.version == ip.version and ip in network), None
     )
 
 

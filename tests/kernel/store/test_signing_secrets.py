@@ -15,15 +15,13 @@ from cardoffers_cli.catalogue.importing import export_catalogue
 from cardoffers_cli.copies.work import backup, publish
 from cardoffers_cli.events.sending import resend, send
 from cardoffers_cli.events.subscriptions import rotate_secret
-from cardoffers_cli.kernel.store.layout import kept_files
+from cardoffers_cli.kernel.store.layout import kept_files, secrets_path, snapshot_path
 from cardoffers_cli.kernel.store.signing_secrets import (
     add_secrets,
     forget_others,
     missing,
     read_secrets,
-    secrets_path,
 )
-from cardoffers_cli.kernel.store.snapshot import snapshot_path
 from cardoffers_cli.kernel.words.errors import CardoffersError, NoSpace
 from cardoffers_cli.night.options import NightOptions
 from cardoffers_cli.night.run import run_night
@@ -312,8 +310,7 @@ def test_killed_while_it_is_restored_a_store_has_the_secrets_that_it_names(
 @slow
 def test_a_restored_store_signs_as_it_did(made: Job, tmp_path: Path) -> None:
     (secret,) = texts(made)
-    report = backup(made, tmp_path / "b")
-    assert str(tmp_path / "b.secrets") == report["secrets"]
+    backup(made, tmp_path / "b")
     moved = job(tmp_path / "moved.duckdb")
     assert [] == restore(moved, tmp_path / "b")["secrets_missing"]
     assert [secret] == texts(moved)
