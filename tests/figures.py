@@ -31,7 +31,9 @@ RUN = 6
 """How many equal lines in a row are a repetition."""
 
 LIMITS = "tests/limits.toml"
-"""The most that each figure may come to, by its name."""
+"""The most that each figure may come to, by its name; and what capabilities may add to that."""
+BESIDES = ", for "
+"""Between the name of a figure and the capability that may add to it."""
 
 UNNAMED = re.compile(r"\bdict\[str, Any\]|\btuple\[Any|\bRow\b")
 """A type that says nothing of the columns of a row."""
@@ -159,7 +161,8 @@ class Figure:
 
     @property
     def most(self) -> int:
-        return read_limits((CHECKOUT / LIMITS).read_text())[self.what]
+        limits = read_limits((CHECKOUT / LIMITS).read_text())
+        return sum(most for what, most in limits.items() if what.partition(BESIDES)[0] == self.what)
 
 
 NEW = {"cardholder_token": "new", "card_token": "new", "card_acceptor_id": "new"}
@@ -186,7 +189,11 @@ FIGURES = [
 
 
 def read_limits(text: str) -> dict[str, int]:
-    return tomllib.loads(text)
+    limits = tomllib.loads(text)
+    added = limits.pop("added", {})
+    return limits | {
+        f"{what}{BESIDES}{name}": most for name, of in added.items() for what, most in of.items()
+    }
 
 
 def limits_before(repository: Path) -> list[dict[str, int]]:

@@ -333,18 +333,12 @@ def catalogue_files(path: Path, *, allow_insecure: bool = False) -> list[Catalog
         return _in_order([(name, path)], allow_insecure=allow_insecure)
     files = [(kind, file) for file in sorted(path.iterdir()) if (kind := _kind_by_name(file))]
     if not files:
-        raise NotFound(
-            f"There is no catalogue file in {path}.",
-            code="catalogue_missing",
-            hint=f"Names are those of the kinds: {', '.join(KINDS)}, as .csv, .json or .jsonl.",
+        raise NotFound.from_table(
+            "catalogue", "catalogue_missing", path=path, kinds=", ".join(KINDS)
         )
     kinds = [kind for kind, _ in files]
     if twice := [kind for kind in kinds if kinds.count(kind) > 1]:
-        raise FileUnusable(
-            f"The folder holds {twice[0]} more than once.",
-            code="catalogue_file_twice",
-            hint="Keep one of the files, or import them one by one.",
-        )
+        raise FileUnusable.from_table("catalogue", "catalogue_file_twice", name=twice[0])
     return _in_order(files, allow_insecure=allow_insecure)
 
 

@@ -52,11 +52,7 @@ def find_merchant(store: Store, text: str) -> Merchant:
     named = find(store, name=text)
     if len(named) > 1:
         ids = ", ".join(str(row.merchant_id) for row in named[:5])
-        raise UsageError(
-            f"More than one merchant is called {text}.",
-            code="merchant_ambiguous",
-            hint=f"Name it by its id: {ids}.",
-        )
+        raise UsageError.from_table("catalogue", "merchant_ambiguous", text=text, ids=ids)
     merchants = named or find(store, merchant_id=whole_id(store, "merchant", text))
     if not merchants:
         names = [row.name for row in find(store)]

@@ -75,11 +75,7 @@ def _check(form: str | None) -> None:
     if form is None or form == "jsonschema" or form in _FOR_PEOPLE:
         return
     if instead := _REPLACED.get(form):
-        raise UsageError(
-            f"`--form {form}` was replaced.",
-            code="form_replaced",
-            hint=f"Type `cardoffers schema --form {instead}`.",
-        )
+        raise UsageError.from_table("catalogue", "form_replaced", form=form, instead=instead)
     raise UsageError(
         f"There is no form {form!r}.", hint="The forms are jsonschema, markdown and html."
     )

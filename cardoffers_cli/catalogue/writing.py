@@ -135,11 +135,7 @@ def write_templates(folder: Path, *, dry_run: bool = False) -> list[Path]:
     paths = {folder / name: text for name, text in templates().items()}
     for path in paths:
         if path.exists():
-            raise Refused(
-                f"There is a file already at {path}.",
-                code="file_exists",
-                hint="Name another folder: a template is never written over something else.",
-            )
+            raise Refused.from_table("catalogue", "file_exists", path=path)
     if not dry_run:
         make_folder(folder)
         for path, text in paths.items():

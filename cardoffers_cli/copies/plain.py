@@ -43,9 +43,7 @@ def secrets_path(file: Path) -> Path:
 def must_be_folder(folder: Path) -> None:
     """Raise `UsageError` where there is no folder."""
     if not folder.is_dir():
-        raise UsageError(
-            f"There is no folder {folder}.", code="folder_missing", hint="Make it first."
-        )
+        raise UsageError.from_table("copies", "folder_missing", folder=folder)
 
 
 def check_free(file: Path) -> None:
@@ -53,11 +51,7 @@ def check_free(file: Path) -> None:
     must_be_folder(file.parent)
     for path in (checksum_path(file), secrets_path(file), file):
         if path.exists():
-            raise Refused(
-                f"There is a file already at {path}.",
-                code="file_exists",
-                hint="Name a new one, or a folder: there the file is named by the time.",
-            )
+            raise Refused.from_table("copies", "file_exists", path=path)
 
 
 @contextmanager
@@ -128,11 +122,7 @@ def read_point(file: Path) -> StorePoint:
 
 def damaged(file: Path | str) -> FileUnusable:
     """Return the error of a point that is not as it was written."""
-    return FileUnusable(
-        f"{file} is not what its checksum says: it was changed, or cut off.",
-        code="backup_damaged",
-        hint="Restore another backup; nothing was changed.",
-    )
+    return FileUnusable.from_table("copies", "backup_damaged", file=file)
 
 
 class PlainRepository:

@@ -181,19 +181,11 @@ def repository_of(job: Job, named: str | None = None) -> Repository:
     """Return the repository of the settings, or another one that is named."""
     place = named or job.settings.copies
     if not place:
-        raise ConfigurationError(
-            "No repository is set for copies of the store.",
-            code="copies_unset",
-            hint="Set copies to borg:PATH, borg:ssh://USER@HOST/PATH or plain:PATH.",
-        )
+        raise ConfigurationError.from_table("copies", "copies_unset")
     if place.startswith("plain:"):
         return plain.PlainRepository(Path(place.removeprefix("plain:")))
     if not (job.settings.copies_passphrase or job.settings.copies_passphrase_file):
-        raise ConfigurationError(
-            "No passphrase is set for the repository of copies, which is encrypted.",
-            code="copies_passphrase_missing",
-            hint="Write one into a file of mode 0600, and set copies_passphrase_file.",
-        )
+        raise ConfigurationError.from_table("copies", "copies_passphrase_missing")
     return BorgRepository(place.removeprefix("borg:"), job.path, job.settings)
 
 

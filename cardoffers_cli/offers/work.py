@@ -98,11 +98,7 @@ def read_feed(
     """
     check_token("cardholder_token", request.cardholder_token)
     if request.limit is not None and not 1 <= request.limit <= MOST_OFFERS:
-        raise UsageError(
-            f"The limit is from 1 to {MOST_OFFERS}.",
-            code="limit_invalid",
-            hint="Leave it out for as many offers as the program's widget shows.",
-        )
+        raise UsageError.from_table("offers", "limit_invalid", most=MOST_OFFERS)
     with job.store(read_only=dry_run) as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
         (result,) = show_feeds(store, owner, [request], job, dry_run=dry_run)
@@ -179,11 +175,7 @@ def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -
             state=state,
         )
     if segments and request.segment not in segments:
-        raise Refused(
-            "The offer is for other cardholders: the segment does not match.",
-            code="segment_not_eligible",
-            hint="Send the segment that the feed was read with.",
-        )
+        raise Refused.from_table("offers", "segment_not_eligible")
     _must_have_room(store, owner, request, job)
     with run_record(store, kind="offer_add", now=job.now, actor=job.actor) as run:
         payer = take_in_payer(store, owner.id, request.cardholder_token, request.card_token)
@@ -261,11 +253,7 @@ def _must_have_room(store: Store, owner: Institution, request: AddRequest, job: 
     rows = links.links_of(store, owner.id, number, job.now)
     most = owner.max_active_offers
     if most is not None and sum(link.active for link in rows) >= most:
-        raise Refused(
-            f"The cardholder has as many active offers as the program allows: {most}.",
-            code="max_active_offers",
-            hint="One that expires, or whose uses are spent, makes room.",
-        )
+        raise Refused.from_table("offers", "max_active_offers", most=most)
 
 
 # Make an offer by hand: it is new; to change one import it.
@@ -310,12 +298,7 @@ def create_offer(
         merchant_row = find_merchant(store, merchant)
         offer_id = cells["offer_id"] or ""
         if offers.is_known(store, offer_id):
-            raise Refused(
-                f"There is an offer {offer_id} already.",
-                code="offer_exists",
-                hint=f"`cardoffers offer show {offer_id}` shows it; `cardoffers catalog import` "
-                "changes it.",
-            )
+            raise Refused.from_table("offers", "offer_exists", offer_id=offer_id)
         row: Cells = {
             **cells,
             "merchant_id": str(merchant_row.merchant_id),

@@ -160,11 +160,7 @@ def reapply(
 def _token(text: str) -> str:
     """Return the token of standard input; one that was typed is refused, as shells keep it."""
     if text != "-":
-        raise UsageError(
-            "A token is not typed into a command line, where others see it and a shell keeps it.",
-            code="token_typed",
-            hint="Write `--cardholder -`, and send the token as a line of standard input.",
-        )
+        raise UsageError.from_table("privacy", "token_typed")
     return next(typed(text))
 
 

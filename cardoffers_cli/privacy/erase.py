@@ -321,16 +321,13 @@ def _may_go(store: Store, owner: Institution, cardholder_no: int) -> None:
     of = {"institution_id": owner.id, "cardholder_no": cardholder_no}
     waiting = store.rows("privacy/erasures:unsettled", **of)[0]
     if waiting["purchases"]:
-        raise Refused(
-            f"{counted(waiting['purchases'], 'purchase')} of the cardholder wait for a match.",
-            code="purchases_waiting",
-            hint="Run `cardoffers match`, then this again.",
+        raise Refused.from_table(
+            "privacy", "purchases_waiting", waiting=counted(waiting["purchases"], "purchase")
         )
     if waiting["events"]:
-        raise Refused(
-            f"{counted(waiting['events'], 'event')} of the cardholder are still to be sent to "
-            f"{owner.slug}, which knows them by the token.",
-            code="webhooks_undelivered",
-            hint="Run `cardoffers webhook send`, then this again; `cardoffers webhook list "
-            f"-i {owner.slug}` shows how far they are.",
+        raise Refused.from_table(
+            "privacy",
+            "webhooks_undelivered",
+            waiting=counted(waiting["events"], "event"),
+            owner=owner,
         )

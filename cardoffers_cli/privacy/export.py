@@ -79,11 +79,7 @@ def export_cardholder(
     Raises `NotFound` for a stranger, and `Refused` where the folder is there already.
     """
     if folder.exists():
-        raise Refused(
-            f"There is something already at {folder}.",
-            code="file_exists",
-            hint="Name a new folder: this writes over nothing.",
-        )
+        raise Refused.from_table("privacy", "file_exists", folder=folder)
     with job.store(read_only=True) as store:
         owner = find_institution(store, institution)
         number = find_cardholder(store, owner.id, token)

@@ -206,10 +206,8 @@ def _reviewed(source: Path) -> "list[RefundLink]":
 
     rows = csv.DictReader(read_list(str(source)))
     if missing := {"refund_ref", "transaction_ref", "reason"} - set(rows.fieldnames or ()):
-        raise FileUnusable(
-            f"The list has no column {', '.join(sorted(missing))}.",
-            code="header_column_missing",
-            hint="`cardoffers refund suggest -i INST -o review.csv` writes one to fill in.",
+        raise FileUnusable.from_table(
+            "refunds", "header_column_missing", sorted=", ".join(sorted(missing))
         )
     entries = [
         RefundLink(**{name: (row[name] or "").strip() for name in RefundLink.__annotations__})

@@ -108,11 +108,7 @@ def find_refund(store: Store, institution_id: UUID, refund_ref: str) -> RefundRo
     """Return one refund by its reference; raise `NotFound`."""
     refunds = list_refunds(store, institution_id, refund_refs=[refund_ref], limit=1)
     if not refunds:
-        raise NotFound(
-            "There is no refund with this reference.",
-            code="refund_not_found",
-            hint="`cardoffers refund list -i INST --all` lists them with their references.",
-        )
+        raise NotFound.from_table("refunds", "refund_not_found")
     return refunds[0]
 
 

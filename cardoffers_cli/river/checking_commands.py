@@ -179,11 +179,7 @@ def _check_page(report: Path) -> None:
     """Refuse, before any work, a page that cannot be written."""
     form = show.format_of(report)
     if form is not Format.html:
-        raise UsageError(
-            f"--report writes a page, and {report.name} is none.",
-            code="format_unknown",
-            hint="Name a file that ends in .html.",
-        )
+        raise UsageError.from_table("river", "format_unknown", report=report)
     show.check(form, report)
 
 

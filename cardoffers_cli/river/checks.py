@@ -212,11 +212,7 @@ def read_again(certificate: Certificate, reading: FileReading) -> FileReading:
     other = [name for name in certified if current[name] not in {None, False, ",", certified[name]}]
     if certified.profile_sha256 != current.profile_sha256:
         was = str(certified.profile_sha256)[:16] if certified.profile_sha256 else "none"
-        raise UsageError(
-            f"The certificate was made with another profile (SHA-256: {was}).",
-            code="profile_other",
-            hint="Name with --profile the one that it was made with, or leave --profile out.",
-        )
+        raise UsageError.from_table("river", "profile_other", was=was)
     if other:
         flag = other[0].replace("_", "-")
         raise UsageError(

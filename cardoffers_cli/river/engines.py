@@ -158,11 +158,7 @@ def target_of(store: Store, job: Job) -> EngineTarget | None:
         return None
     archive = archive_of(store)
     if archive is None and recent(store):
-        raise Refused(
-            "An engine cannot read the purchases that are in this store.",
-            code="history_missing",
-            hint="Move them out first: `cardoffers store export --to ROOT`.",
-        )
+        raise Refused.from_table("river", "history_missing")
     root = archive.root if archive else place_of(history_root(job.path))
     named = (job.settings.engine_root or str(root)).rstrip("/")
     return EngineTarget(url=job.settings.engine, root=root, named=named)

@@ -355,12 +355,12 @@ def _refuse_known(judged: Judged, owner: Institution) -> None:
     alike, received = judged.known_otherwise, judged.report.received
     if alike < stored_imports.FEWEST_ALIKE or alike * 2 < received:
         return
-    raise Refused(
-        f"{alike:,} of {counted(received, 'row')} of the file are like purchases that {owner.slug}"
-        " sent before under other references.",
-        code="file_known_under_other_references",
-        hint="Ask the institution whether the references of the file are new ones; if it holds"
-        " other purchases, take it with --yes-it-is.",
+    raise Refused.from_table(
+        "river",
+        "file_known_under_other_references",
+        alike=alike,
+        received=counted(received, "row"),
+        owner=owner,
     )
 
 
@@ -420,12 +420,7 @@ def check_whole(
 def may_upload(owner: Institution) -> None:
     """Raise `Refused` for an institution whose plan has no files."""
     if owner.plan not in PLANS_WITH_FILES:
-        raise Refused(
-            f"The plan of {owner.slug} is {owner.plan}; files may be uploaded on the plans growth "
-            "and enterprise only.",
-            code="plan_not_allowed",
-            hint=f"Change it with `cardoffers institution set {owner.slug} --plan growth`.",
-        )
+        raise Refused.from_table("river", "plan_not_allowed", owner=owner)
 
 
 def _record(

@@ -116,10 +116,8 @@ def reverse_redemption(
     if redemption is None:
         raise _unknown()
     if redemption.status == "reversed":
-        raise Refused(
-            f"The redemption was reversed already, at {format_minute(redemption['reversed_at'])}.",
-            code="already_reversed",
-            hint="A reversal is final; nothing was changed.",
+        raise Refused.from_table(
+            "river", "already_reversed", redemption=format_minute(redemption["reversed_at"])
         )
     number = redemption.redemption_no
     reversals = store.make("river/redemptions:one_reversal", redemption_no=number)
@@ -141,11 +139,8 @@ def reverse_all(
         return
     if now < last["moved_at"]:
         state = "settled" if last["is_settled"] else "made"
-        raise Refused(
-            f"The redemption was {state} at {format_moment(last['moved_at'])},"
-            " after this reversal's clock.",
-            code="reversal_too_early",
-            hint="Leave out --as-of, or give a time since then; nothing was changed.",
+        raise Refused.from_table(
+            "river", "reversal_too_early", state=state, last=format_moment(last["moved_at"])
         )
     store.execute("river/redemptions:adjust", reversals, now=now)
     store.execute("river/redemptions:release", reversals)
@@ -161,12 +156,7 @@ def reverse_all(
 
 
 def _unknown() -> NotFound:
-    return NotFound(
-        "There is no redemption with this id or reference.",
-        code="redemption_not_found",
-        hint="`cardoffers report redemptions` lists them with their ids;"
-        " `cardoffers timeline REF -i INST` knows them by reference.",
-    )
+    return NotFound.from_table("river", "redemption_not_found")
 
 
 # Redemptions: look at one, with all that belongs to it.
@@ -276,8 +266,4 @@ def reverse(
 def _not_in_the_future(store: Store, job: Job) -> None:
     """Raise `Refused` where the clock of the job is ahead of the machine's, beyond tolerance."""
     if job.now - machine_at(store, job.now) > timedelta(hours=job.settings.clock_tolerance_hours):
-        raise Refused(
-            f"The reversal lies in the future: {format_moment(job.now)}.",
-            code="reversal_in_future",
-            hint="Leave out --as-of; no settlement would take it before then.",
-        )
+        raise Refused.from_table("river", "reversal_in_future", now=format_moment(job.now))

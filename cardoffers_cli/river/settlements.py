@@ -141,17 +141,9 @@ def find_settlement(store: Store, beginning: str) -> int:
     """
     matches = store.rows("river/settlements:find", beginning=beginning)
     if not matches:
-        raise NotFound(
-            f"There is no settlement {beginning!r}.",
-            code="settlement_not_found",
-            hint="`cardoffers report settlements --by settlement` lists them.",
-        )
+        raise NotFound.from_table("river", "settlement_not_found", beginning=beginning)
     if len(matches) > 1:
-        raise UsageError(
-            f"Several settlements begin with {beginning!r}.",
-            code="settlement_ambiguous",
-            hint="Give more of its id.",
-        )
+        raise UsageError.from_table("river", "settlement_ambiguous", beginning=beginning)
     return int(matches[0]["settlement_no"])
 
 

@@ -167,11 +167,7 @@ def find_import(store: Store, import_id: str) -> ImportRecord:
     if record is None:
         row = store.row("river/withdrawals:withdrawn", import_id=import_id)
         if row is None:
-            raise NotFound(
-                "There is no import with this id.",
-                code="import_not_found",
-                hint="`cardoffers file list` shows them.",
-            )
+            raise NotFound.from_table("river", "import_not_found")
         raise Refused(
             f"{shortened(row['file_name'])} was withdrawn at {format_minute(row['withdrawn_at'])}.",
             code="already_withdrawn",
@@ -179,11 +175,7 @@ def find_import(store: Store, import_id: str) -> ImportRecord:
         )
     if record.file_kind == "call" or record.kind_of_rows != "purchases":
         what = "came over HTTP" if record.file_kind == "call" else f"holds {record.kind_of_rows}"
-        raise Refused(
-            f"The import {what}: only files of purchases are withdrawn.",
-            code="import_not_of_purchases",
-            hint="`cardoffers redemption reverse` takes a redemption back.",
-        )
+        raise Refused.from_table("river", "import_not_of_purchases", what=what)
     return record
 
 

@@ -106,11 +106,7 @@ def _looked_at(job: Job, draft: Path) -> _Remains:
     mended = blocks.mend(draft, job.settings)
     refusal = _refusal(job, draft)
     if not mended and (refusal is None or not is_logged):
-        raise refusal or Refused(
-            "The store opens, and has every run of its journal.",
-            code="nothing_to_recover",
-            hint="`cardoffers doctor --strict` reads all of it.",
-        )
+        raise refusal or Refused.from_table("storage", "nothing_to_recover")
     used = _longest_beginning(job, draft) if refusal else layout.log_path(draft).stat().st_size
     return _Remains(
         mended=mended,

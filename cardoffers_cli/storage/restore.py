@@ -181,17 +181,9 @@ def chosen_point(job: Job, repository: Repository, named: str | None) -> StorePo
     points = [point for point in points if named in {None, point.point}]
     if len({point.store_id for point in points}) > 1:
         names = ", ".join(sorted({point.store_id for point in points}))
-        raise Refused(
-            f"The repository has points of several stores: {names}.",
-            code="points_of_two_stores",
-            hint="Name one with --point: `cardoffers store points` lists them.",
-        )
+        raise Refused.from_table("storage", "points_of_two_stores", names=names)
     if not points:
-        raise NotFound(
-            "The repository has no such point.",
-            code="point_missing",
-            hint="`cardoffers store points` lists those it has.",
-        )
+        raise NotFound.from_table("storage", "point_missing")
     return points[-1]
 
 

@@ -198,11 +198,7 @@ def accept_loss(job: Job) -> LostCommits:
     with _with_runs(job.opening()) as store:
         loss = _loss(store, job)
         if not (loss.lost or loss.replaced_by):
-            raise Refused(
-                "Nothing was lost: the store has every run of its journal.",
-                code="nothing_lost",
-                hint="`cardoffers doctor --strict` looks at everything else.",
-            )
+            raise Refused.from_table("storage", "nothing_lost")
         # First the snapshot: once the journal knows of no loss, nobody would put it aside any more.
         put_aside(snapshot_path(job.path), job.opening().since or job.now)
         journal.reset(job.path, journal.newest(store), kind="loss_accepted", now=job.now)

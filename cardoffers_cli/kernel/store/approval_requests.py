@@ -212,11 +212,7 @@ def require_approval(
         other = asked_before(store, run, institution, action=action, subject=subject)
         raise ApprovalNeeded(request, newest, other)
     if wrong_signatures(store, [newest]):
-        raise Refused(
-            f"The approval {newest.approval_id} is not signed by the approvers that it names.",
-            code="approval_not_signed",
-            hint="Somebody changed the store by other means: `cardoffers audit verify`.",
-        )
+        raise Refused.from_table("kernel/store", "approval_not_signed", newest=newest)
     store.execute(
         "kernel/store/approval_requests:use",
         approval_id=newest.approval_id,
@@ -247,11 +243,7 @@ def who_decides(store: Store, institution: str | None = None) -> Institution | N
 def check_approvers(store: Store, institution: str) -> None:
     """Raise `Refused` where fewer than two approvers could sign all that is asked for."""
     if not has_two_approvers(store, institution):
-        raise Refused(
-            f"Approvals of {institution} need two approvers without a limit.",
-            code="approvers_missing",
-            hint="`cardoffers approver add NAME --key FILE.pub` adds one.",
-        )
+        raise Refused.from_table("kernel/store", "approvers_missing", institution=institution)
 
 
 def asked_before(

@@ -136,11 +136,7 @@ def _ssh_keygen(*words: str | Path, given: bytes = b"") -> str:
             check=False,
         )
     except FileNotFoundError:
-        raise ConfigurationError(
-            "ssh-keygen, which signs and verifies approvals, is not installed.",
-            code="ssh_keygen_missing",
-            hint="Install the client of OpenSSH (openssh-client).",
-        ) from None
+        raise ConfigurationError.from_table("kernel/store", "ssh_keygen_missing") from None
     if ended.returncode:
         said = ended.stderr.decode(errors="replace").strip().split("\n")[-1]
         raise UsageError(

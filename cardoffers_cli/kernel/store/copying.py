@@ -119,11 +119,7 @@ def check_copy(original: Contents, copy: Contents) -> None:
     """Raise `StoreDamaged` where a copy is not what was copied."""
     differ = sorted(name for name in {*original, *copy} if original.get(name) != copy.get(name))
     if differ:
-        raise StoreDamaged(
-            f"The copy differs from the store in {', '.join(differ)}.",
-            code="copy_differs",
-            hint="Nothing was changed. Look at the disk, then try again.",
-        )
+        raise StoreDamaged.from_table("kernel/store", "copy_differs", differ=", ".join(differ))
 
 
 def put_in_place(draft: Path, path: Path) -> None:
@@ -132,11 +128,7 @@ def put_in_place(draft: Path, path: Path) -> None:
     The log of the store before must be gone: it would be read into the copy.
     """
     if log := next((log for log in log_paths(path) if log.exists()), None):
-        raise StoreDamaged(
-            f"{log} holds commits that {path} has not.",
-            code="store_has_log",
-            hint="Open the store once, with `cardoffers status`, and try again.",
-        )
+        raise StoreDamaged.from_table("kernel/store", "store_has_log", log=log, path=path)
     draft.replace(path)
     sync_folder(path.parent)
 

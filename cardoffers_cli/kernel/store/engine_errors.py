@@ -53,11 +53,7 @@ def of_statement(error: duckdb.Error, path: str = "") -> errors.CardoffersError:
     if failure := _of_the_machine(error, path, text):
         return failure
     if isinstance(error, duckdb.IOException | duckdb.InvalidInputException) and ".parquet" in text:
-        return errors.StoreDamaged(
-            "A file of the history cannot be read.",
-            code="history_damaged",
-            hint="Bring it back from a copy of that disk, then run `cardoffers doctor --strict`.",
-        )
+        return errors.StoreDamaged.from_table("kernel/store", "history_damaged")
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error
     if "cannot encode str" in text:

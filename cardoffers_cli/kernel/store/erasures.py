@@ -61,12 +61,7 @@ class ErasureList:
     def joined(self, other: ErasureList) -> ErasureList:
         """Return this list with the erasures of another; raise `Refused` where the keys differ."""
         if self.key and other.key and self.key != other.key:
-            raise Refused(
-                "Two lists of erasures have different keys: they are of two stores.",
-                code="erasures_of_other_store",
-                hint="Name the list of this store; restore a backup of another one elsewhere, with "
-                "`--store PATH`.",
-            )
+            raise Refused.from_table("kernel/store", "erasures_of_other_store")
         more = (erasure for erasure in other.erasures if erasure not in self.erasures)
         return replace(self, key=self.key or other.key, erasures=(*self.erasures, *more))
 
@@ -97,11 +92,7 @@ def read_list(path: Path) -> ErasureList:
         # It does not wait for who might write into a pipe.
         with open(path, "rb", opener=lambda at, flags: os.open(at, flags | os.O_NONBLOCK)) as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
-                raise Refused(
-                    f"Others may read {path}, which has the key of erasures.",
-                    code="erasures_open",
-                    hint=f"Run `chmod 600 {path}`.",
-                )
+                raise Refused.from_table("kernel/store", "erasures_open", path=path)
             content = file.read()
     except FileNotFoundError:
         return ErasureList()
@@ -124,11 +115,7 @@ def list_in(content: bytes, path: object = "The list of erasures") -> ErasureLis
             )
     except (ValueError, TypeError, KeyError):
         pass
-    raise StoreDamaged(
-        f"{path} cannot be read, or is not what this program wrote.",
-        code="erasures_damaged",
-        hint="Put it back from the newest point of the store.",
-    )
+    raise StoreDamaged.from_table("kernel/store", "erasures_damaged", path=path)
 
 
 def own_list(store: Path) -> ErasureList:

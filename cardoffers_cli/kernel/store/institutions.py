@@ -100,11 +100,7 @@ def asked_institutions(
     if len(institutions) > 1 and not everywhere:
         slugs = ", ".join(institution.slug for institution in institutions[:_NAMED])
         more = ", …" if len(institutions) > _NAMED else ""
-        raise UsageError(
-            "The store has several institutions, and none is named.",
-            code="institution_missing",
-            hint=f"Add -i INST, one of {slugs}{more}; or --all-institutions.",
-        )
+        raise UsageError.from_table("kernel/store", "institution_missing", slugs=slugs, more=more)
     return institutions
 
 

@@ -132,9 +132,4 @@ def _line(path: Path, text: bytes) -> JournalLine:
             else str(document["replaced_by"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise StoreDamaged(
-            f"The journal {path} holds a line that is none of ours.",
-            code="journal_damaged",
-            hint="Move it away: a new one is made. Then see that every nightly run is in "
-            "`cardoffers run list`.",
-        ) from None
+        raise StoreDamaged.from_table("kernel/store", "journal_damaged", path=path) from None

@@ -153,11 +153,7 @@ def scratch_store(settings: Settings, *tables: str) -> Iterator[Store]:
 def check_creation(path: Path) -> None:
     """Refuse where no store can be made: a file is already, or there is no folder."""
     if path.exists():
-        raise errors.Refused(
-            f"There is a file already at {path}.",
-            code="store_exists",
-            hint="`cardoffers status` shows what is in it; choose another path with --store.",
-        )
+        raise errors.Refused.from_table("kernel/store", "store_exists", path=path)
     if not path.parent.is_dir():
         raise errors.NoStore(
             f"There is no folder {path.parent}.",

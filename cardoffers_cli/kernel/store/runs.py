@@ -163,17 +163,9 @@ def check_uncommitted(store: Store, run: Run) -> None:
     """
     row = store.row("kernel/store/runs:counts", run_no=run.run_no, run_id=run.run_id)
     if row is None:
-        raise Refused(
-            f"The run {run.run_id} is not in the store any more.",
-            code="run_lost",
-            hint="The store was put back to an earlier state; run it again.",
-        )
+        raise Refused.from_table("kernel/store", "run_lost", run=run)
     if row["is_finished"]:
-        raise Refused(
-            f"The run {run.run_id} was committed already.",
-            code="run_committed",
-            hint="There is nothing left to do.",
-        )
+        raise Refused.from_table("kernel/store", "run_committed", run=run)
     if row["is_overtaken"]:
         raise Refused(
             f"Another {run.kind} was committed meanwhile; nothing of this one was kept.",

@@ -47,12 +47,7 @@ def read_secrets(store: Path) -> dict[str, str]:
     try:
         with path.open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
-                raise Refused(
-                    f"Others may read {path}, which holds signing secrets.",
-                    code="secrets_open",
-                    hint=f"Run `chmod 600 {path}`, and rotate the secrets if somebody may have "
-                    "read them.",
-                )
+                raise Refused.from_table("kernel/store", "secrets_open", path=path)
             return texts_of(file.read(), path)
     except FileNotFoundError:
         return {}
@@ -67,12 +62,7 @@ def texts_of(content: bytes, path: object = "The file of secrets") -> dict[str, 
             secret_sha256(text) == key for key, text in texts.items()
         ):
             return texts
-    raise StoreDamaged(
-        f"{path} is not what this program wrote.",
-        code="secrets_damaged",
-        hint="Put it back from a backup; or move it away and make new signing secrets"
-        " with `cardoffers webhook rotate-secret -i INST`.",
-    )
+    raise StoreDamaged.from_table("kernel/store", "secrets_damaged", path=path)
 
 
 def add_secrets(store: Path, texts: Iterable[str]) -> None:

@@ -128,11 +128,7 @@ def of_sqlite(error: Exception, path: Path) -> CardoffersError:
 
 def damaged(path: Path, how: str) -> StoreDamaged:
     """Return the error of a journal that is damaged."""
-    return StoreDamaged(
-        f"{path} cannot be used ({how}).",
-        code="calls_damaged",
-        hint=f"Stop what uses it and move it away: it will be made anew. It holds {LOST}.",
-    )
+    return StoreDamaged.from_table("kernel/store", "calls_damaged", path=path, how=how, lost=LOST)
 
 
 def _is_full(folder: Path) -> bool:
