@@ -97,8 +97,7 @@ cross join (values (false), (true)) as reversed (is_end)
 left join ledger_moves as moves
     on moves.redemption_no = reduced.redemption_no
     and moves.status = 'reversed'
-where reduced.refund_no is not null
-    and (moves.run_no is not null or not reversed.is_end)
+where reduced.refund_no is not null and (moves.run_no is not null or not reversed.is_end)
 group by all
 union all by name
 select

@@ -146,12 +146,11 @@ def _outcome(
 def _close(
     engine: Engine, candidates: Candidates, hold: ReservedTables, limits: Made
 ) -> tuple[Made, int]:
-    """Close offers where what they give depends on the purchase; return outcome and rounds.
+    """Close offers whose cost depends on the purchase; return outcome and rounds.
 
-    A purchase that costs less does not make room for one that costs more, so refusing the latest
-    is not enough. All contest without budgets. The first moment at which an offer of a merchant can
-    no longer cover the most that a redemption costs closes it from there; what stands before is
-    final. That merchant contests once more, until no offer is overdrawn.
+    All contest without budgets. The first moment at which an offer of a merchant can no longer
+    cover the most that a redemption costs closes it from there, and that merchant contests once
+    more, until no offer is overdrawn.
     """
     terms, rows = candidates.terms, candidates.rows
     turns = engine.run("redeem", terms, rows, *limits.values())["turns"]

@@ -13,10 +13,15 @@ where redemptions.purchase_no = cast($purchase_no as bigint);
 -- Makes reserved: what earlier redemptions hold of each budget. Grain: one row per offer.
 create temp view reserved as
 with left_out as (
-    select ledger_entries.offer_no, ledger_entries.merchant_funded_amount
+    select
+        ledger_entries.offer_no,
+        any_value(ledger_entries.merchant_funded_amount)
+        + coalesce(sum(adjustments.merchant_funded_amount), 0) as merchant_funded_amount
     from ledger_entries
     inner join this_run on this_run.redemption_left_out = ledger_entries.redemption_no
+    left join adjustments on adjustments.redemption_no = ledger_entries.redemption_no
     where ledger_entries.status <> 'reversed'
+    group by ledger_entries.offer_no
 )
 select
     offer_budgets.offer_no,

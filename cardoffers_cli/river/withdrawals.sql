@@ -177,11 +177,8 @@ found as (
     union all
     select 7, 'import_relied_on', 'reduced', earned.line, earned.transaction_ref, 1
     from earned
-    where earned.redemption_no in (
-        select adjustments.redemption_no
-        from adjustments
-        where adjustments.refund_no is not null
-    )
+    inner join adjustments using (redemption_no)
+    where adjustments.refund_no is not null
     union all
     select 7, 'import_relied_on', 'refunded', refunds.line, refunds.refund_ref, 1
     from refund_states as refunds

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.river.decide import decide
+from cardoffers_cli.river.imports import ImportOptions
+from cardoffers_cli.river.receiving import Outputs
+from cardoffers_cli.river.simulate import simulate_file
 from percents import Loop, program, write
 from sizes import FULL, GATE
 from tables import put, select
-from work import job
+from work import file_of, job, new_store, tell
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cardoffers_cli.kernel.store.store import Store
 
 
@@ -55,3 +60,24 @@ def test_a_match_is_the_plain_loop(store: Store, seed: int) -> None:
         *("redeemed", "outranked", "budget_exhausted", "redemption_limit_reached"),
         *("below_min_spend", "reward_below_minor_unit"),
     } == {*loop.outcomes.values()}
+
+
+def test_a_simulation_says_how_the_reward_was_computed(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    tell(
+        made,
+        institutions="institution percent\nalder yes",
+        merchants="merchant\nbakery",
+        identifiers="identifier merchant\nM1 bakery",
+        offers="offer merchant percent cap\nten bakery 10 5.00",
+        programs="offer\nten",
+        links="offer cardholder\nten ann",
+    )
+    rows = "ref cardholder identifier amount at\n1 ann M1 62.15 2026-06-01T12:00:00Z"
+    file = file_of(tmp_path / "tx.csv", rows)
+    (item,) = simulate_file(
+        str(file), "alder", made, ImportOptions(), outputs=Outputs()
+    ).document()["items"]
+    assert ("match", "5.00") == (item["outcome"], f"{item['institution_payout_amount']:.2f}")
+    says = "10 % of GBP 62.15 is GBP 6.22; the offer gives at most GBP 5.00"
+    assert [says] == [each["reward"] for each in item["evaluations"]]

@@ -66,9 +66,8 @@ create or replace macro commission_of(cashback_amount, commission_rate, minor_un
     round_to_minor_unit(cast(cashback_amount as decimal(28, 4)) * commission_rate, minor_unit);
 
 -- name: reward_of
--- The cashback of one redemption: the amount of a fixed offer, or so much of what was spent and at
--- most the offer's limit; the one place of the formula in SQL but for plans, which have no macros
--- (rules.md#percent-offers).
+-- The cashback of one redemption (rules.md#percent-offers), of a fixed offer its amount; plans, which
+-- have no macros, write the formula out.
 create or replace macro reward_of(spent, cashback_amount, cashback_percent, minor_unit) as case
     when cashback_percent is null then cashback_amount
     else least(cashback_amount, round_to_minor_unit(

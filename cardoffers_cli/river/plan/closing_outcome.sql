@@ -8,10 +8,9 @@ select
     candidates.purchase_no, turns.turn_no, candidates.offer_no, candidates.preference_no,
     candidates.choice_no, candidates.merchant_funded_amount,
     case
-        when final.choice_no is null then 'refused'
-        when candidates.choice_no < final.choice_no then 'refused'
         when candidates.choice_no = final.choice_no then 'redeemed'
-        else 'outranked'
+        when candidates.choice_no > final.choice_no then 'outranked'
+        else 'refused'
     end as answer
 from candidates
 left join turns on turns.purchase_no = candidates.purchase_no
@@ -29,8 +28,8 @@ where answered.answer = 'refused';
 -- reads: answered(purchase_no, turn_no, offer_no, preference_no, merchant_funded_amount, answer),
 --     ranked_terms(preference_no, merchant_funded_amount), limits(offer_no, budget_left)
 -- makes: outcomes_of_choices(purchase_no, offer_no, outcome)
--- What became of every purchase with every offer it fitted: refused by a budget that at its turn did
--- not cover the most that one can cost, or else by its uses. Grain: one row per purchase and offer.
+-- What became of every choice: what was refused, was so by a budget that at its turn did not cover
+-- the most that one can cost, or else by its uses. Grain: one row per purchase and offer.
 with spent as (
     select
         answered.purchase_no, answered.offer_no, answered.answer,

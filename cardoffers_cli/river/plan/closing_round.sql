@@ -10,12 +10,12 @@ with spent as (
     select
         redeemed.turn_no, redeemed.offer_no, limits.merchant_no,
         ranked_terms.merchant_funded_amount as most,
-        limits.budget_left + candidates.merchant_funded_amount
+        cast(limits.budget_left + candidates.merchant_funded_amount
         - sum(candidates.merchant_funded_amount) over (
             partition by redeemed.offer_no
             order by redeemed.turn_no nulls last
             rows between unbounded preceding and current row
-        ) as left_amount
+        ) as decimal(38, 4)) as left_amount
     from redeemed
     inner join tight on tight.offer_no = redeemed.offer_no
     inner join limits on limits.offer_no = redeemed.offer_no
@@ -35,17 +35,15 @@ numbered as (
     from spent
     where spent.left_amount < spent.most
 )
-select
-    numbered.offer_no, numbered.merchant_no, numbered.turn_no,
-    cast(numbered.left_amount as decimal(38, 4)) as left_amount
+select numbered.offer_no, numbered.merchant_no, numbered.turn_no, numbered.left_amount
 from numbered
 where numbered.nth = 1;
 
 -- name: next_closings
 -- reads: closings(offer_no, turn_no, left_amount), overdrawn(offer_no, turn_no, left_amount)
 -- makes: next_closings(offer_no, turn_no, left_amount)
--- From this turn on an offer is closed to whoever may cost more than is left. What stands before is
--- final, and what is left only falls. Grain: one row per offer and closing.
+-- From this turn on an offer is closed to whoever may cost more than is left, which only falls.
+-- Grain: one row per offer and closing.
 select closings.offer_no, closings.turn_no, closings.left_amount
 from closings
 union all
@@ -58,8 +56,7 @@ from overdrawn;
 --     candidates(purchase_no, offer_no, choice_no), limits(offer_no, merchant_no),
 --     overdrawn(merchant_no)
 -- makes: next_final(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no)
--- The redemptions at merchants of which no offer is to be closed any more, by the choices of before.
--- Grain: one row per purchase.
+-- The redemptions at merchants that close no offer any more. Grain: one row per purchase.
 select
     final.purchase_no, final.turn_no, final.choice_no, final.offer_no, final.preference_no,
     final.cardholder_no
