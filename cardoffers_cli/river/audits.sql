@@ -335,41 +335,39 @@ order by ledger_entries.redemption_no;
 -- Ledger entries whose amounts are not the formula of the version that their redemption was given:
 -- its cashback of what refunds had left of the purchase, the commission, and their sum; or whose
 -- version is not there. Grain: one row per entry.
-with owed as (
+with refunded as (
+    select redemptions.redemption_no, sum(refund_links.amount) as amount
+    from refund_links
+    inner join redemptions
+        on redemptions.purchase_no = refund_links.purchase_no
+        and redemptions.run_no > refund_links.run_no
+    group by redemptions.redemption_no
+),
+owed as (
     select
         ledger_entries.redemption_no, ledger_entries.entry_id, redemptions.version_no,
         ledger_entries.merchant_funded_amount, ledger_entries.commission_amount,
         ledger_entries.institution_payout_amount,
-        redemptions.purchase_amount - coalesce((
-            select sum(refund_links.amount)
-            from refund_links
-            where refund_links.purchase_no = redemptions.purchase_no
-                and refund_links.run_no < redemptions.run_no
-        ), 0) as spent,
-        versions.*, currencies.minor_unit
+        redemptions.purchase_amount - coalesce(refunded.amount, 0) as spent,
+        reward_of(spent, versions.cashback_amount, versions.cashback_percent, minor_unit)
+            as reward,
+        commission_on(
+            spent, reward, versions.commission_rate, versions.commission_basis,
+            versions.max_commission_amount, minor_unit
+        ) as commission
     from ledger_entries
     inner join redemptions on redemptions.redemption_no = ledger_entries.redemption_no
+    left join refunded on refunded.redemption_no = ledger_entries.redemption_no
     left join currencies on currencies.currency = ledger_entries.currency
     left join numbered_versions as versions
         on versions.offer_no = ledger_entries.offer_no
         and versions.run_no = redemptions.version_no
-),
-rewarded as (
-    select
-        owed.*,
-        reward_of(owed.spent, owed.cashback_amount, owed.cashback_percent, owed.minor_unit)
-            as reward,
-        commission_on(
-            owed.spent, reward, owed.commission_rate, owed.commission_basis,
-            owed.max_commission_amount, owed.minor_unit
-        ) as commission
-    from owed
 )
 select
     owed.entry_id, owed.version_no, owed.institution_payout_amount,
     owed.reward as cashback_amount, owed.commission_amount,
     owed.commission as commission_of_version
-from rewarded as owed
+from owed
 where owed.institution_payout_amount is distinct from owed.reward
     or owed.commission_amount is distinct from owed.commission
     or owed.merchant_funded_amount is distinct from owed.reward + owed.commission

@@ -195,7 +195,8 @@ def _held(row: Row) -> str:
     reserved, budget, one = (
         money_text(amount, currency) for amount in (row["held_amount"], row["budget_amount"], cost)
     )
-    return f"{reserved} of {budget}, and one redemption takes {one}"
+    takes = "takes" if row.get("cashback_percent") is None else "takes at most"
+    return f"{reserved} of {budget}, and one redemption {takes} {one}"
 
 
 def _uses(row: Row) -> tuple[bool | None, Any, Any, str]:

@@ -44,8 +44,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
 HEADLINES = read("""
     ref  reason                   says
     1    redeemed                 10_%_of_GBP_62.15_is_GBP_6.22;_the_offer_gives_at_most_GBP_5.00.
-    2    budget_exhausted         held_GBP_5.50_of_GBP_10.00,_and_one_redemption_takes_GBP_5.50
-    3    budget_exhausted         held_GBP_5.50_of_GBP_10.00,_and_one_redemption_takes_GBP_5.50
+    2    budget_exhausted         GBP_5.50_of_GBP_10.00,_and_one_redemption_takes_at_most_GBP_5.50
+    3    budget_exhausted         GBP_5.50_of_GBP_10.00,_and_one_redemption_takes_at_most_GBP_5.50
     4    reward_below_minor_unit  0.01_%_of_GBP_49.00_is_GBP_0.00,_which_is_nothing_to_pay
 """)
 
