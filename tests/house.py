@@ -100,7 +100,7 @@ OWN_RANDOMNESS = {
     *("events/sending.py", "events/subscriptions.py", "merchants/answers.py"),
     *("institutions/changes.py", "institutions/work.py"),
     *("keys/notices.py", "keys/rules.py", "keys/work.py"),
-    *("payouts/exporting.py"),
+    *("payouts/exporting.py", "copies/work.py"),
     *("privacy/card_numbers.py", "privacy/erase.py", "privacy/holds.py"),
     *("river/engines.py", "river/events.py", "river/imports.py"),
     *("river/receiving.py", "river/simulate.py"),

@@ -73,8 +73,7 @@ class Why(Explanation, WhyHead):
 
 
 class ListedWhy(
-    Explanation,
-    sheet="transaction_ref status reason headline offer_id merchant_id redemption_id",
+    Explanation, sheet="transaction_ref status reason headline offer_id merchant_id redemption_id"
 ):
     """The answer to a reference of a list, with its money trail."""
 

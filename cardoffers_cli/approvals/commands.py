@@ -42,8 +42,7 @@ ApprovalId = Annotated[
     str, argument("ID", "The request: its id, the beginning of that, or latest.")
 ]
 StateFilter = Annotated[
-    Literal["pending", "given", "refused", "expired", "used"] | None,
-    option("Only in this state."),
+    Literal["pending", "given", "refused", "expired", "used"] | None, option("Only in this state.")
 ]
 
 
@@ -102,11 +101,7 @@ def _asked(
 
 @app.command()
 def document(
-    ctx: typer.Context,
-    approval_ids: ApprovalIds = None,
-    *,
-    every: Every = False,
-    kind: Kind = None,
+    ctx: typer.Context, approval_ids: ApprovalIds = None, *, every: Every = False, kind: Kind = None
 ) -> None:
     """Write what is signed to approve requests, for a key that lies on another machine."""
     from cardoffers_cli.kernel.store.approvers import document_of

@@ -34,8 +34,7 @@ _NEXT = timedelta(days=62)
 
 
 class Arrival(
-    Record,
-    sheet="institution due_at state pattern file refused why received_at * institution_id",
+    Record, sheet="institution due_at state pattern file refused why received_at * institution_id"
 ):
     """A deadline of a file that is expected, its state, and the file that came for it.
 

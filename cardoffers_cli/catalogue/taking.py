@@ -22,11 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.store.interning import (
-    intern_cardholders,
-    intern_identifiers,
-    intern_payers,
-)
+from cardoffers_cli.kernel.store import interning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -67,7 +63,7 @@ def take(
     elif kind == "merchants":
         file.run("keep")
     elif kind == "merchant_identifiers":
-        intern_identifiers(store, file.make("stage_identifiers"))
+        interning.intern_identifiers(store, file.make("stage_identifiers"))
     elif is_offers:
         file.run("warn")
     file.make("known")
@@ -131,7 +127,7 @@ def take_links(store: Store, rows: pl.DataFrame, findings: Table, run_no: int) -
     """
     store.load("catalogue/links:check", rows, findings, kind="links")
     payers = store.make("catalogue/links:stage_payers", frame=rows)
-    intern_payers(store, payers)
+    interning.intern_payers(store, payers)
     store.load("catalogue/links:number", rows)
     new = store.execute("catalogue/links:insert", run_no=run_no)
     store.execute("catalogue/links:warn", findings)
@@ -149,7 +145,7 @@ def take_engagement(store: Store, rows: pl.DataFrame, findings: Table, run_no: i
     """
     store.load("catalogue/links:check", rows, findings, kind="engagement")
     cardholders = store.make("catalogue/engagement:stage_cardholders", frame=rows)
-    intern_cardholders(store, cardholders)
+    interning.intern_cardholders(store, cardholders)
     new = store.load("catalogue/engagement:insert", rows, run_no=run_no)
     store.drop(cardholders)
     return new

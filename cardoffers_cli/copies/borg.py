@@ -12,18 +12,19 @@ import os
 import re
 import shutil
 import subprocess
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from cardoffers_cli.copies.points import StorePoint
 from cardoffers_cli.kernel.disk.outputs import read_private_file
-from cardoffers_cli.kernel.store.layout import borg_path, make_folder, own_draft
+from cardoffers_cli.kernel.store.layout import borg_path, make_folder
 from cardoffers_cli.kernel.words import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from cardoffers_cli.kernel.store.settings import Settings
 
@@ -45,7 +46,8 @@ class BorgRepository:
         """Put a point here, where it is the first into a new repository; return what it added."""
         facts = " ".join(f"{name}={quote(str(value))}" for name, value in point.facts())
         how = ("--chunker-params", "fixed,262144,12288", "--compression", "zstd,3")
-        with self._folder() as folder:
+        with self._folder() as made:
+            folder = Path(made)
             (folder / _FILES).write_bytes(packed)
             if copy:
                 os.link(copy, folder / _STORE)
@@ -74,7 +76,8 @@ class BorgRepository:
     def get(self, point: StorePoint, copy: Path | None = None) -> bytes:
         """Return the small files of a point, and fill the copy of its store if one is wanted."""
         but = () if copy else ("--exclude", _STORE)
-        with self._folder() as folder:
+        with self._folder() as made:
+            folder = Path(made)
             self._run("extract", *but, f"{self._place}::{point.point}", at=folder)
             if copy:
                 shutil.move(folder / _STORE, copy)
@@ -99,15 +102,8 @@ class BorgRepository:
         self._run("delete", self._place, *(point.point for point in points))
         self._run("compact", self._place)
 
-    @contextmanager
-    def _folder(self) -> Iterator[Path]:
-        make_folder(self._store)
-        folder = own_draft(self._store, "borg")
-        folder.mkdir(0o700)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    def _folder(self) -> TemporaryDirectory[str]:
+        return TemporaryDirectory(f".{os.getpid()}.part", ".borg.", make_folder(self._store))
 
     def _run(self, *words: str, at: Path | None = None, worst: int = 1) -> bytes:
         file = self._settings.copies_passphrase_file

@@ -19,6 +19,7 @@ from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.kernel.disk.folders import digest_of
 from cardoffers_cli.kernel.store import acts, copying, journal, layout, snapshot, usage_journal
 from cardoffers_cli.kernel.store.erasures import own_list
+from cardoffers_cli.kernel.store.journal_file import standing
 from cardoffers_cli.kernel.store.migrations import newest_version
 from cardoffers_cli.kernel.store.opening import open_copy
 from cardoffers_cli.kernel.store.runs import write_run
@@ -148,13 +149,14 @@ def point_of(store: Store, job: Job) -> StorePoint:
     """Return what a point of an open store is, without its digests."""
     newest, archive = journal.newest(store), archive_of(store)
     first = store.rows("kernel/store/journal:runs_from", run_no=0, most=1)
-    run_no = newest.run_no if newest else 0
+    run_no, line = newest.run_no if newest else 0, standing(job.path)
     store_id = first[0]["run_id"].hex[:12] if first else "empty"
+    lineage = line.lineage if line and line.lineage else store_id
     return StorePoint(
         form=FORM,
-        point=f"point-{store_id}-{run_no:09}-{job.now:{layout.STAMP}}",
+        point=f"point-{lineage}-{run_no:09}-{job.now:{layout.STAMP}}",
         store_id=store_id,
-        lineage=store_id,
+        lineage=lineage,
         run_no=run_no,
         run_id=str(newest.run_id) if newest else None,
         schema_version=newest_version(),

@@ -8,14 +8,20 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from cardoffers_cli.copies import plain
 from cardoffers_cli.copies.borg import BorgRepository
 from cardoffers_cli.copies.points import StorePoint, pack, point_of, take, unpacked, with_digests
 from cardoffers_cli.kernel.disk.folders import check_room, stamp_of
-from cardoffers_cli.kernel.store import copying, erasures, layout
+from cardoffers_cli.kernel.store import copying, erasures, journal, layout
 from cardoffers_cli.kernel.store.opening import must_exist
-from cardoffers_cli.kernel.words.errors import CardoffersError, ConfigurationError, NotFound
+from cardoffers_cli.kernel.words.errors import (
+    CardoffersError,
+    ConfigurationError,
+    NotFound,
+    Refused,
+)
 from cardoffers_cli.kernel.words.moments import format_minute, format_moment, parse_duration
 from cardoffers_cli.kernel.words.moments import parse_moment as moment
 from cardoffers_cli.kernel.words.records import Record, shown
@@ -28,8 +34,8 @@ if TYPE_CHECKING:
 
     Repository = plain.PlainRepository | BorgRepository
 
-POINT, ERASURES = "point-", "erasures-"
-"""How the names begin of points in a repository, and of lists of erasures."""
+POINT, ERASURES, LINEAGE = "point-", "erasures-", "lineage"
+"""How names begin in a repository: of points, of lists of erasures, of lineages."""
 _PERIODS = {"d": ("%Y-%m-%d", 1), "w": ("%G-%V", 7), "m": ("%Y-%m", 31), "y": ("%Y", 366)}
 """The periods of which the last point is kept: how one is told from another, its most days."""
 
@@ -87,15 +93,18 @@ def copy(job: Job, *, dry_run: bool = False) -> CopyResult:
     A state that is there already is not put again. Raises what reaching the repository raises.
     """
     must_exist(job.path)
+    journal.check_not_scratch(job.path)
     began, repository, place = time.monotonic(), repository_of(job), str(job.settings.copies)
     last, there, draft = last_copy(job.path), _points_there(job, repository), _draft(job)
     is_there = last and last.point in {each.point for each in there}
     if last and is_there and _is_unchanged(job.path) and layout.snapshot_path(job.path).exists():
+        check_lineage(last.lineage, there)
         return CopyResult.part(last, added_bytes=0, dry_run=dry_run)
     if dry_run:
         return result_of(_point_now(job), began, repository=place, dry_run=True)
     try:
         point, packed = take(job, draft, publishes=True)
+        check_lineage(point.lineage, there)
         stamp = _stamp(job.path)
         _put_list(repository, there, point, unpacked(packed).get("erasures"))
         added = repository.put(point, packed, draft)
@@ -104,6 +113,41 @@ def copy(job: Job, *, dry_run: bool = False) -> CopyResult:
     result = result_of(point, began, repository=place, added_bytes=added, dry_run=False)
     note_copy(job, result, stamp)
     return result
+
+
+def check_lineage(lineage: str, there: Sequence[StorePoint]) -> None:
+    """Raise `Refused` where a later lineage of the same store is in the repository."""
+    of = lineage.partition(".")[0]
+    newest = max((each.lineage for each in there if each.store_id == of), default="")
+    if newest > lineage:
+        raise Refused(
+            f"Another machine was made the store in the place of this one: lineage {newest}.",
+            code="store_superseded",
+            hint="Use that one; `cardoffers store restore --promote` goes on here with its newest.",
+        )
+
+
+def check_current(job: Job) -> None:
+    """Raise `Refused` for a store that is scratch or superseded, as far as the repository says."""
+    journal.check_not_scratch(job.path)
+    if job.settings.copies and job.path.exists():
+        there: list[StorePoint] = []
+        with suppress(CardoffersError, OSError):
+            there = repository_of(job).points() or []
+        check_lineage(_point_now(job).lineage, there)
+
+
+def begin_lineage(job: Job, point: StorePoint) -> str:
+    """Put a new lineage of a store into the repository, if one is set; return it."""
+    repository = repository_of(job) if job.settings.copies else None
+    there = (repository.points() if repository else None) or []
+    latest = max([point.lineage, *(e.lineage for e in there if e.store_id == point.store_id)])
+    number = int(f"{latest}.0".split(".")[1]) + 1
+    lineage, packed = f"{point.store_id}.{number:03}.{uuid4().hex[:8]}", pack({LINEAGE: b""})
+    if repository:
+        entry = StorePoint.part(point, point=f"{LINEAGE}-{lineage}", lineage=lineage, erasures=0)
+        repository.put(with_digests(entry, packed), packed)
+    return lineage
 
 
 def _points_there(job: Job, repository: Repository) -> list[StorePoint]:

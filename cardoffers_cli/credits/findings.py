@@ -106,9 +106,7 @@ def show_finding(job: Job, finding: str, institution: str | None = None) -> Find
                 next=meaning.next_of(row.paid_as) if row.state == "open" else None,
                 bank_meaning=bank_meaning(row.bank_code),
                 rows=source.store.records(
-                    CreditedRow,
-                    "credits/questions:credited_rows",
-                    finding_id=row.finding_id,
+                    CreditedRow, "credits/questions:credited_rows", finding_id=row.finding_id
                 ),
                 bank=bank,
             )
@@ -157,10 +155,7 @@ def accept_finding(
             )
             by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
             store.execute(
-                "credits/questions:accept",
-                finding_id=before.finding_id,
-                **by,
-                now=job.now,
+                "credits/questions:accept", finding_id=before.finding_id, **by, now=job.now
             )
             run.counts["finding_id"] = before.finding_id
         after = find_finding(store, job.now, str(before.finding_id))

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 Period = Annotated[str, option("A month, such as 2026-10, or last-month.", metavar="PERIOD")]
 Merchant = Annotated[
-    str | None,
-    option("Only of this one: its name, or its id.", "--merchant", metavar="MERCHANT"),
+    str | None, option("Only of this one: its name, or its id.", "--merchant", metavar="MERCHANT")
 ]
 FIRST = {
     "statement": ("number", "institution", "payable"),

@@ -22,6 +22,7 @@ from cardoffers_cli.institutions import inbox
 from cardoffers_cli.kernel.identifiers import subject_id as whole_subject_id
 from cardoffers_cli.kernel.net.sender import AttemptLimits, Delivery, Outcome, send_all
 from cardoffers_cli.kernel.store.clock import Clock, Watch
+from cardoffers_cli.kernel.store.journal import check_not_scratch
 from cardoffers_cli.kernel.store.lock import sender_lock
 from cardoffers_cli.kernel.store.runs import Run, finish_run, start_run
 from cardoffers_cli.kernel.store.signing_secrets import missing, read_secrets
@@ -94,13 +95,7 @@ class Sending:
     """Events under way, from their claim to their record, in one run."""
 
     def __init__(
-        self,
-        job: Job,
-        *,
-        run_no: int,
-        due: int,
-        watch: Watch,
-        is_manual: bool = False,
+        self, job: Job, *, run_no: int, due: int, watch: Watch, is_manual: bool = False
     ) -> None:
         patient = max(job.settings.lock_wait_s, _RECORD_WAIT_S)
         settings = replace(job.settings, lock_wait_s=patient)
@@ -349,6 +344,7 @@ class _Sending:
 
 @contextmanager
 def _begin(job: Job, kind: str, watch: Watch) -> Iterator[_Sending]:
+    check_not_scratch(job.path)
     with sender_lock(job.path):
         with job.store() as store, store.transaction():
             run = start_run(store, kind=kind, now=job.now, actor=job.actor)

@@ -1,16 +1,11 @@
 """The webhook of an institution: its URL, its events, and the secret that signs them.
 
-A secret is text that nobody can guess, shown when it is made and never again: in the report, or in
-a new file of its owner's. The store has its hash; its text stays in the store's folder, which has
-it before the store names it, and loses it after the store does. Setting a webhook again, with the
-same URL or another, keeps the secret.
-
-An institution that sets its webhook for the first time may have events from before: those that wait
-are sent too, or held back, as is said (`past`); held back if nothing is said. It can be said again
-at any time. Nothing but this stops the events of an institution, whatever its receiver answers
-(rules.md#first-webhook). It is sent the kinds of events that it wants (`kernel/words/events.toml`),
-those of redemptions at first. What happened before it wanted a kind becomes events where it wants
-all. One event can be shown with its attempts, and what failed be made due again.
+A secret is shown when it is made and never again. The store has its hash; its text stays in the
+store's folder, which has it before the store names it, and loses it after the store does. An
+institution that sets its webhook for the first time may have events from before: those that wait
+are sent too, or held back, as is said (`past`); held back if nothing is said. Nothing but this
+stops the events of an institution (rules.md#first-webhook). It is sent the kinds of events that it
+wants (`kernel/words/events.toml`), those of redemptions at first.
 """
 
 from __future__ import annotations
@@ -245,14 +240,7 @@ def _wanted(events: Sequence[str]) -> str:
 def _log(
     store: Store, job: Job, owner: Institution, event: str, details: Mapping[str, Any]
 ) -> None:
-    acts.append(
-        store,
-        event,
-        job,
-        subject=owner.slug,
-        institution_id=owner.id,
-        details=details,
-    )
+    acts.append(store, event, job, subject=owner.slug, institution_id=owner.id, details=details)
 
 
 class RetryResult(Record):

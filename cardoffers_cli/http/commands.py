@@ -190,6 +190,7 @@ def serve(
     ] = None,
 ) -> None:
     """Answer the HTTP contract on a port, until Ctrl-C or SIGTERM."""
+    from cardoffers_cli.copies.work import check_current
     from cardoffers_cli.kernel.sheets.exports import replacing
     from cardoffers_cli.storage.stores import is_free
 
@@ -198,6 +199,7 @@ def serve(
         from cardoffers_cli.http.server import serve as run
     context = CommandContext.of(ctx)
     context.writes({"--port-file": port_file, "--metrics-socket": metrics_socket})
+    check_current(context.job)
     if not is_free(context.job):
         context.note("The store is busy; calls wait for it.")
 

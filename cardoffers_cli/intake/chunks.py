@@ -1,20 +1,12 @@
 """Judge one stretch of rows: the valid ones with their types, the findings, the rejected lines.
 
-A `Chunk` is what every door gets, whatever the rows came from. Of the fields of a row the valid
-ones keep one instrument and one merchant identifier (`card_acceptor_id` is the identifier of type
-card_acceptor; a `merchant_identifier` goes before it). Rows of every kind have the same columns
-from here on: `transaction_ref` is the row's own reference, such as the refund_ref of a refund, and
-`transacted_at` its moment, of which `is_day` says that only the day was given.
-
-What all numbers of a file say is known at its end only. Until then a number with a right check
-digit is a doubt, which is kept beside its row (`river/judge.py` settles it by
-`kernel/words/cards.py`). Of a token that holds a number set off from letters the rules say at once
-that it is a card number.
-
-Tokens repeat in millions of rows. Hashed here once, in columns, they need not be carried, sorted or
-compared as text again. The seed is drawn anew for every file, so nobody can prepare two texts with
-the same hash; where a collision would mix up cardholders, the store checks that there is none
-(`river/number.py`).
+A `Chunk` is what every door gets. The valid fields of a row keep one instrument and one merchant
+identifier (a `merchant_identifier` goes before `card_acceptor_id`). Rows of every kind have the
+same columns from here on: `transaction_ref` is the row's own reference, and `transacted_at` its
+moment, of which `is_day` says that only the day was given. A number with a right check digit is a
+doubt until the end of the file, kept beside its row (`river/judge.py`). Tokens repeat, so they are
+hashed here once, in columns, with a seed that is drawn anew for every file; the store checks that
+there is no collision (`river/number.py`).
 """
 
 from __future__ import annotations

@@ -262,11 +262,7 @@ class _NewKey:
 
 def _issue(store: Store, issued_key: _NewKey, grant: Grant, job: Job) -> None:
     keys.add_key(store, issued_key.text, grant, issued_key.key_id, now=job.now)
-    details = {
-        "name": grant.name,
-        "scopes": sorted(grant.scopes),
-        "expires_at": grant.expires_at,
-    }
+    details = {"name": grant.name, "scopes": sorted(grant.scopes), "expires_at": grant.expires_at}
     _log(store, job, "key_created", keys.get_key(store, str(issued_key.key_id)), details)
 
 

@@ -322,9 +322,7 @@ def unlink(
             store.execute("merchants/answers:unlink", identifier_no=row.identifier_no)
             keep_answer(store, row, row.merchant_id, "unlinked", reason.strip(), **run.by)
         redeemed = store.records(
-            RedeemedByIdentifier,
-            "merchants/answers:redeemed",
-            identifier_no=row.identifier_no,
+            RedeemedByIdentifier, "merchants/answers:redeemed", identifier_no=row.identifier_no
         )
     return UnlinkedIdentifier(
         merchant_identifier_type=row.merchant_identifier_type,

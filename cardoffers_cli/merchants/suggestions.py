@@ -182,9 +182,5 @@ def listed(
         "waits": waiting or store.make(f"{_AT}waits", chosen["suggested"], **of),
     }
     return store.records(
-        Suggestion,
-        f"{_AT}list",
-        *store.declared_by(f"{_AT}list", tables),
-        **of,
-        limit=limit,
+        Suggestion, f"{_AT}list", *store.declared_by(f"{_AT}list", tables), **of, limit=limit
     )

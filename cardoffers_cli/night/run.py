@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.copies.work import check_current
 from cardoffers_cli.drop.file_changes import ProcessedFolder
 from cardoffers_cli.kernel.disk.folders import make_folder
 from cardoffers_cli.kernel.identifiers import whole_id
@@ -75,6 +76,7 @@ def run_night(job: Job, order: NightOptions, onlooker: NightObserver | None = No
     onlooker = onlooker or NightObserver()
     with WatchedRun(job, onlooker, order.metrics_file) as watched:
         must_exist(job.path)
+        check_current(job)
         remarks = checks.check_places(job, order)
         with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
             remarks += recovered(job, onlooker)
@@ -95,6 +97,7 @@ def resume_night(
     watched = WatchedRun(job, onlooker, metrics_file)
     night = unfinished_night(job, run_id)
     with watched:
+        check_current(job)
         order = NightOptions(
             drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s
         )

@@ -445,6 +445,8 @@ def _copy(work: NightContext) -> StepResult:
         if job.settings.copies:
             prune(job)
     except (CardoffersError, OSError) as error:
+        if isinstance(error, Refused):
+            raise
         text = f"The copy could not be put into the repository: {error}"
         findings.append(finding("copy_old", text, then="cardoffers store copy"))
         result = publish_snapshot(job)

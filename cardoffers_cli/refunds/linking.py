@@ -46,8 +46,7 @@ class RefundLink(Record):
 
 
 class LinkedRefund(
-    Record,
-    sheet="* code amount net_after currency message redemption_id reason -approval -dry_run",
+    Record, sheet="* code amount net_after currency message redemption_id reason -approval -dry_run"
 ):
     """What became of a refund that a person linked; `code` says why it was not."""
 

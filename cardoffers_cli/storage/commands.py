@@ -204,6 +204,9 @@ def restore(
     point: Annotated[
         str | None, option("Its name, or a time at which it was the last [the newest].")
     ] = None,
+    promote: Annotated[
+        bool, option("Make it the store: the one that was copied is refused then.", "--promote")
+    ] = False,
     erasures: ErasureFile = None,
     yes: Yes = False,
     dry_run: DryRun = False,
@@ -213,9 +216,17 @@ def restore(
     from cardoffers_cli.storage.restore import Restored
 
     context = CommandContext.of(ctx)
+    if promote and not dry_run:
+        context.confirm("Has the store that this is a copy of stopped for good?", yes=yes)
     with context.progress("Restoring"):
         row = restores.restore(
-            context.job, file, named=point, erasures=erasures, accept_loss=yes, dry_run=dry_run
+            context.job,
+            file,
+            named=point,
+            erasures=erasures,
+            accept_loss=yes,
+            promote=promote,
+            dry_run=dry_run,
         )
     context.show(
         row,
@@ -361,6 +372,8 @@ def _archive(result: "CopyResult | Restored") -> Iterator[str]:
 def _erased(row: "Restored") -> Iterator[str]:
     if row.erased_again:
         yield f"{counted(row.erased_again, 'cardholder')} erased since the backup: erased again."
+    if row.get("is_scratch"):
+        yield "It is for reading, until `cardoffers store restore --promote` makes it the store."
     if row.erasures_unknown_since:
         yield (
             f"Who was erased after {format_minute(row.erasures_unknown_since)} is not known here "

@@ -1,15 +1,10 @@
 """Recover: go on with a store that does not open because the log of its engine was damaged.
 
-What is committed is written into the log first, and into the file later. A log that was being
-written when the power went may keep a store from opening, though the file is whole and so is the
-log up to there. The store itself is never tried: a private copy is opened, with the longest
-beginning of the log that it takes, which is how the engine itself reads a log that was cut off, and
-at the least without. What goes with the rest is told by the journal, and nothing is done before
-somebody has agreed to it. A block over which the engine was writing at that moment is mended first
-(`kernel/store/blocks.py`), by which nothing is lost.
-
-The log is kept under a dated name. Killed at any moment the store is as it was, or has lost what
-was told, and running it again goes on.
+A log that was being written when the power went may keep a store from opening, though the file is
+whole and so is the log up to there. A private copy is opened, with the longest beginning of the log
+that it takes. What goes with the rest is told by the journal, and nothing is done before somebody
+has agreed to it. A block over which the engine was writing is mended first, by which nothing is
+lost. The log is kept under a dated name; killed at any moment, it can be run again.
 """
 
 from __future__ import annotations

@@ -17,9 +17,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.copies import plain
-from cardoffers_cli.copies.points import FILES, USAGE, unpacked
+from cardoffers_cli.copies.points import FILES, USAGE, point_of, unpacked
 from cardoffers_cli.copies.work import (
     POINT,
+    begin_lineage,
     entries,
     newest_erasures,
     note_copy,
@@ -29,6 +30,7 @@ from cardoffers_cli.copies.work import (
 from cardoffers_cli.kernel.disk.folders import check_room
 from cardoffers_cli.kernel.store import copying, journal, layout, signing_secrets
 from cardoffers_cli.kernel.store.erasures import ErasureList, keep, list_in, own_list, read_list
+from cardoffers_cli.kernel.store.journal_file import standing
 from cardoffers_cli.kernel.store.layout import draft_path, put_aside, put_logs_aside
 from cardoffers_cli.kernel.store.migrations import newest_version
 from cardoffers_cli.kernel.store.opening import lock_for, open_copy, opened
@@ -57,7 +59,8 @@ class Restored(Record, sheet="store backup run_no kept_aside"):
     `history` is the folder that the point reads and does not hold, `secrets_missing` are the
     institutions whose signing secrets are neither here nor in it, `faults` audits it fails.
     `erased_again` are cardholders who were erased since, and are now in this store too; who was
-    erased after `erasures_unknown_since` may be back.
+    erased after `erasures_unknown_since` may be back. Where it was not before it `is_scratch`, for
+    reading, until it is promoted.
     """
 
     store: str
@@ -72,6 +75,7 @@ class Restored(Record, sheet="store backup run_no kept_aside"):
     faults: Sequence[Audit]
     erased_again: int | None = if_any()
     erasures_unknown_since: datetime | None = if_any()
+    is_scratch: bool | None = if_any()
     dry_run: bool
 
 
@@ -111,6 +115,7 @@ def restore(
     named: str | None = None,
     erasures: Path | None = None,
     accept_loss: bool = False,
+    promote: bool = False,
     dry_run: bool = False,
 ) -> Restored:
     """Put a point in the place of the store; return what it is, and what is lost by it.
@@ -121,6 +126,9 @@ def restore(
     `NoSpace`, and `Refused` for one older than the journal, unless the loss is accepted.
     """
     plain.must_be_folder(job.path.parent)
+    here = standing(job.path)
+    if promote and not (file or named) and here and here.is_scratch and job.path.exists():
+        return _promoted(job, dry_run=dry_run)
     if file:
         repository: Repository = plain.PlainRepository(file.parent)
         point = plain.read_point(file)
@@ -149,7 +157,10 @@ def restore(
             state = state_of(job, draft, secrets)
             if state.lost and not (accept_loss or dry_run):
                 raise _older(job.path, point, state)
-            old_store = None if dry_run else _swap(job, draft, newest, files, listed)
+            standing_as = _standing(job, point, newest, here)
+            if promote and not dry_run:
+                standing_as = {"lineage": begin_lineage(job, point)}
+            old_store = None if dry_run else _swap(job, draft, newest, files, listed, **standing_as)
             if not (file or dry_run):
                 place = job.settings.copies
                 note_copy(job, result_of(point, 0, repository=place, took_s=0, dry_run=False))
@@ -166,8 +177,32 @@ def restore(
         faults=state.faults,
         erased_again=erased_again or None,
         erasures_unknown_since=listed.unknown_since,
+        is_scratch=standing_as.get("is_scratch"),
         dry_run=dry_run,
     )
+
+
+def _promoted(job: Job, *, dry_run: bool) -> Restored:
+    """Make a scratch store the store, as it lies here."""
+    with job.store(read_only=dry_run) as store:
+        point, newest = point_of(store, job), journal.newest(store)
+    if not dry_run:
+        lineage = begin_lineage(job, point)
+        journal.reset(job.path, newest, kind="store_promoted", now=job.now, lineage=lineage)
+    nothing = dict.fromkeys(("lost_runs", "nights", "next", "secrets_missing", "faults"), ())
+    of = {"store": str(job.path), "backup": point.point, "kept_aside": None, "dry_run": dry_run}
+    return Restored.part(point, **nothing, **of)
+
+
+def _standing(
+    job: Job, point: StorePoint, newest: JournalLine | None, here: JournalLine | None
+) -> Mapping[str, Any]:
+    """Say of which lineage the store is, and that it is scratch; nothing where it is as before."""
+    is_same = (here.lineage if here else point.store_id) == point.lineage
+    is_known = newest is None or (is_same and newest.run_id in journal.all_ids(job.path))
+    if is_known and not (here and here.is_scratch):
+        return {"lineage": point.lineage} if here else {}
+    return {"lineage": point.lineage, "is_scratch": True}
 
 
 def chosen_point(job: Job, repository: Repository, named: str | None) -> StorePoint:
@@ -262,6 +297,7 @@ def _swap(
     newest: JournalLine | None,
     files: Mapping[str, bytes],
     listed: ErasureList,
+    **more: Any,
 ) -> Path | None:
     """Keep the store of before aside and put the draft in its place; return where it is kept.
 
@@ -286,7 +322,7 @@ def _swap(
     for name, path in (("mask-key", FILES["mask-key"]), (USAGE, layout.usage_path)):
         if name in files and not path(job.path).exists():
             layout.replace_whole(path(job.path), files[name], draft_path(job.path, "secrets"))
-    journal.reset(job.path, newest, kind="store_restored", now=job.now)
+    journal.reset(job.path, newest, kind="store_restored", now=job.now, **more)
     copying.put_in_place(draft, job.path)
     return old_store
 

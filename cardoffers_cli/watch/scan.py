@@ -16,11 +16,7 @@ from cardoffers_cli.kernel.words.errors import Interrupted
 from cardoffers_cli.kernel.words.records import Record
 from cardoffers_cli.kernel.words.visible import shortened
 from cardoffers_cli.watch.observations import Observation, figures_text, watch_meaning
-from cardoffers_cli.watch.questions import (
-    find_abuse,
-    list_watch_findings,
-    record_findings,
-)
+from cardoffers_cli.watch.questions import find_abuse, list_watch_findings, record_findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

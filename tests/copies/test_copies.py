@@ -17,6 +17,7 @@ from cardoffers_cli.archive.export import compact
 from cardoffers_cli.copies import work
 from cardoffers_cli.copies.plain import PlainRepository
 from cardoffers_cli.copies.work import POINT, copy, entries, prune, put_erasures, repository_of
+from cardoffers_cli.events.sending import send
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.kernel.store.erasures import own_list
 from cardoffers_cli.kernel.store.layout import folder_of, snapshot_path
@@ -295,6 +296,43 @@ def test_a_night_copies_and_says_what_is_wrong_with_copies(tmp_path: Path, place
     assert snapshot_path(made.path).exists()
 
 
+def test_two_machines_are_never_the_store_at_once(tmp_path: Path, place: Path) -> None:
+    made = keeping(with_cardholder(tmp_path / "one"), place)
+    (drop := tmp_path / "drop").mkdir()
+    copy(made)
+    (tmp_path / "two").mkdir()
+    other = replace(made, path=tmp_path / "two" / "store.duckdb")
+    acts = (copy, lambda of: run_night(of, NightOptions(drop=drop)))
+    assert restore(other).is_scratch
+    assert ["store_scratch"] * 3 == [code_of(lambda act=act: act(other)) for act in (*acts, send)]
+    assert restore(other).is_scratch  # as it was
+    assert "is_scratch" not in restore(other, promote=True)
+    before = {point.point for point in entries(made, repository_of(made))}
+    run(made)
+    assert ["store_superseded"] * 2 == [code_of(lambda act=act: act(made)) for act in acts]
+    assert before == {point.point for point in entries(made, repository_of(made))}
+    run(other)
+    newest = copy(other)
+    assert f"{copy(other).lineage}-" in newest.point
+    restore(made, accept_loss=True, promote=True)
+    assert ["store_superseded"] * 2 == [code_of(lambda act=act: act(other)) for act in acts]
+    copy(made)
+    assert doctor(made, strict=True).ok
+
+
+@slow
+def test_a_restored_store_is_promoted_where_it_lies(tmp_path: Path, place: Path) -> None:
+    made = keeping(with_cardholder(tmp_path / "one"), place)
+    copy(made)
+    there = elsewhere(made, tmp_path / "two")
+    restore(there)
+    run(there)
+    restore(there, promote=True)
+    for _ in range(2):
+        run(there)
+    assert copy(there).lineage.split(".")[1:2] == ["001"]
+
+
 COPY = """
 from dataclasses import replace
 from pathlib import Path
@@ -348,7 +386,8 @@ def test_in_any_order_nobody_comes_back_without_a_word(
                 names = [point.point for point in entries(made, repository_of(made), POINT)]
                 if where == "elsewhere":
                     made = elsewhere(made, tmp_path / str(step))
-                restore(made, named=chance.choice(names), accept_loss=True)
+                named, promote = chance.choice(names), where == "elsewhere"
+                restore(made, named=named, accept_loss=True, promote=promote)
         for old in made.path.parent.glob("*.kept"):
             old.unlink()
         assert not is_erased or [] == holding(made.path.parent)

@@ -1,18 +1,12 @@
 """How requests are carried: to an address that is public, with failures named in one stable word.
 
 What is the same for every request to a URL is prepared once: httpx's request line and headers, and
-where aiohttp is to connect to. An attempt adds its signature and the body, and is written as one
-piece. The pool of httpx slows down as connections grow, and a session of aiohttp does anew for each
-request what is done here once. Without either there are no proxies, no netrc, no cookies and no
-redirects to be switched off.
-
-A name is resolved when a connection is made, all its addresses are checked, and the connection goes
-to one of those very addresses: nothing is resolved a second time, so a name that changes its mind
-(DNS rebinding) gains nothing. TLS and the Host header keep the name. A name with a single refused
-address is refused as a whole.
-
-The kinds of aiohttp tell little, so the word of a failure is found by what lies underneath: the
-whole chain of causes is asked, most telling kind first.
+where aiohttp is to connect to. The pool of httpx slows down as connections grow; without it there
+are no proxies, no netrc, no cookies and no redirects to be switched off. A name is resolved when a
+connection is made, all its addresses are checked, and the connection goes to one of those very
+addresses, so a name that changes its mind (DNS rebinding) gains nothing; one with a single refused
+address is refused as a whole. The kinds of aiohttp tell little, so the word of a failure is found
+by the whole chain of its causes, most telling kind first.
 """
 
 from __future__ import annotations

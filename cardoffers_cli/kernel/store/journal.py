@@ -14,7 +14,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.kernel.store.journal_file import JournalLine, all_lines, append, last_line
+from cardoffers_cli.kernel.store.journal_file import (
+    JournalLine,
+    all_lines,
+    append,
+    last_line,
+    standing,
+)
 from cardoffers_cli.kernel.store.layout import folder_of, journal_path
 from cardoffers_cli.kernel.words.errors import CardoffersError, Refused, StoreDamaged
 from cardoffers_cli.kernel.words.moments import format_moment
@@ -113,8 +119,22 @@ def _not_in_the_store(store: Store, path: Path) -> CardoffersError:
     return lost_commits(path, lost(store, path), newest(store))
 
 
-def reset(path: Path, newest_run: JournalLine | None, *, kind: str, now: datetime) -> JournalLine:
+def check_not_scratch(path: Path) -> None:
+    """Raise `Refused` for a store that was restored where it was not, and was not promoted."""
+    if (line := standing(path)) and line.is_scratch:
+        raise Refused(
+            f"{path} was restored here to be read: what it was copied from may go on elsewhere.",
+            code="store_scratch",
+            hint="Once that has stopped, `cardoffers store restore --promote` makes it the store.",
+        )
+
+
+def reset(
+    path: Path, newest_run: JournalLine | None, *, kind: str, now: datetime, **more: Any
+) -> JournalLine:
     """Write down that the store is, or is about to be, at this run on purpose; say why by `kind`.
+
+    `more` are its lineage, and whether it is scratch.
 
     Written before a store is put back, it does no harm if that does not come to pass: the store is
     then ahead.
@@ -125,6 +145,7 @@ def reset(path: Path, newest_run: JournalLine | None, *, kind: str, now: datetim
         kind=kind,
         as_of=now,
         resets=True,
+        **more,
     )
     append(path, [line])
     return line

@@ -37,6 +37,8 @@ class JournalLine:
     as_of: datetime
     resets: bool = False
     replaced_by: str | None = None
+    lineage: str | None = None
+    is_scratch: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return the line as it is written and shown."""
@@ -50,6 +52,8 @@ class JournalLine:
             document["resets"] = True
         if self.replaced_by:
             document["replaced_by"] = self.replaced_by
+        if self.lineage:
+            document |= {"lineage": self.lineage, "is_scratch": self.is_scratch}
         return document
 
 
@@ -64,6 +68,18 @@ def last_line(store: Path) -> JournalLine | None:
     except FileNotFoundError:
         return None
     return _line(path, tail.splitlines()[-1]) if tail else None
+
+
+def standing(store: Path) -> JournalLine | None:
+    """Return the last line that says which lineage a store is of, and whether it is scratch."""
+    path = layout.journal_path(store)
+    line = _standing_in(path.read_bytes()) if path.exists() else b""
+    return _line(path, line) if line else None
+
+
+def _standing_in(content: bytes) -> bytes:
+    at = content.rfind(b'"lineage"')
+    return content[content.rfind(b"\n", 0, at) + 1 : content.find(b"\n", at) + 1] if at > 0 else b""
 
 
 def all_lines(store: Path) -> Iterable[JournalLine]:
@@ -100,6 +116,8 @@ def append(store: Path, more: Iterable[JournalLine]) -> None:
                 file.seek(size - _MOST_BYTES // 2)
                 file.readline()  # the rest of a line
                 newer_half = file.read()
+            if b'"lineage"' not in newer_half:
+                newer_half = _standing_in(path.read_bytes()) + newer_half
             layout.replace_whole(path, newer_half, layout.draft_path(store, "journal"))
         elif is_new:
             layout.sync_folder(path.parent)
@@ -130,6 +148,8 @@ def _line(path: Path, text: bytes) -> JournalLine:
             replaced_by=None
             if document.get("replaced_by") is None
             else str(document["replaced_by"]),
+            lineage=document.get("lineage"),
+            is_scratch=bool(document.get("is_scratch")),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         raise StoreDamaged.from_table("kernel/store", "journal_damaged", path=path) from None

@@ -1,16 +1,11 @@
 """Where everything of a store is: the one module that knows the names of its files.
 
-A store is its file, whichever name somebody used for it: `resolved` follows links once, where a
-store is named (`kernel/store/job.py`). Two names that lead to one file are one store, with one
-folder, one lock and one journal.
-
-The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
-`night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the
-`secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with the mark
-`erased-since`, the `snapshot`, what was `copied` last, the folder of `borg`, the `archive`, drafts
-(`.new`), and what is kept under a dated name (`.kept`). Beside the store are what the engine puts
-there (`.wal`, `.wal.checkpoint`, `.wal.recovery`, `.tmp`), a store that was replaced (`.kept`), and
-what the nights tell people: `runs/` and `reports/`.
+`resolved` follows links once, so two names of one file are one store. The folder is `<store>.d/`:
+who does what alone (`lock`, `turn`, `night`, `sender`, `engine`), the `journal`, the `usage`
+journal, `secrets`, `mask-key`, `erasures` with the mark `erased-since`, the `snapshot`, what was
+`copied` last, the folder of `borg`, the `archive`, drafts (`.new`), and what is kept under a dated
+name (`.kept`). Beside the store are what the engine puts there (`.wal`, `.wal.checkpoint`,
+`.wal.recovery`, `.tmp`), a store that was replaced (`.kept`), `runs/` and `reports/`.
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
 """The usage journal of the store: what calls leave behind while somebody else holds the store.
 
-A small SQLite file that processes and threads share and that outlives both: the calls that count
-towards a limit, when each key was last used, and uses that failed. The store is told of the last
-two by a job; a failure that repeats within a minute is one row that counts, so that a flood cannot
-fill the disk. A crash of the machine may lose the last moments, not more.
-
-A journal that is damaged makes no call fail: it is put aside under the date of its last change, and
-a new one is begun. SQLite has no checksums, so rows that matter have a seal of their own, which the
-function `seal` of a connection makes. What SQLite raises is raised as ours, and says which file it
-is. What is lost with a journal is the counters, and the uses and failed uses of keys since the
-store was last told; `faults` tells of it, as long as the file that was put aside is there.
+A small SQLite file that processes and threads share: the calls that count towards a limit, when
+each key was last used, and uses that failed, of which a job tells the store; a failure that repeats
+within a minute is one row that counts. A crash of the machine may lose the last moments. One that
+is damaged makes no call fail: it is put aside, and a new one is begun. SQLite has no checksums, so
+rows that matter have a seal of their own (`seal`). What is lost with a journal is the counters, and
+the uses of keys since the store was last told; `faults` tells of it.
 """
 
 from __future__ import annotations

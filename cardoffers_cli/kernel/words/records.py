@@ -1,19 +1,13 @@
 """Records: rows as frozen classes, whose fields say what a column means.
 
-What a slice hands to its commands is a record. Its fields are the columns of the statement it is
-read by, which the test that binds all statements holds, and the fields of the JSON it is written
-as. Who knows the class writes `row.amount`; who is told the name of a field, as the columns of a
-sheet and the writer of JSON are, writes `row["amount"]`: a record is a mapping of its fields too. A
-field that is `if_any()` is left out of that mapping while it is None; others are there as null. A
-member that is called as a word of Python has a field with an underscore behind it, as `from_`.
-
-A sheet of records has a column for each field, of the kind that its type says. What else is said of
-a column stands with its field, as `shown`; which fields are columns, where these are not all in
-their order (`*` are all that are not named, `-name` is none), and what people see first, as `sheet`
-and `first` of the class.
-
-A command begins by making the classes that it may need, so they share their methods: what
-`dataclass` would write and compile for each of them costs more than to read the module.
+The fields of a record are the columns of the statement it is read by, which the test that binds all
+statements holds, and the fields of the JSON it is written as. A record is a mapping of its fields
+too, as the columns of a sheet ask for them by name. A field that is `if_any()` is left out of that
+mapping while it is None; others are there as null. A member that is called as a word of Python has
+a field with an underscore behind it. A sheet of records has a column for each field; what else is
+said of a column stands with its field, as `shown`; which fields are columns (`*` are all that are
+not named, `-name` is none), and what people see first, as `sheet` and `first` of the class. Classes
+share their methods, as to write and compile them for each costs more than to read the module.
 """
 
 from __future__ import annotations
