@@ -102,36 +102,3 @@ from ordered
 inner join refund_states on refund_states.refund_no = ordered.refund_no
 where refund_states.net_after is distinct from ordered.purchase_amount - ordered.taken_amount
 order by ordered.refund_no;
-
--- name: reductions_follow_their_version
--- Reductions that are not by what the version of their redemption gives less of what the refund left,
--- or whose refund is not there. Grain: one row per reduction.
-with sides as (
-    select
-        reduced.*, versions.* exclude (offer_no, run_no), currencies.minor_unit,
-        unnest([found.net_after + found.refund_amount, found.net_after]) as net,
-        unnest([-1, 1]) as sign,
-        reward_of(net, versions.cashback_amount, versions.cashback_percent, minor_unit) as reward,
-        reward + commission_on(
-            net, reward, versions.commission_rate, versions.commission_basis,
-            versions.max_commission_amount, minor_unit
-        ) as funded
-    from adjustments as reduced
-    left join refund_outcomes as found
-        on found.refund_no = reduced.refund_no
-        and found.run_no = reduced.run_no
-        and found.outcome = 'reduced'
-    left join redemptions on redemptions.redemption_no = reduced.redemption_no
-    left join numbered_versions as versions
-        on versions.offer_no = redemptions.offer_no
-        and versions.run_no = redemptions.version_no
-    left join currencies on currencies.currency = reduced.currency
-    where reduced.refund_no is not null
-)
-select refund_no, any_value(merchant_funded_amount) as funded, sum(sign * funded) as owed
-from sides
-group by refund_no
-having any_value(merchant_funded_amount) is distinct from sum(sign * funded)
-    or any_value(institution_payout_amount) is distinct from sum(sign * reward)
-    or any_value(institution_payout_amount + commission_amount) <> any_value(merchant_funded_amount)
-order by refund_no;

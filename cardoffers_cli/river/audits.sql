@@ -403,8 +403,10 @@ where settlements.entries is distinct from summed.entries
 order by settlement_no;
 
 -- name: reversals_are_given_back
--- Settled entries that were reversed without exactly one adjustment of their amounts, and
--- adjustments of entries that were not. Grain: one row per redemption.
+-- Settled entries that were reversed without exactly one adjustment of their amounts, but for what
+-- refunds had reduced them by, and adjustments of entries that were not; and reductions that are not
+-- by what the version of their redemption gives less of what their refund left.
+-- Grain: one row per redemption, or reduction.
 with owed as (
     select
         ledger_entries.redemption_no, ledger_entries.merchant_funded_amount,
@@ -424,6 +426,26 @@ given as (
     where adjustments.refund_no is null
         or adjustments.redemption_no in (select owed.redemption_no from owed)
     group by adjustments.redemption_no
+),
+sides as (
+    select
+        reduced.refund_no, reduced.redemption_no, reduced.merchant_funded_amount as funded,
+        reduced.commission_amount as commission, reduced.institution_payout_amount as payout,
+        unnest([found.net_after + found.refund_amount, found.net_after]) as net,
+        unnest([1, -1]) as sign,
+        reward_of(net, versions.cashback_amount, versions.cashback_percent, minor_unit) as reward,
+        commission_on(
+            net, reward, versions.commission_rate, versions.commission_basis,
+            versions.max_commission_amount, minor_unit
+        ) as fee
+    from adjustments as reduced
+    left join refund_outcomes as found using (refund_no, redemption_no, run_no)
+    left join redemptions on redemptions.redemption_no = reduced.redemption_no
+    left join numbered_versions as versions
+        on versions.offer_no = redemptions.offer_no
+        and versions.run_no = redemptions.version_no
+    left join currencies on currencies.currency = reduced.currency
+    where reduced.refund_no is not null
 )
 select
     coalesce(owed.redemption_no, given.redemption_no) as redemption_no,
@@ -435,6 +457,13 @@ where given.adjustments is distinct from 1
     or owed.merchant_funded_amount is distinct from given.merchant_funded_amount
     or owed.commission_amount is distinct from given.commission_amount
     or owed.institution_payout_amount is distinct from given.institution_payout_amount
+union all
+select redemption_no, count(*), sum(sign * reward), -payout
+from sides
+group by refund_no, redemption_no, funded, commission, payout
+having sum(sign * reward) is distinct from -payout
+    or sum(sign * fee) is distinct from -commission
+    or funded <> payout + commission
 order by redemption_no;
 
 -- name: transaction_refs_unique

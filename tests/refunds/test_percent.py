@@ -109,7 +109,7 @@ group by currency having held <> 0
 """
 
 
-REDUCTIONS = "refunds/audits:reductions_follow_their_version"
+REDUCTIONS = "river/audits:reversals_are_given_back"
 BREAKS = [
     "update adjustments set merchant_funded_amount = merchant_funded_amount - 1",
     "update adjustments set commission_amount = 0, institution_payout_amount = 0",
