@@ -23,7 +23,7 @@ from cardoffers_cli.storage.doctor import offending
 from paying import AUDITS, taken
 from sizes import slow
 from tables import NOON, read
-from work import found, kept, settings, tell, with_catalogue
+from work import found, kept, once, settings, tell, with_catalogue
 
 if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
@@ -62,7 +62,12 @@ NOT_PAID = {"FIR-2026-000001": "address_missing", "GORSE-2026-000001": "account_
 @pytest.fixture
 def made(tmp_path: Path) -> Job:
     """A store with the statements above, none of which is paid yet."""
-    return closed(tmp_path, STATEMENTS, payer_account=LONDON)
+    return of_two_months(tmp_path)
+
+
+@once
+def of_two_months(folder: Path) -> Job:
+    return closed(folder, STATEMENTS, payer_account=LONDON)
 
 
 def closed(folder: Path, statements: str, **payer: str) -> Job:
@@ -124,6 +129,7 @@ def test_asked_again_the_files_are_the_same_and_only_what_is_new_has_another(mad
         assert 0 == offending(store, "payouts_pay_their_statement")[0]
 
 
+@slow
 def test_one_statement_of_a_file_is_written_with_its_file(made: Job) -> None:
     content = files_of(made)["2026-05-GBP-1.xml"]
     to = made.path.with_name("payment")
@@ -205,6 +211,7 @@ def test_a_file_is_withdrawn_with_all_its_payments(made: Job) -> None:
         assert [0, 0, 0] == [offending(store, audit)[0] for audit in AUDITS]
 
 
+@slow
 def test_a_file_of_which_the_bank_knows_one_payment_is_not_withdrawn(made: Job) -> None:
     files_of(made)
     taken(made, camt(entry("77.25", named="BIRCH-2026-000001")))
@@ -230,6 +237,7 @@ unpaid  2026-05  GORSE-2026-000001,FIR-2026-000001,ALDER-2026-000001
 """
 
 
+@slow
 @pytest.mark.parametrize("line", read(LISTED), ids=str)
 def test_payouts_are_listed_by_state_and_month(made: Job, line: dict[str, str]) -> None:
     files_of(made)
