@@ -64,7 +64,11 @@ TOKENS = ("cardholder_token", "card_token", "instrument_token")
 IDENTIFIERS = ("card_acceptor_id", "merchant_identifier")
 MERCHANTS = (*IDENTIFIERS, "merchant_id")
 """Fields that name a merchant."""
-FREE_TEXTS = ("mcc", "merchant_descriptor", "network")
+FREE_TEXTS = (
+    "mcc",
+    "merchant_descriptor",
+    "network",
+)
 IDS = ("merchant_id", "redemption_id")
 """Fields that are UUIDs: small and capital letters are the same in them."""
 
@@ -109,7 +113,12 @@ REFUNDS = RowKind(
         *("amount", "currency", "refunded_at", "kind", "institution_id"),
     ),
     required=("refund_ref", "amount", "refunded_at"),
-    in_header=("refund_ref", "original_transaction_ref|cardholder_token", "amount", "refunded_at"),
+    in_header=(
+        "refund_ref",
+        "original_transaction_ref|cardholder_token",
+        "amount",
+        "refunded_at",
+    ),
     own=("refund_ref", "refunded_at"),
     command="refund import",
     further=MappingProxyType({"original_transaction_ref": None, "kind": "refund"}),
@@ -127,7 +136,13 @@ CREDITS = RowKind(
         *("status", "credited_at", "failure_code", "credit_ref", "institution_id"),
     ),
     required=("amount", "status", "credited_at", "credit_ref"),
-    in_header=("redemption_id|transaction_ref", "amount", "status", "credited_at", "credit_ref"),
+    in_header=(
+        "redemption_id|transaction_ref",
+        "amount",
+        "status",
+        "credited_at",
+        "credit_ref",
+    ),
     own=("credit_ref", "credited_at"),
     command="credit import",
     further=MappingProxyType(
