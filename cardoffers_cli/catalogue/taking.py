@@ -1,21 +1,16 @@
 """Take the rows of catalogue files.
 
-Most are staged whole, so that a key that comes twice is seen in a file; links and engagement, whose
-files are long, are taken a batch at a time.
-
 A file is staged, its rows are checked, those found wrong are deleted, what the store says of the
-others is laid beside them, and what differs is written, with every change of a column. Statements
-on any kind have one name, those on a single kind begin with its name. To add a kind, add its
-statements, and its columns in `catalogue/catalogue.txt`.
+others is laid beside them, and what differs is written, with every change of a column. Links and
+engagement, whose files are long, are taken a batch at a time. Statements on any kind have one name,
+those on a single kind begin with its name. To add a kind, add its statements, and its columns in
+`catalogue/catalogue.txt`.
 
-An institution without institution_id keeps the one its slug is known under; a new slug gets one. An
-empty webhook_url or require_marker keeps what is set, and so do empty terms of payment.
-
-A version of an offer counts from the clock of the import, or from `effective_at`, which dates a
-correction back: the newest version known at a purchase is the one it is judged by (rules.md#terms),
-so a correction also takes the place of what was imported between. It cannot lie in the future, as
-the feed shows the newest terms at once. `effective_at` alone, on an offer that stays as it is,
-dates its newest version back.
+An institution without institution_id keeps the one its slug is known under; an empty webhook_url,
+require_marker or term of payment keeps what is set. A version of an offer counts from the clock of
+the import, or from `effective_at`, which dates a correction back (rules.md#terms), so that it also
+takes the place of what was imported between, and cannot lie in the future. On an offer that stays
+as it is it dates the newest version back.
 """
 
 from __future__ import annotations

@@ -16,12 +16,7 @@ from cardoffers_cli.copies.points import StorePoint, pack, point_of, take, unpac
 from cardoffers_cli.kernel.disk.folders import check_room, stamp_of
 from cardoffers_cli.kernel.store import copying, erasures, journal, layout
 from cardoffers_cli.kernel.store.opening import must_exist
-from cardoffers_cli.kernel.words.errors import (
-    CardoffersError,
-    ConfigurationError,
-    NotFound,
-    Refused,
-)
+from cardoffers_cli.kernel.words import errors
 from cardoffers_cli.kernel.words.moments import format_minute, format_moment, parse_duration
 from cardoffers_cli.kernel.words.moments import parse_moment as moment
 from cardoffers_cli.kernel.words.records import Record, shown
@@ -120,7 +115,7 @@ def check_lineage(lineage: str, there: Sequence[StorePoint]) -> None:
     of = lineage.partition(".")[0]
     newest = max((each.lineage for each in there if each.store_id == of), default="")
     if newest > lineage:
-        raise Refused(
+        raise errors.Refused(
             f"Another machine was made the store in the place of this one: lineage {newest}.",
             code="store_superseded",
             hint="Use that one; `cardoffers store restore --promote` goes on here with its newest.",
@@ -132,7 +127,7 @@ def check_current(job: Job) -> None:
     journal.check_not_scratch(job.path)
     if job.settings.copies and job.path.exists():
         there: list[StorePoint] = []
-        with suppress(CardoffersError, OSError):
+        with suppress(errors.CardoffersError, OSError):
             there = repository_of(job).points() or []
         check_lineage(_point_now(job).lineage, there)
 
@@ -154,7 +149,7 @@ def _points_there(job: Job, repository: Repository) -> list[StorePoint]:
     """Return what is in a repository; raise `NotFound` where there was one and is none."""
     there, last = repository.points(), last_copy(job.path)
     if there is None and last and last.repository == job.settings.copies:
-        raise NotFound(
+        raise errors.NotFound(
             f"The repository {last.repository} is not there any more.",
             code="copies_away",
             hint="Bring its disk back; another place is another setting `copies`.",
@@ -225,11 +220,11 @@ def repository_of(job: Job, named: str | None = None) -> Repository:
     """Return the repository of the settings, or another one that is named."""
     place = named or job.settings.copies
     if not place:
-        raise ConfigurationError.from_table("copies", "copies_unset")
+        raise errors.ConfigurationError.from_table("copies", "copies_unset")
     if place.startswith("plain:"):
         return plain.PlainRepository(Path(place.removeprefix("plain:")))
     if not (job.settings.copies_passphrase or job.settings.copies_passphrase_file):
-        raise ConfigurationError.from_table("copies", "copies_passphrase_missing")
+        raise errors.ConfigurationError.from_table("copies", "copies_passphrase_missing")
     return BorgRepository(place.removeprefix("borg:"), job.path, job.settings)
 
 
@@ -239,7 +234,7 @@ def entries(job: Job, repository: Repository, kind: str = "") -> list[StorePoint
     They are in the order of lineages and runs.
     """
     own = None
-    with suppress(CardoffersError):
+    with suppress(errors.CardoffersError):
         own = _point_now(job).store_id
     there = [each for each in repository.points() or () if each.point.startswith(kind)]
     named = [each for each in there if own in {None, each.store_id}]
@@ -252,7 +247,7 @@ def put_erasures(job: Job) -> str | None:
         if job.settings.copies:
             repository, content = repository_of(job), layout.erasures_path(job.path).read_bytes()
             _put_list(repository, _points_there(job, repository), _point_now(job), content)
-    except (OSError, CardoffersError) as error:
+    except (OSError, errors.CardoffersError) as error:
         return str(error)
     return None
 

@@ -7,15 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic
 
+from cardoffers_cli.documents import questions
 from cardoffers_cli.documents.kinds import D, Statement
 from cardoffers_cli.documents.page import COLUMNS, invoice_page, statement_page
-from cardoffers_cli.documents.questions import (
-    csv_lines,
-    find_document,
-    lines,
-    settlements_of,
-    subtotals_of,
-)
 from cardoffers_cli.kernel.disk.folders import digest_of
 from cardoffers_cli.kernel.sheets.exports import replacing
 from cardoffers_cli.kernel.sheets.pages import MOST_ROWS, write_page
@@ -63,18 +57,20 @@ class OpenDocument(Generic[D]):
 
     def told(self) -> Mapping[str, Any]:
         """Return all that it says, as JSON has it; its lines are read as they are taken."""
-        subtotals = subtotals_of(self.store, self.kind, self.document)
-        every = lines(self.store, self.kind, self.document)
+        subtotals = questions.subtotals_of(self.store, self.kind, self.document)
+        every = questions.lines(self.store, self.kind, self.document)
         return {**self.kind.told(self.document), "subtotals": subtotals, "lines": every}
 
     def sheet(self) -> Sheet:
         """Return its lines as a sheet."""
-        return Sheet.of(self.kind.line, "lines", lines(self.store, self.kind, self.document))
+        return Sheet.of(
+            self.kind.line, "lines", questions.lines(self.store, self.kind, self.document)
+        )
 
     def write(self, form: str, out: BinaryIO) -> None:
         """Write it as `csv`, `json`, `html` or `xlsx`; the store runs nothing else meanwhile."""
         if form == "csv":
-            every = csv_lines(self.store, self.kind, self.document)
+            every = questions.csv_lines(self.store, self.kind, self.document)
             out.writelines(self.kind.lines_csv(some for _, of_one in every for some in of_one))
         elif form == "json":
             out.writelines(piece.encode() for piece in json_text.pieces(self.told(), indent=2))
@@ -88,11 +84,13 @@ class OpenDocument(Generic[D]):
     def _page(self) -> Page:
         """Return its page, which has the first of many lines."""
         document, kind = self.document, self.kind
-        subtotals = subtotals_of(self.store, kind, document)
-        first = [*lines(self.store, kind, document, MOST_ROWS)]
+        subtotals = questions.subtotals_of(self.store, kind, document)
+        first = [*questions.lines(self.store, kind, document, MOST_ROWS)]
         sheet = Sheet("lines", columns_of(kind.line, COLUMNS), first)
         if isinstance(document, Statement):
-            page = statement_page(document, sheet, subtotals, settlements_of(self.store, document))
+            page = statement_page(
+                document, sheet, subtotals, questions.settlements_of(self.store, document)
+            )
         else:
             page = invoice_page(document, sheet, subtotals)
         if abs(document.recorded_at - document.closed_at) > self.tolerance:
@@ -108,7 +106,7 @@ class OpenDocument(Generic[D]):
 def open_document(job: Job, kind: DocumentKind[D], number: str) -> Iterator[OpenDocument[D]]:
     """Open the store for one document, and nobody writes to it meanwhile; raise `NotFound`."""
     with job.store(read_only=True) as store:
-        document = find_document(store, kind, number)
+        document = questions.find_document(store, kind, number)
         tolerance = timedelta(hours=job.settings.clock_tolerance_hours)
         yield OpenDocument(store=store, kind=kind, document=document, tolerance=tolerance)
 

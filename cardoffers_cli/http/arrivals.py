@@ -1,17 +1,12 @@
 """Connections: all that are open, for how many there is room, and which end so that others get in.
 
-A connection is counted from its arrival, before any TLS, and it is unauthenticated until a key that
-works came on it. Where there are too many, of one client or of all, the oldest that can be spared
-is ended: first an unauthenticated one, whatever it does; then one between two requests; then one
-that takes long to send a body or to read an answer. Only where no other can be spared is the newest
-refused.
-
-One client is an address: what a connection comes from. A proxy that the operator names
-(`serve_trusted_proxies`) is not counted as a client; its requests count for the last address in
-`X-Forwarded-For` that is not a trusted proxy's, which is what the proxy itself has seen. From
-anybody else the header means nothing, because anybody can write it. A proxy that is not named is
-one client like others: whose key works is not slowed for others there, and its connections with a
-key that works are never ended for others while any is left without.
+A connection is counted from its arrival, and is unauthenticated until a key that works came on it.
+Where there are too many, of one client or of all, the oldest that can be spared is ended: first an
+unauthenticated one, then one between two requests, then one that takes long to send a body or to
+read an answer; else the newest is refused. One client is an address. Requests of a proxy that the
+operator names (`serve_trusted_proxies`) count for the last address in `X-Forwarded-For` that is not
+a trusted proxy's; from anybody else that header means nothing. A proxy that is not named is one
+client like others: its connections with a key that works are never ended while any is without.
 """
 
 from __future__ import annotations

@@ -198,6 +198,7 @@ class StoreStatus(Overview):
     copy_fault: str | None = if_any()
     copy_age_seconds: int | None = if_any()
     copy_bytes: int | None = if_any()
+    drill_age_seconds: int | None = if_any()
 
 
 def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, list[int]]]:
@@ -217,6 +218,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
                 of = state.institution, state.currency
                 paid[of] = paid.get(of, Decimal(0)) + state.paid_amount
         last, fault = last_copy(job.path), copy_fault(job, source.store)
+        drill_at = source.store.value("kernel/store/snapshot:taken_at", kind="drill")
         result = StoreStatus(
             **overview(source.store, job),
             last_night=last_night(source.store, job.path),
@@ -236,5 +238,6 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             copy_fault=fault[1] if fault else None,
             copy_age_seconds=int((job.now - last.taken_at).total_seconds()) if last else None,
             copy_bytes=last.store_bytes if last else None,
+            drill_age_seconds=int((job.now - drill_at).total_seconds()) if drill_at else None,
         )
     return result, days

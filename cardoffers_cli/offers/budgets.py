@@ -1,17 +1,12 @@
 """When a budget will be spent, at the rate of the days just past.
 
-The rate is what redemptions took from the budget in the last 28 days (whole weeks, so that every
-day of the week counts alike) or since the offer began if that is later, though never over less than
-a day. What was reversed took nothing. The run-out day is the first day (UTC) whose cumulated spend
-at that rate exceeds the budget. An offer whose budget does not cover one more redemption in full is
-spent already, on the day of the last one that it covered (rules.md#budgets).
-
-The day has a band: the run-out days at the rates of the quickest and of the slowest of the last
-four weeks, as far as the offer has run for whole weeks, two at least. A slowest week that would not
-spend the budget before the offer ends leaves the band open.
-
-Amounts are exact: the moment the budget is reached is found in whole microseconds, by an integer
-division that is rounded down, which never passes a midnight.
+The rate is what redemptions took from the budget in the last 28 days or since the offer began if
+that is later, though never over less than a day. What was reversed took nothing. The run-out day is
+the first day (UTC) whose cumulated spend at that rate exceeds the budget. An offer whose budget
+does not cover one more redemption in full is spent already (rules.md#budgets). The day has a band:
+the run-out days at the rates of the quickest and of the slowest of the last four weeks, two at
+least; a slowest week that would not spend the budget before the offer ends leaves it open. Amounts
+are exact: the moment is found in whole microseconds, by an integer division that is rounded down.
 """
 
 from __future__ import annotations

@@ -2,14 +2,11 @@
 
 Every door refuses card numbers, so there are some only where a declared length was taken back, or
 where more numbers have come since. In references, identifiers and tokens each is replaced by a
-keyed hash of it (HMAC-SHA256, of which 128 bits are kept), which is the same for the same number
-and so stays unique; in running text, by `[masked]`. The key is drawn once and lies in the folder of
-the store, as `mask-key`, for its owner only: it is in no snapshot and no backup, so who has only
-the store cannot try numbers until one fits. With it a masked reference is a duplicate when its
-number is taken as a reference again, so that no purchase is paid twice, and refunds still find it.
-
-Ids of redemptions were told to others and stay, though they are made from references. What lies in
-an archive outside of the store is never rewritten, and is counted as left.
+keyed hash of it (HMAC-SHA256, of which 128 bits are kept), so it stays unique; in running text, by
+`[masked]`. The key is drawn once and lies in the folder of the store, as `mask-key`: it is in no
+snapshot, so who has only the store cannot try numbers. With it a masked reference is a duplicate
+when its number is taken again. Ids of redemptions were told to others and stay; what lies in an
+archive outside of the store is never rewritten, and is counted as left.
 """
 
 from __future__ import annotations

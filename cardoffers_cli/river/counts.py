@@ -1,19 +1,12 @@
 """The counts that are kept: of purchases, of redemptions by match, offer and state, of links.
 
-What is asked every day must cost the same however much there is. Purchases, decisions and the
-ledger grow for years, so sums of them are kept. Writers need not know: purchases and redemptions
-are numbered in the order in which they are written, and a change of state, as a link, carries its
-run, and all of these only grow. So the kept counts say how far they go (`counted_up_to`), and the
-views of `river/views.sql` count what came after where it stands and put it on top. A call that
-takes an event or adds an offer writes no count. Who changes much (`import`, `match`, `settle`, a
-catalogue) calls `keep_counts` at the end of its transaction, so that little is left to be counted.
-
-Redemptions are counted by their match, not by day: all redemptions of a match have one moment, so
-any window of time is a sum of whole rows, and days are as well. What is counted stays counted when
-purchases leave the store for its archive. Not kept is what one narrow column tells as fast: events
-by state, distinct cardholders, entries on hold (15 ms of CPU for 1.7 million).
-
-`doctor --strict` counts everything again (`river/audits.sql`), and `recount` begins anew.
+What is asked every day must cost the same however much there is, so sums of what grows for years
+are kept. Numbers of purchases, redemptions and runs only grow, so the kept counts say how far they
+go (`counted_up_to`), and the views of `river/views.sql` put what came after on top. Who changes
+much (`import`, `match`, `settle`, a catalogue) calls `keep_counts` at the end of its transaction.
+Redemptions are counted by their match, as all of a match have one moment. What is counted stays
+counted when purchases leave the store for its archive. Not kept is what one narrow column tells as
+fast. `doctor --strict` counts everything again (`river/audits.sql`), and `recount` begins anew.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
 """Resolve: every purchase that is not decided yet gets its merchant, where somebody knows it.
 
-What waits is found without a look at what was decided. Purchases are numbered in the order in which
-they come, and a match looks at every one that is there, so one number, the watermark, tells those
-that nobody looked at: all behind it. Whoever adds purchases has nothing to write for that. Those
-that were looked at in vain, as nobody knew their merchant, are copied to `unresolved_purchases`; a
-match takes up the ones whose merchant is known by now and leaves the rest, which are counted as
-before. `keep_waiting` writes both in the transaction that keeps the decisions of a run, from these
-alone: so it is the same for every engine. The audit `waiting_is_what_waits` counts again.
-
-Considered as well: a copy of every purchase that waits, which costs each import a second row, and
-each match as many deletes; ranges for each import, of which there never is more than one.
+Purchases are numbered in the order in which they come, and a match looks at every one that is
+there, so one number, the watermark, tells those that nobody looked at. Those that were looked at in
+vain, as nobody knew their merchant, are copied to `unresolved_purchases`; a match takes up the ones
+whose merchant is known by now and leaves the rest. `keep_waiting` writes both in the transaction
+that keeps the decisions of a run: so it is the same for every engine. The audit
+`waiting_is_what_waits` counts again. Considered as well: a copy of every purchase that waits, which
+costs each import a second row, and each match as many deletes; ranges for each import.
 """
 
 from __future__ import annotations

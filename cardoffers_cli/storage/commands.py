@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.copies.points import StorePoint
     from cardoffers_cli.copies.work import CopyResult
     from cardoffers_cli.storage.doctor import DoctorReport
+    from cardoffers_cli.storage.drill import DrillResult
     from cardoffers_cli.storage.recover import Recovered
     from cardoffers_cli.storage.restore import Restored
     from cardoffers_cli.storage.stores import ArchiveInfo, LostCommits
@@ -35,6 +36,7 @@ POINTS = (
     *(Column("bytes", kind="integer"), Column("age_seconds", "age (s)", "integer")),
     Column("lineage"),
 )
+STEPS = (Column("name", "step"), Column("s", "seconds", "number"))
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
 
 
@@ -159,6 +161,40 @@ def points(ctx: typer.Context) -> None:
 
     context = CommandContext.of(ctx)
     _show_points(context, entries(context.job, repository_of(context.job), POINT))
+
+
+@app.command()
+def verify(
+    ctx: typer.Context,
+    *,
+    point: Annotated[str | None, option("Which is restored for trial [the newest].")] = None,
+) -> None:
+    """Read every byte of the repository, and restore a point for trial."""
+    from cardoffers_cli.storage.drill import drill as restore_for_trial
+
+    context = CommandContext.of(ctx)
+    with context.progress("Verifying"):
+        _show_drill(context, restore_for_trial(context.job, point))
+
+
+@app.command()
+def drill(ctx: typer.Context) -> None:
+    """Restore the newest point for trial, and record what would be lost, and for how long."""
+    from cardoffers_cli.storage.drill import drill as restore_for_trial
+
+    context = CommandContext.of(ctx)
+    with context.progress("Restoring for trial"):
+        _show_drill(context, restore_for_trial(context.job, keeps=True))
+
+
+def _show_drill(context: CommandContext, result: "DrillResult") -> None:
+    from cardoffers_cli.storage.drill import DrillResult
+
+    sheets = Sheet.of(DrillResult, "drill", [result]), Sheet("steps", STEPS, result.steps)
+    lines = [*(f"{name} is not whole." for name in result.damaged), *_faults(result)]
+    context.show(
+        result, *sheets, Text([*lines, *_archive(result)]), exit_code=0 if result.ok else 3
+    )
 
 
 @app.command()
@@ -364,7 +400,7 @@ def _exported(result: "Exported") -> Iterator[str]:
         yield f"Its small parts were left as they are: {result.unmerged}"
 
 
-def _archive(result: "CopyResult | Restored") -> Iterator[str]:
+def _archive(result: "CopyResult | Restored | DrillResult") -> Iterator[str]:
     if result.history:
         yield f"The history is not in it: back up {result.history} where it is."
 
@@ -391,7 +427,7 @@ def _secrets(result: "Restored") -> Iterator[str]:
         )
 
 
-def _faults(result: "Restored | Recovered") -> list[str]:
+def _faults(result: "Restored | Recovered | DrillResult") -> list[str]:
     return [
         f"The audit {fault.name} found {counted(fault.rows, 'row')}: "
         "see `cardoffers doctor --strict`."

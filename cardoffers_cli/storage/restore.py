@@ -1,13 +1,11 @@
 """Restore: a point in the place of the store.
 
-Only a whole point of this version is taken, which its digests tell. The store of before is kept
-under another name, with a journal which says that it is a store no more, and the journal is told
-that the store is at an earlier run on purpose. Signing secrets come with the point, and those that
-were here stay; where they are in neither, the report says whose webhooks cannot be signed. Nothing
-is ever overwritten or deleted. Cardholders who were erased since the point was taken are erased in
-it again, before anything else is done with it (rules.md#erasure): by the list beside the store that
-was here, the one in the point, and one that is named. Whether that is all of them, the first knows,
-or a person; otherwise the report says since when it is not known.
+Only a whole point of this version is taken. The store of before is kept under another name, with a
+journal which says that it is a store no more; signing secrets that were here stay. Nothing is ever
+overwritten or deleted. Cardholders who were erased since the point was taken are erased in it again
+before anything else is done with it (rules.md#erasure): by the lists beside the store that was
+here, in the point, in the repository, and one that is named. Where none of these is known to be
+whole, the report says since when.
 """
 
 from __future__ import annotations
@@ -16,17 +14,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.copies import plain
-from cardoffers_cli.copies.points import FILES, USAGE, point_of, unpacked
-from cardoffers_cli.copies.work import (
-    POINT,
-    begin_lineage,
-    entries,
-    newest_erasures,
-    note_copy,
-    repository_of,
-    result_of,
-)
+from cardoffers_cli.copies import plain, work
+from cardoffers_cli.copies.points import FILES, USAGE, unpacked
 from cardoffers_cli.kernel.disk.folders import check_room
 from cardoffers_cli.kernel.store import copying, journal, layout, signing_secrets
 from cardoffers_cli.kernel.store.erasures import ErasureList, keep, list_in, own_list, read_list
@@ -127,18 +116,21 @@ def restore(
     """
     plain.must_be_folder(job.path.parent)
     here = standing(job.path)
-    if promote and not (file or named) and here and here.is_scratch and job.path.exists():
-        return _promoted(job, dry_run=dry_run)
     if file:
         repository: Repository = plain.PlainRepository(file.parent)
         point = plain.read_point(file)
         if job.path.exists() and file.samefile(job.path):
             raise Refused("This file is the store itself.", code="is_store", hint="Name a backup.")
     else:
-        repository = repository_of(job)
+        repository = work.repository_of(job)
         point = chosen_point(job, repository, named)
-    _check_version(point)
-    newest_list = _newest_list(job, point)
+    if point.schema_version != newest_version():
+        raise StoreVersion(
+            f"{point.point} has schema {point.schema_version}; not {newest_version()}.",
+            code="backup_version",
+            hint="Restore it with the version that made it, then run `cardoffers store migrate`.",
+        )
+    in_repository = newest_list(job, point)
     draft = layout.draft_path(job.path, "restore")
     with lock_for(job.opening()):
         check_room(job.path.parent, point.size_bytes, "The restored store")
@@ -146,9 +138,8 @@ def restore(
             files = unpacked(repository.get(point, draft))
             with open_copy(draft, job.settings, read_only=False) as store:
                 newest = journal.newest(store)  # as it came: the journal then finds it behind
-            inside = list_in(files["erasures"]) if "erasures" in files else ErasureList()
-            more = read_list(erasures) if erasures else newest_list
-            listed = _known_erasures(job, newest, point, inside, more)
+            more = read_list(erasures) if erasures else in_repository
+            listed = _known_erasures(job, newest, point, list_of(files), more)
             erased_again = _erase_again(job, draft, listed)
             if job.path.exists():
                 with suppress(CardoffersError), opened(job.opening()):
@@ -159,11 +150,13 @@ def restore(
                 raise _older(job.path, point, state)
             standing_as = _standing(job, point, newest, here)
             if promote and not dry_run:
-                standing_as = {"lineage": begin_lineage(job, point)}
+                standing_as = {"lineage": work.begin_lineage(job, point)}
             old_store = None if dry_run else _swap(job, draft, newest, files, listed, **standing_as)
             if not (file or dry_run):
                 place = job.settings.copies
-                note_copy(job, result_of(point, 0, repository=place, took_s=0, dry_run=False))
+                work.note_copy(
+                    job, work.result_of(point, 0, repository=place, took_s=0, dry_run=False)
+                )
         finally:
             copying.discard(draft)
     return Restored(
@@ -182,18 +175,6 @@ def restore(
     )
 
 
-def _promoted(job: Job, *, dry_run: bool) -> Restored:
-    """Make a scratch store the store, as it lies here."""
-    with job.store(read_only=dry_run) as store:
-        point, newest = point_of(store, job), journal.newest(store)
-    if not dry_run:
-        lineage = begin_lineage(job, point)
-        journal.reset(job.path, newest, kind="store_promoted", now=job.now, lineage=lineage)
-    nothing = dict.fromkeys(("lost_runs", "nights", "next", "secrets_missing", "faults"), ())
-    of = {"store": str(job.path), "backup": point.point, "kept_aside": None, "dry_run": dry_run}
-    return Restored.part(point, **nothing, **of)
-
-
 def _standing(
     job: Job, point: StorePoint, newest: JournalLine | None, here: JournalLine | None
 ) -> Mapping[str, Any]:
@@ -207,7 +188,7 @@ def _standing(
 
 def chosen_point(job: Job, repository: Repository, named: str | None) -> StorePoint:
     """Return the newest point of a repository, or that of a name, or of a moment."""
-    points = entries(job, repository, POINT)
+    points = work.entries(job, repository, work.POINT)
     if named and named not in {point.point for point in points}:
         with suppress(ValueError):
             moment = parse_moment(named)
@@ -222,25 +203,18 @@ def chosen_point(job: Job, repository: Repository, named: str | None) -> StorePo
     return points[-1]
 
 
-def _newest_list(job: Job, point: StorePoint) -> ErasureList | None:
+def newest_list(job: Job, point: StorePoint) -> ErasureList | None:
     """Return the newest list of a point's store, where the repository has it and answers."""
     with suppress(CardoffersError, OSError):
-        repository = repository_of(job)
+        repository = work.repository_of(job)
         own = [each for each in repository.points() or () if each.store_id == point.store_id]
-        return newest_erasures(repository, own) if own else None
+        return work.newest_erasures(repository, own) if own else None
     return None
 
 
-def _check_version(point: StorePoint) -> None:
-    if point.schema_version != newest_version():
-        raise StoreVersion(
-            f"{point.point} has schema {point.schema_version}; this program works with "
-            f"{newest_version()}.",
-            code="backup_version",
-            hint="Restore it with the version that made it, then run `cardoffers store migrate`.",
-            found=point.schema_version,
-            expected=newest_version(),
-        )
+def list_of(files: Mapping[str, bytes]) -> ErasureList:
+    """Return the list of erasures that is in a point."""
+    return list_in(files["erasures"]) if "erasures" in files else ErasureList()
 
 
 def _known_erasures(

@@ -205,6 +205,7 @@ class Places:
         self._do("store backup backup.duckdb")
         (self.place / "points").mkdir()
         (self.place / "copies.toml").write_text('copies = "plain:points"\n')
+        self._do("store copy --config copies.toml")
         self._buy(2)
         self._do("refund import made/refunds/tarnhollow.csv -i tarnhollow")
         self._do("store publish")

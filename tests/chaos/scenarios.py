@@ -95,6 +95,7 @@ ready     0  0  store publish
 ready     0  4  store backup copy.duckdb
 ready     0  0  store copy --config copies.toml
 ready     0  0  store prune --config copies.toml
+ready     0  0  store drill --config copies.toml
 ready     0  0  store restore backup.duckdb --yes
 exported  0  0  store compact
 ready     0  0  store export --to history
@@ -126,16 +127,8 @@ READING = frozenset(
         *("merchant suggest", "merchant evidence"),
         *("payout list", "payout show", "bank list", "file list"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
-        *(
-            "profile convert",
-            "inbox list",
-            "run list",
-            "run show",
-            "doctor",
-            "store info",
-            "store points",
-        ),
-        *("help",),
+        *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
+        *("store points", "store verify"),
         *("schema", "pack build", "statement preview", "statement list"),
         *("approve list", "approve show", "approve document", "approver list"),
         *("privacy holds", "retention show"),

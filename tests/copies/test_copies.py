@@ -28,11 +28,12 @@ from cardoffers_cli.night.run import run_night
 from cardoffers_cli.privacy.erase import erase_cardholder, reapply
 from cardoffers_cli.privacy.traces import holds_any
 from cardoffers_cli.storage.doctor import COPIES, doctor
+from cardoffers_cli.storage.drill import drill
 from cardoffers_cli.storage.restore import restore
 from killing import killed_everywhere
 from sizes import slow, tries
 from tables import NOON, given
-from work import job, kept, new_store, next_run, once, tell
+from work import found, job, kept, new_store, next_run, once, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -221,6 +222,35 @@ def test_one_flipped_byte_is_found(tmp_path: Path, place: Path, kind: str) -> No
     assert [] != repository.faults(points)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_drill_says_what_would_be_lost_and_for_how_long(
+    tmp_path: Path, place: Path, kind: str
+) -> None:
+    made = keeping(with_cardholder(tmp_path), place, kind)
+    copy(made)
+    erase(made)
+    later = replace(made, now=NOON + timedelta(hours=2))
+    done = drill(later, keeps=True)
+    assert (7200, True, 1) == (done.rpo_s, done.ok, done.erased_again)
+    assert ["restore", "erase", "audit"] == [step["name"] for step in done.steps]
+    assert done.rto_s == pytest.approx(sum(step["s"] for step in done.steps))
+    assert ("drill",) in found(made, "select kind from runs")
+    assert drill(later).ok
+    assert [] == list(folder_of(made.path).glob(".*.part"))
+    spoil(place)
+    spoiled = drill(later)
+    assert (False, [done.point]) == (spoiled.ok, [*spoiled.damaged])
+
+
+def spoil(place: Path) -> None:
+    """Flip one bit of the largest file."""
+    files = (each for each in place.rglob("*") if each.is_file())
+    largest = max(files, key=lambda each: each.stat().st_size)
+    content = bytearray(largest.read_bytes())
+    content[len(content) // 2] ^= 1
+    largest.write_bytes(content)
+
+
 @slow
 def test_two_stores_in_one_repository_are_told_apart(tmp_path: Path, place: Path) -> None:
     stores = [keeping(new_store(tmp_path), place)]
@@ -318,19 +348,6 @@ def test_two_machines_are_never_the_store_at_once(tmp_path: Path, place: Path) -
     assert ["store_superseded"] * 2 == [code_of(lambda act=act: act(other)) for act in acts]
     copy(made)
     assert doctor(made, strict=True).ok
-
-
-@slow
-def test_a_restored_store_is_promoted_where_it_lies(tmp_path: Path, place: Path) -> None:
-    made = keeping(with_cardholder(tmp_path / "one"), place)
-    copy(made)
-    there = elsewhere(made, tmp_path / "two")
-    restore(there)
-    run(there)
-    restore(there, promote=True)
-    for _ in range(2):
-        run(there)
-    assert copy(there).lineage.split(".")[1:2] == ["001"]
 
 
 COPY = """

@@ -43,7 +43,7 @@ tester  0  bank allocate {receipt} --to suspense=40.00 --reason letter
 tester  0  invoice set INV-2026-000001 --legal-number RE-4711 --tax 2.00
 tester  0  invoice settle INV-2026-000001 --amount 1.00 --as dispute --reason broken
 tester  0  file undo latest --reason wrong --yes
-tester  3  privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
+tester  0  privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
 tester  0  institution set larkmere --legal-hold on
 tester  4  approver add cleo --key cleo.pub
 tester  0  approve give --all --kind approver_add --key ada --yes

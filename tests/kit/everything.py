@@ -173,7 +173,7 @@ LINES = """
 0   privacy export --to case --cardholder - -i larkmere < cardholder.txt
 0   privacy hold --cardholder - -i larkmere --reason case < cardholder.txt
 0   privacy holds
-3 ~ privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
+0 ~ privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
 0   privacy reapply
 0   retention show
 0   retention run --yes
@@ -192,6 +192,8 @@ LINES = """
 0 ~ store backup copy.duckdb
 0 ~ store copy --config copies.toml
 0   store points --config copies.toml
+0   store verify --config copies.toml
+0 ~ store drill --config copies.toml
 0   store prune --config copies.toml
 0 ~ store restore backup.duckdb --yes
 0   store compact

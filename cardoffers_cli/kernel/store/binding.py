@@ -6,13 +6,9 @@ A block says in its header which temporary tables its statement meets, and by wh
     -- changes: staged_findings(line, code)
     -- makes: staged_duplicates(line, transaction_ref)
 
-In the SQL each stands by that name. When it runs, every name is bound to the table of a handle: one
-that no other has, so that two runs on one connection never meet. Names come from the packaged files
-and from a counter; a handle of another connection, or of a run that is over, is not bound.
-
-Where rows are few a table need not be made: it stands for its SELECT, or for rows at hand (an Arrow
-table), and the statement that reads it begins with it as a common table expression. So a chain of
-steps runs as one statement, of the same packaged text.
+When it runs, every name is bound to the table of a handle, one that no other has. Where rows are
+few a table need not be made: it stands for its SELECT, or for rows at hand (an Arrow table), as a
+common table expression of the statement that reads it.
 """
 
 from __future__ import annotations

@@ -19,22 +19,18 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from cardoffers_cli.kernel.store import copying, engine_errors, identity, journal, layout
+from cardoffers_cli.kernel.store import (
+    copying,
+    engine_errors,
+    identity,
+    journal,
+    layout,
+    migrations,
+)
 from cardoffers_cli.kernel.store.clock import real_now
 from cardoffers_cli.kernel.store.engine_errors import SchemaUnknown
 from cardoffers_cli.kernel.store.identity import inode
 from cardoffers_cli.kernel.store.lock import store_lock
-from cardoffers_cli.kernel.store.migrations import (
-    BASELINE,
-    applied,
-    digest_of,
-    make_schema,
-    make_store,
-    make_views,
-    migrate,
-    missing,
-    newest_version,
-)
 from cardoffers_cli.kernel.store.statements import VIEWS
 from cardoffers_cli.kernel.store.store import Store
 from cardoffers_cli.kernel.words import errors
@@ -144,7 +140,7 @@ def scratch_store(settings: Settings, *tables: str) -> Iterator[Store]:
         for table in tables:
             store.execute(f"kernel/store/schema:{table}")
         if not tables:
-            make_schema(store)
+            migrations.make_schema(store)
         yield store
     finally:
         store.close()
@@ -186,7 +182,7 @@ def _make(opening: Opening, draft: Path, *, rehearsal: bool) -> None:
     copying.discard(draft)
     with connected(draft, opening.settings) as store:
         with store.transaction():
-            make_store(store, opening.now)
+            migrations.make_store(store, opening.now)
             if rehearsal:
                 store.execute("kernel/store/runs:rehearse")
         store.execute("kernel/store/copying:checkpoint")
@@ -197,7 +193,7 @@ def lacking(opening: Opening) -> list[Migration]:
     """Return the migrations that `migrate_store` would apply."""
     must_exist(opening.path)
     with lock_for(opening), _readable(opening) as store:
-        return missing(store)
+        return migrations.missing(store)
 
 
 def migrate_store(opening: Opening) -> list[Migration]:
@@ -211,7 +207,7 @@ def migrate_store(opening: Opening) -> list[Migration]:
         with _readable(opening) as store:
             show_archive(store)
             with store.transaction():
-                return migrate(store, opening.now)
+                return migrations.migrate(store, opening.now)
 
 
 @contextmanager
@@ -282,7 +278,7 @@ def check_ours(store: Store, path: Path) -> tuple[int, str]:
     every opening of a store comes by here.
     """
     with suppress(SchemaUnknown):
-        newest = applied(store)[-1]
+        newest = migrations.applied(store)[-1]
         return newest["version"], newest["digest"]
     with suppress(SchemaUnknown):
         if store.rows("kernel/store/too_old:migrations"):
@@ -306,7 +302,7 @@ def too_old(path: Path) -> errors.StoreVersion:
 
 def check_known(store: Store, path: Path) -> int:
     """Return the schema of a store; raise `StoreVersion` where this program does not know it."""
-    (version, digest), newest = check_ours(store, path), newest_version()
+    (version, digest), newest = check_ours(store, path), migrations.newest_version()
     if version > newest:
         raise errors.StoreVersion(
             f"{path} has schema {version}; this program knows {newest} at most.",
@@ -314,7 +310,9 @@ def check_known(store: Store, path: Path) -> int:
             found=version,
             expected=newest,
         )
-    if newest == BASELINE.version and digest != digest_of(BASELINE.stem):
+    if newest == migrations.BASELINE.version and digest != migrations.digest_of(
+        migrations.BASELINE.stem
+    ):
         raise too_old(path)  # schema 1 changed, as it may until it is released
     return version
 
@@ -324,7 +322,7 @@ def check_version(store: Store, path: Path, *, read_only: bool = True) -> None:
 
     Where a store may be written, views and macros of another version are made anew.
     """
-    version, newest = check_known(store, path), newest_version()
+    version, newest = check_known(store, path), migrations.newest_version()
     if version < newest:
         raise errors.StoreVersion(
             f"{path} has schema {version}; this program needs {newest}.",
@@ -332,7 +330,7 @@ def check_version(store: Store, path: Path, *, read_only: bool = True) -> None:
             found=version,
             expected=newest,
         )
-    if store.value("kernel/store/info:views_digest") == digest_of(*VIEWS):
+    if store.value("kernel/store/info:views_digest") == migrations.digest_of(*VIEWS):
         return
     if read_only:
         raise errors.StoreVersion(
@@ -340,7 +338,7 @@ def check_version(store: Store, path: Path, *, read_only: bool = True) -> None:
             hint="Run `cardoffers store migrate`, which changes nothing else here.",
         )
     with store.transaction():
-        make_views(store)
+        migrations.make_views(store)
 
 
 _IDLE_S = 1.0

@@ -63,21 +63,9 @@ def open_snapshot(path: Path, settings: Settings) -> Iterator[Store]:
             code="snapshot_missing",
             hint="Take one with `cardoffers store publish`.",
         )
-    with _opened(snapshot, settings) as store:
-        yield store
-
-
-def taken_at(snapshot: Store) -> datetime:
-    """Return the moment an open snapshot shows (naive UTC)."""
-    moment: datetime = snapshot.value("kernel/store/snapshot:taken_at", kind=KIND)
-    return moment
-
-
-@contextmanager
-def _opened(file: Path, settings: Settings) -> Iterator[Store]:
-    with connected(file, settings, read_only=True) as store:
+    with connected(snapshot, settings, read_only=True) as store:
         try:
-            check_version(store, file)
+            check_version(store, snapshot)
             show_archive(store)  # a part that it lists may be merged and gone by now
         except (StoreVersion, StoreDamaged) as error:
             code = "snapshot_version" if isinstance(error, StoreVersion) else error.code
@@ -85,11 +73,17 @@ def _opened(file: Path, settings: Settings) -> Iterator[Store]:
         try:
             yield store
         except StoreDamaged as error:
-            if error.details.get("file") != str(file):
+            if error.details.get("file") != str(snapshot):
                 raise
             raise StoreDamaged(
-                f"The snapshot {file} is damaged.",
+                f"The snapshot {snapshot} is damaged.",
                 code="snapshot_damaged",
                 hint=_TAKE,
-                file=str(file),
+                file=str(snapshot),
             ) from error
+
+
+def taken_at(snapshot: Store) -> datetime:
+    """Return the moment an open snapshot shows (naive UTC)."""
+    moment: datetime = snapshot.value("kernel/store/snapshot:taken_at", kind=KIND)
+    return moment
