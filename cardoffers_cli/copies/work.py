@@ -61,9 +61,10 @@ def backup(job: Job, target: Path, *, dry_run: bool = False) -> CopyResult:
     must_exist(job.path)
     began = time.monotonic()
     file = target / layout.backup_name(job.path, job.now) if target.is_dir() else target
-    plain.check_free(file)
+    plain.must_be_folder(file.parent)
     check_room(file.parent, copying.size_with_log(job.path), "The backup")
     if dry_run:
+        plain.check_free(file)
         point = _point_now(job)
     else:
         with plain.placing(file):

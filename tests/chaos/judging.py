@@ -30,9 +30,10 @@ Tables = dict[str, tuple[int, Columns]]
 
 BESIDE = re.compile(
     r"\.(wal(\.\w+)?|new|tmp)$"
-    r"|(^|/)(journal|lock|turn|night|sender|engine|usage|usage-wal|usage-shm)$"
+    r"|(^|/)(journal|lock|turn|night|sender|engine|usage|usage-wal|usage-shm|copied)$"
+    r"|(^|/)point-[^/]+$"
 )
-"""Files of a store that say nothing of what is in it."""
+"""Files of a store that say nothing of what is in it, and points, which have a run of their own."""
 _KEPT = re.compile(r"\.kept[0-9]+")
 """What is kept beside another that was kept in the same second."""
 _STORES = re.compile(r"(\.duckdb|^snapshot)(\.[0-9TZ]+\.kept[0-9]*)?$")

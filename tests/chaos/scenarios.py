@@ -85,7 +85,7 @@ ready     0  0  inbox read -i larkmere --all
 ready     0  0  api POST /api/v1/transactions --key-file app.key --body event.json
 ready     0  0  privacy hold --cardholder - -i larkmere --reason case < known.txt
 ready     0  4  privacy export --to case --cardholder - -i larkmere < known.txt
-erasable  3  3  privacy erase --cardholder - -i larkmere --reason asked --yes < known.txt
+erasable  0  0  privacy erase --cardholder - -i larkmere --reason asked --yes < known.txt
 ready     0  0  privacy reapply
 ready     0  0  retention run --yes
 ready     0  0  audit list
