@@ -2,14 +2,10 @@
 
 Sending lies between the two, with the store closed: a claim that is never recorded was cut off by a
 crash, and becomes an attempt of its own (`unknown`) before the event is sent again. So an event is
-lost at no moment, and its receiver, who may see it twice, tells by its kind and its subject's id.
-
-The store names signing secrets by their hash. `at_hand` are the texts that are there, by hash: an
-event whose secret is not among them is not claimed.
-
-How far a webhook is, in one word: `delivered`; `to_send`, nothing was tried yet; `to_retry`, it
-failed and is tried again; `failed`, for good; `stopped`, it is held back; `no_webhook`, the
-institution has none to send to.
+lost at no moment. The store names signing secrets by their hash. `at_hand` are the texts that are
+there, by hash: an event whose secret is not among them is not claimed. How far a webhook is, in one
+word: `delivered`; `to_send`; `to_retry`, it failed and is tried again; `failed`, for good;
+`stopped`, it is held back; `no_webhook`, the institution has none to send to.
 """
 
 from __future__ import annotations

@@ -3,16 +3,11 @@
 The serial meaning (rules.md#redeeming) is computed in rounds: each purchase proposes to its best
 offer; an offer keeps the earliest within its budget and its uses; the rest move on to their next
 best. Only offers that cannot serve everybody (`tight`) can refuse, so only their proposals go
-round. The loop ends because every round but the last refuses somebody, and nobody is refused by the
-same offer twice.
-
-A purchase brings its own terms: the amount that it takes of a budget, and the number of uses that
-it is allowed. Where these are the same for all who ask an offer, what it refuses once it would
-always refuse: more who ask before can only leave less. Where they differ that is not so, for one
-that was refused as too dear leaves room for a later one that asks for less. Terms follow time, and
-so do turns. So time is cut, for each merchant, into periods in which every tight offer has one
-amount and one limit, and these are decided one after the other; what an offer keeps of an earlier
-period stands before all that come later. Most matches have one period.
+round. Every round but the last refuses somebody, and nobody is refused by the same offer twice.
+Where terms differ, one that was refused as too dear leaves room for a later one that asks for less.
+So time is cut, for each merchant, into periods in which every tight offer has one amount and one
+limit, decided one after the other; what an offer keeps of an earlier period stands before all that
+come later. Most matches have one period.
 """
 
 from __future__ import annotations

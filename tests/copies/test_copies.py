@@ -19,10 +19,13 @@ from cardoffers_cli.copies.plain import PlainRepository
 from cardoffers_cli.copies.work import POINT, copy, entries, prune, put_erasures, repository_of
 from cardoffers_cli.events.sending import send
 from cardoffers_cli.events.subscriptions import set_webhook
+from cardoffers_cli.http.contract.messages import Call
+from cardoffers_cli.http.contract.service import Service
 from cardoffers_cli.kernel.store.erasures import own_list
 from cardoffers_cli.kernel.store.layout import folder_of, snapshot_path
 from cardoffers_cli.kernel.store.signing_secrets import read_secrets
 from cardoffers_cli.kernel.words.errors import CardoffersError
+from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.night.options import NightOptions, exit_code_of
 from cardoffers_cli.night.run import run_night
 from cardoffers_cli.privacy.erase import erase_cardholder, reapply
@@ -36,7 +39,7 @@ from tables import NOON, given
 from work import found, job, kept, new_store, next_run, once, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.kernel.store.job import Job
 
@@ -240,6 +243,19 @@ def test_a_drill_says_what_would_be_lost_and_for_how_long(
     spoil(place)
     spoiled = drill(later)
     assert (False, [done.point]) == (spoiled.ok, [*spoiled.damaged])
+
+
+def test_an_answer_says_when_the_store_was_copied_last(tmp_path: Path, place: Path) -> None:
+    made = keeping(with_cardholder(tmp_path), place)
+
+    def headers(path: str) -> Mapping[str, str]:
+        (answer,) = Service(made, lambda: NOON).answer_all([Call("GET", path, "request")], wait_s=5)
+        return answer.headers
+
+    assert "x-copied-at" not in headers("/healthz")
+    copy(made)
+    assert format_moment(NOON) == headers("/healthz")["x-copied-at"]
+    assert "x-copied-at" not in headers("/nowhere")
 
 
 def spoil(place: Path) -> None:

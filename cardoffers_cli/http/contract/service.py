@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from cardoffers_cli.copies.work import last_copy
 from cardoffers_cli.http.contract.events import answer_events, read_events
 from cardoffers_cli.http.contract.gate import Gate, Keyring, check_body, check_head
 from cardoffers_cli.http.contract.messages import Answer, Problem, busy, internal, problem_of
@@ -153,7 +154,15 @@ class Service:
             failed = HTTPStatus.INTERNAL_SERVER_ERROR
             if any(item.answer is None or item.answer.status == failed for item in waiting):
                 self.let_go()
-        return _answers(requests)
+        return self._dated(_answers(requests))
+
+    def _dated(self, answers: list[Answer]) -> list[Answer]:
+        """Say with what is promised when the newest copy of the store was taken."""
+        last = last_copy(self._job.path) if self._job.settings.copies else None
+        if last is None:
+            return answers
+        at, good = {"x_copied_at": format_moment(last.taken_at)}, HTTPStatus.ACCEPTED
+        return [each.with_headers(**at) if each.status <= good else each for each in answers]
 
     def answer_busy(self, calls: Sequence[Call]) -> list[Answer]:
         """Answer calls while the store is held: from the snapshot what may be read there, else 503.
