@@ -249,7 +249,9 @@ def test_an_answer_says_when_the_store_was_copied_last(tmp_path: Path, place: Pa
     made = keeping(with_cardholder(tmp_path), place)
 
     def headers(path: str) -> Mapping[str, str]:
-        (answer,) = Service(made, lambda: NOON).answer_all([Call("GET", path, "request")], wait_s=5)
+        (answer,) = Service(made, lambda: NOON).answer_all(
+            [Call(method="GET", path=path, request_id="r")], wait_s=5
+        )
         return answer.headers
 
     assert "x-copied-at" not in headers("/healthz")
