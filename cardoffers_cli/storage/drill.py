@@ -66,14 +66,16 @@ def drill(job: Job, named: str | None = None, *, keeps: bool = False) -> DrillRe
         damaged = damaged or [point.point]
     finally:
         copying.discard(draft)
-    steps = [{"name": name, "s": at - before} for (_, before), (name, at) in pairwise(marks)][1:]
+    steps = [
+        {"name": name, "s": round(at - before, 3)} for (_, before), (name, at) in pairwise(marks)
+    ][1:]
     with job.store(read_only=not keeps) as store:
         newest = store.row("kernel/store/journal:newest") or {"run_no": 0}
         result = DrillResult.part(
             point,
             rpo_s=(job.now - point.taken_at).total_seconds(),
             runs_since=newest["run_no"] - point.run_no,
-            rto_s=marks[-1][1] - marks[1][1],
+            rto_s=round(marks[-1][1] - marks[1][1], 3),
             steps=steps,
             erased_again=erased_again,
             damaged=damaged,

@@ -236,7 +236,7 @@ def test_a_drill_says_what_would_be_lost_and_for_how_long(
     done = drill(later, keeps=True)
     assert (7200, True, 1) == (done.rpo_s, done.ok, done.erased_again)
     assert ["restore", "erase", "audit"] == [step["name"] for step in done.steps]
-    assert done.rto_s == pytest.approx(sum(step["s"] for step in done.steps))
+    assert done.rto_s == pytest.approx(sum(step["s"] for step in done.steps), abs=0.01)
     assert ("drill",) in found(made, "select kind from runs")
     assert drill(later).ok
     assert [] == list(folder_of(made.path).glob(".*.part"))
