@@ -137,7 +137,7 @@ def test_refunds_reduce_as_the_plain_loop(store: Store, seed: int) -> None:
         own = refunds[part::parts]
         put(store, "refunds", own)
         meant.apply(own)
-        apply_in(store, job(now=NOON + days * DAY + timedelta(minutes=1)))
+        apply_in(store, job(now=NOON + days * DAY + timedelta(minutes=3)))
         assert meant.kept() == costs(store)
         if chance.random() < 0.6:
             days += 1
