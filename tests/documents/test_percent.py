@@ -12,6 +12,7 @@ from cardoffers_cli.documents.verifying import verify
 from cardoffers_cli.refunds.apply import apply_refunds
 from cardoffers_cli.river.engines import match_purchases
 from cardoffers_cli.river.settlements import settle_due
+from sizes import slow
 from work import found, new_store, tell
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def day(text: str) -> datetime:
 REFUND = "ref original amount at\n{ref} {ref} {amount} 2026-{at}"
 
 
+@slow
 def test_documents_have_what_is_left(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     tell(

@@ -19,6 +19,7 @@ from cardoffers_cli.offers.work import (
     read_feed,
     show_offer,
 )
+from sizes import slow
 from tables import read, uid
 from work import found, new_store, tell
 
@@ -118,6 +119,7 @@ def test_terms_are_taken_or_refused_by_a_code(tmp_path: Path, job: Job) -> None:
     assert len(TERMS) - len(expected) == result["new"]
 
 
+@slow
 def test_what_is_exported_is_imported_as_it_was(tmp_path: Path, job: Job) -> None:
     rows = [PERCENT, {**PERCENT, "offer_id": "o2", "commission_basis": "spend"}]
     names = dict.fromkeys(name for row in rows for name in row)

@@ -12,7 +12,7 @@ from cardoffers_cli.river.imports import ImportOptions
 from cardoffers_cli.river.receiving import Outputs
 from cardoffers_cli.river.simulate import simulate_file
 from percents import Loop, program, write
-from sizes import FULL, GATE
+from sizes import FULL, GATE, slow
 from tables import put, select
 from work import file_of, job, new_store, tell
 
@@ -44,7 +44,7 @@ def outcomes(store: Store) -> dict[tuple[str, str], str]:
 @pytest.mark.parametrize("seed", range(40 if FULL else 2 if GATE else 1))
 def test_a_match_is_the_plain_loop(store: Store, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - examples, not secrets
-    made = program(chance, 2500 if FULL else 250 if GATE else 80)
+    made = program(chance, 2500 if FULL else 250 if GATE else 40)
     write(store, made)
     put(store, "versions", made.versions)
     loop = Loop(made.offers, made.versions)
@@ -62,6 +62,7 @@ def test_a_match_is_the_plain_loop(store: Store, seed: int) -> None:
     } == {*loop.outcomes.values()}
 
 
+@slow
 def test_a_simulation_says_how_the_reward_was_computed(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     tell(
