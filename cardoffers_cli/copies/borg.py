@@ -18,7 +18,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from cardoffers_cli.copies.plain import damaged
 from cardoffers_cli.copies.points import StorePoint
+from cardoffers_cli.kernel.disk.folders import digest_of
 from cardoffers_cli.kernel.disk.outputs import read_private_file
 from cardoffers_cli.kernel.store.layout import borg_path, make_folder
 from cardoffers_cli.kernel.words import errors
@@ -31,16 +33,14 @@ if TYPE_CHECKING:
 _STORE, _FILES = "store", "files"
 _NO_ROOM = re.compile(r"No space left|InsufficientFreeSpace|StorageQuotaExceeded|Errno 28")
 _OLDEST = (1, 2)
-OLDEST_SAFE = (1, 2, 6)
-"""The oldest version without CVE-2023-36811."""
 
 
 class BorgRepository:
     """The repository at a path, or at `ssh://user@host/path` with borg at the other end."""
 
     def __init__(self, place: str, store: Path, settings: Settings) -> None:
-        self._place, self._store, self._settings = place, store, settings
-        self.version: tuple[int, ...] = OLDEST_SAFE
+        self._place = place if "://" in place else str(Path(place).absolute())
+        self._store, self._settings = store, settings
 
     def put(self, point: StorePoint, packed: bytes, copy: Path | None = None) -> int:
         """Put a point here, where it is the first into a new repository; return what it added."""
@@ -81,6 +81,8 @@ class BorgRepository:
             self._run("extract", *but, f"{self._place}::{point.point}", at=folder)
             if copy:
                 shutil.move(folder / _STORE, copy)
+                if digest_of(copy) != point.sha256:
+                    raise damaged(point.point)
             return (folder / _FILES).read_bytes()
 
     def faults(self, points: Iterable[StorePoint]) -> list[str]:
@@ -120,10 +122,9 @@ class BorgRepository:
         except FileNotFoundError:
             raise _unusable("There is no program `borg`, which keeps copies.") from None
         text = done.stderr.decode("utf-8", "replace")
-        if version := re.search(r"borgbackup version (\d+)\.(\d+)\.(\d+)", text):
-            self.version = tuple(map(int, version.groups()))
-            if self.version < _OLDEST:
-                raise _unusable(f"{version[0]} is too old to keep copies.")
+        version = re.search(r"borgbackup version (\d+)\.(\d+)", text)
+        if version and tuple(map(int, version.groups())) < _OLDEST:
+            raise _unusable(f"{version[0]} is too old to keep copies.")
         if done.returncode > worst:
             raise _failure(self._place, text)
         return done.stdout
@@ -149,6 +150,4 @@ def _failure(place: str, text: str) -> errors.CardoffersError:
         return errors.StoreBusy(message, hint="Run it again when the other is done.")
     if code.startswith("Connection"):
         return errors.NetworkFailure(message, hint="Try again later.")
-    return errors.FileUnusable(
-        message, code="copies_failed", hint="`borg` says what to do.", msgid=code
-    )
+    return errors.FileUnusable(message, code="copies_failed", hint="Look at it with `borg`.")
