@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typer.testing import CliRunner
 
 from cardoffers_cli.archive.export import compact
 from cardoffers_cli.copies import work
@@ -21,6 +22,7 @@ from cardoffers_cli.events.sending import send
 from cardoffers_cli.events.subscriptions import set_webhook
 from cardoffers_cli.http.contract.messages import Call
 from cardoffers_cli.http.contract.service import Service
+from cardoffers_cli.kernel.cli import main
 from cardoffers_cli.kernel.store.erasures import own_list
 from cardoffers_cli.kernel.store.layout import folder_of, snapshot_path
 from cardoffers_cli.kernel.store.signing_secrets import read_secrets
@@ -159,6 +161,16 @@ def test_a_list_that_cannot_be_put_is_told_and_the_next_copy_takes_it(
     there = elsewhere(made, tmp_path / "two")
     restore(there, named=first)
     assert [] == holding(there.path.parent)
+
+
+def test_an_erasure_whose_list_is_not_copied_ends_with_3(tmp_path: Path) -> None:
+    made = with_cardholder(tmp_path)
+    line = f"privacy erase -i alder --cardholder - --reason asked --yes --store {made.path}"
+    ended = CliRunner().invoke(
+        main.app, line.split(), input=TOKEN, env={"CARDOFFERS_COPIES": "plain:/nowhere"}
+    )
+    assert (3, True) == (ended.exit_code, "erasure_not_copied" in ended.stderr)
+    assert [] == holding(tmp_path)
 
 
 @slow
