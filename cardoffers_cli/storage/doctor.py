@@ -129,7 +129,7 @@ QUICK = frozenset(
     amounts_add_up budgets_hold call_book_is_whole documents_add_up documents_follow_each_other
     erased_stay_erased imports_add_up journal_balances journal_is_the_stores no_leftover_files
     one_entry_per_redemption one_event_per_subject payouts_pay_their_statement security_log_is_whole
-    settlements_add_up signing_secrets_are_there {TAKEN_FILES}
+    settlements_add_up signing_secrets_are_there {TAKEN_FILES} {COPIES}
     """.split()
 )
 """The audits that are done without `--strict`."""
