@@ -178,13 +178,13 @@ def verify(
 
 
 @app.command()
-def drill(ctx: typer.Context) -> None:
+def drill(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Restore the newest point for trial, and record what would be lost, and for how long."""
     from cardoffers_cli.storage.drill import drill as restore_for_trial
 
     context = CommandContext.of(ctx)
     with context.progress("Restoring for trial"):
-        _show_drill(context, restore_for_trial(context.job, keeps=True))
+        _show_drill(context, restore_for_trial(context.job, keeps=True, dry_run=dry_run))
 
 
 def _show_drill(context: CommandContext, result: "DrillResult") -> None:

@@ -13,7 +13,7 @@ from cardoffers_cli.kernel.store.erasures import ErasureList
 from cardoffers_cli.kernel.store.opening import open_copy
 from cardoffers_cli.kernel.store.runs import write_run
 from cardoffers_cli.kernel.words.errors import FileUnusable
-from cardoffers_cli.kernel.words.records import Record, shown
+from cardoffers_cli.kernel.words.records import Record, if_any, shown
 from cardoffers_cli.privacy.erasures import erase_again
 from cardoffers_cli.storage.doctor import Audit, examine
 from cardoffers_cli.storage.restore import chosen_point, list_of, newest_list
@@ -40,9 +40,12 @@ class DrillResult(Record, sheet="point rpo_s runs_since rto_s erased_again ok"):
     history: str | None
     faults: Sequence[Audit]
     ok: bool
+    dry_run: bool | None = if_any()
 
 
-def drill(job: Job, named: str | None = None, *, keeps: bool = False) -> DrillResult:
+def drill(
+    job: Job, named: str | None = None, *, keeps: bool = False, dry_run: bool = False
+) -> DrillResult:
     """Restore a point for trial, which is kept as a run, or else read the whole repository too."""
     repository, faults, erased_again = repository_of(job), list[Audit](), 0
     is_whole, marks = False, [("", time.monotonic())]
@@ -69,7 +72,7 @@ def drill(job: Job, named: str | None = None, *, keeps: bool = False) -> DrillRe
     steps = [
         {"name": name, "s": round(at - before, 3)} for (_, before), (name, at) in pairwise(marks)
     ][1:]
-    with job.store(read_only=not keeps) as store:
+    with job.store(read_only=dry_run or not keeps) as store:
         newest = store.row("kernel/store/journal:newest") or {"run_no": 0}
         result = DrillResult.part(
             point,
@@ -81,8 +84,9 @@ def drill(job: Job, named: str | None = None, *, keeps: bool = False) -> DrillRe
             damaged=damaged,
             faults=faults,
             ok=is_whole and not (damaged or faults),
+            dry_run=dry_run if keeps else None,
         )
-        if keeps:
+        if keeps and not dry_run:
             with store.transaction():
                 write_run(store, kind="drill", now=job.now, actor=job.actor, counts=result)
     return result

@@ -192,7 +192,7 @@ LINES = """
 0 ~ store backup copy.duckdb
 0 ~ store copy --config copies.toml
 0   store points --config copies.toml
-0   store verify --config copies.toml
+0 ~ store verify --config copies.toml
 0 ~ store drill --config copies.toml
 0   store prune --config copies.toml
 0 ~ store restore backup.duckdb --yes
