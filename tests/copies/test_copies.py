@@ -36,7 +36,7 @@ from cardoffers_cli.storage.doctor import COPIES, doctor
 from cardoffers_cli.storage.drill import drill
 from cardoffers_cli.storage.restore import restore
 from killing import killed_everywhere
-from sizes import slow, tries
+from sizes import FULL, slow, tries
 from tables import NOON, given
 from work import found, job, kept, new_store, next_run, once, tell
 
@@ -410,7 +410,7 @@ def test_a_copy_that_is_killed_leaves_whole_points(tmp_path: Path) -> None:
         assert kept(left) == kept(there)
 
 
-@pytest.mark.parametrize("seed", range(tries(2, 25)))
+@pytest.mark.parametrize("seed", range(500 if FULL else tries(1, 10)))
 def test_in_any_order_nobody_comes_back_without_a_word(
     tmp_path: Path, place: Path, seed: int
 ) -> None:
