@@ -215,9 +215,7 @@ def _export(
         statements = [payable_statement(store, number) for number in numbers]
         known = [_known(store, job, each, again=again) for each in statements]
         if is_new := None in known:
-            statements = [
-                each for each, made in zip(statements, known, strict=True) if made is None
-            ]
+            statements = [one for one, made in zip(statements, known, strict=True) if not made]
             due = [_payable(store, job, each) for each in statements]
             with run_record(store, kind="payout_export", now=job.now, actor=job.actor) as run:
                 approval, changed = _make(

@@ -208,7 +208,8 @@ def prune(
     from cardoffers_cli.copies.work import prune as remove
 
     context = CommandContext.of(ctx)
-    _show_points(context, remove(context.job, before=moment(before), dry_run=dry_run))
+    points = remove(context.job, before=moment(before), dry_run=dry_run)
+    _show_points(context, points, dry_run=dry_run)
 
 
 def _show_copy(context: CommandContext, result: "CopyResult") -> None:
@@ -218,12 +219,13 @@ def _show_copy(context: CommandContext, result: "CopyResult") -> None:
     context.show(result, Sheet.of(CopyResult, "copy", [result]), Text(lines))
 
 
-def _show_points(context: CommandContext, points: "Sequence[StorePoint]") -> None:
+def _show_points(context: CommandContext, points: "Sequence[StorePoint]", **more: object) -> None:
     rows = [
         {
             **{name: point[name] for name in ("point", "taken_at", "run_no", "lineage")},
             "bytes": point.size_bytes,
             "age_seconds": int((context.job.now - point.taken_at).total_seconds()),
+            **more,
         }
         for point in points
     ]

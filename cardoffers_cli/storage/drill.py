@@ -49,7 +49,6 @@ def drill(
     """Restore a point for trial, which is kept as a run, or else read the whole repository too."""
     repository, faults, erased_again = repository_of(job), list[Audit](), 0
     is_whole, marks = False, [("", time.monotonic())]
-
     damaged = [] if keeps else repository.faults(entries(job, repository, POINT))
     layout.make_folder(job.path)
     draft = layout.own_draft(job.path, "drill")

@@ -194,7 +194,7 @@ LINES = """
 0   store points --config copies.toml
 0 ~ store verify --config copies.toml
 0 ~ store drill --config copies.toml
-0   store prune --config copies.toml
+0   store prune --before 2099-01-01 --config copies.toml
 0 ~ store restore backup.duckdb --yes
 0   store compact
 0   store mask-card-numbers --dry-run
@@ -321,13 +321,14 @@ def _made() -> Place:
         _run("institution set tarnhollow --approvals on --approval-limit 100")
         _approve_paying_again()
         _ask("institution set tarnhollow --approvals off")
+        Path("points").mkdir()
+        Path("copies.toml").write_text('copies = "plain:points"\n')
+        _run("store copy --config copies.toml")
         _run("institution set larkmere --watch on")
         with job(folder / "cardoffers.duckdb").store() as store, store.transaction():
             run_no, owner = next_run(store), find_institution(store, "larkmere").id
             record_findings(store, owner, [FOUND], run_no=run_no, now=NOON)
         _run("store backup backup.duckdb")
-        Path("points").mkdir()
-        Path("copies.toml").write_text('copies = "plain:points"\n')
         _run("store copy --config copies.toml")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
