@@ -72,7 +72,7 @@ select range, 'of-' || lpad(cast(range as varchar), 6, '0'), merchant(1 + range 
     timestamp '2025-12-01' + to_days(range % 120),
     timestamp '2026-04-01' + to_days(range % 240),
     case when range % 7 = 0 then 'gold|student' end, case when range % 5 = 0 then 3 end,
-    range % 50 = 0
+    range % 50 = 0, null, null, null, null, null
 from range(1, $offers + 1);
 insert into offer_texts
 select offer_id, unnest(['en', 'es']), unnest(['Cashback', 'Reembolso']),
