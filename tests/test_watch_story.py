@@ -145,6 +145,8 @@ def test_a_file_that_is_missing_behind_a_holiday(folder: Path) -> None:
 Nightly run of 2026-05-26-2, run ID: finished; 0 files, 1 finding needs attention.
 warning: alder: the file tx-*.csv did not come by 2026-05-26 01:00 UTC.
     -> cardoffers arrivals -i alder
+note: There is no copy of this store outside its disk since 2026-05-15 12:00 UTC.
+    -> cardoffers help operations
 Page: HERE/reports/2026-05-26-2/index.html
 """
     told(
@@ -164,6 +166,8 @@ Nightly run of 2026-05-26, run ID: finished; 1 file, {short}
 warning: alder/tx-2026-05-26.csv: far more or fewer rows than in the files before (rows 30, \
 usual 60, like files 5, deviations -5.3).
     -> cardoffers watch show ID
+note: There is no copy of this store outside its disk since 2026-05-15 12:00 UTC.
+    -> cardoffers help operations
 Page: HERE/reports/2026-05-26/index.html
 """
     short = """2 findings need attention.
@@ -198,6 +202,8 @@ conflicts 0).
     -> cardoffers watch show ID
 note: alder/tx-2026-05-26.csv is the same file as BEFORE/tx-2026-05-22.csv, taken on 2026-05-22: \
 nothing in it is new.
+note: There is no copy of this store outside its disk since 2026-05-15 12:00 UTC.
+    -> cardoffers help operations
 Page: HERE/reports/2026-05-26/index.html
 """
     known = """
@@ -205,6 +211,8 @@ Nightly run of 2026-05-27, run ID: finished; 1 file, 1 finding needs attention.
 warning: alder/tx-2026-05-26.csv: every row was known already (received 60, duplicates 60, \
 conflicts 0). Found on 2026-05-26, and still open.
     -> cardoffers watch show ID
+note: There is no copy of this store outside its disk since 2026-05-15 12:00 UTC.
+    -> cardoffers help operations
 Page: HERE/reports/2026-05-27/index.html
 """
     told(
@@ -290,6 +298,8 @@ warning: 1 webhook of alder failed (connection_refused) and will be tried again.
     -> cardoffers webhook list --state failed -i alder
 note: Still to be sent: 1 webhook, the next at 2026-05-26 02:00 UTC.
     -> cardoffers webhook send
+note: There is no copy of this store outside its disk since 2026-05-15 12:00 UTC.
+    -> cardoffers help operations
 Page: HERE/reports/2026-05-26/index.html
 """
     told(folder, Night(f"{TUESDAY}T02:00", 3, down, file_text(TUESDAY, first="c0")))

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-OLD_FORM = "cardoffers backup "
-"""How the form begins of backups from before points."""
-_UNFINISHED = '{"form": "cardoffers point, unfinished"}\n'
+_UNFINISHED = '{"form": "point of a store, unfinished"}\n'
 
 
 def checksum_path(file: Path) -> Path:
@@ -101,7 +99,7 @@ def read_point(file: Path) -> StorePoint:
         raise FileUnusable(f"There is no backup at {file}.", code="backup_missing", hint=hint)
     try:
         document = json.loads(checksum.read_bytes())
-        if str(document["form"]).startswith(OLD_FORM):
+        if "backup" in str(document["form"]):  # as it was called before there were points
             raise too_old(file)
         point = StorePoint.read(document)
     except FileNotFoundError:

@@ -381,7 +381,7 @@ def _audit(work: NightContext) -> StepResult:
     an archive ask about everything.
     """
     but = frozenset({TAKEN_FILES})  # the second look has told of them, each by itself
-    night, total, numbers = work.night, len(names()) - len(but), count()
+    night, total, numbers = work.night, len(names()[:-1]) - len(but), count()
 
     def tell(name: str) -> None:
         work.onlooker.moves(name, next(numbers), total)

@@ -37,6 +37,9 @@ def test_ids_are_given_as_text_and_names_are_not_given(store: Store) -> None:
             {"offer_no": NO, "offer_id": ID, "merchant_no": NO, "version_no": ROW}
             | {"known_from": TIME, "known_until": TIME, "min_spend": MONEY}
             | {"cashback_amount": MONEY, "merchant_funded_amount": MONEY}
+            | {"cashback_percent": "decimal128(5, 2)", "commission_rate": "decimal128(9, 6)"}
+            | {"commission_basis": "string", "max_commission_amount": MONEY}
+            | {"minor_unit": NO}
             | {"max_redemptions_per_cardholder": NO, "budget_amount": MONEY}
             | {"starts_at": TIME, "expires_at": TIME},
         ),

@@ -67,6 +67,8 @@ separated by a comma: a, b.
     -> cat PROCESSED/alder/failed/strange.csv.errors.csv
 note: 2 webhooks of alder cannot be sent (it has no webhook URL).
     -> cardoffers webhook set -i alder --url URL
+note: There is no copy of this store outside its disk since 2026-06-01 12:00 UTC.
+    -> cardoffers help operations
 Page: REPORTS/2026-06-01/index.html
 """
 

@@ -115,7 +115,7 @@ def test_a_night_tells_of_its_beginning_and_its_end(tmp_path: Path) -> None:
         "error": None,
         "files": 1,
         "failed_files": 0,
-        "findings": {"rows_rejected": 1, "webhooks_held": 1},
+        "findings": {"rows_rejected": 1, "webhooks_held": 1, "copy_missing": 1},
     } == json.loads(ended.body)
     assert b"alder" not in b"".join(each.body for each in receiver.received)
     kept = json.loads((tmp_path / "runs" / str(result.run_id) / "result.json").read_bytes())

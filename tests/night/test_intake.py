@@ -309,8 +309,9 @@ def test_a_rehearsal_says_what_the_night_will_and_keeps_nothing(made: Job) -> No
     assert (before, files) == (kept(made), names(made.path.parent))
     result = night(made)
     assert told["dry_run"]
-    for member in ("institutions", "findings"):
-        assert result[member] == told[member]
+    assert result["institutions"] == told["institutions"]
+    done = [each for each in result["findings"] if each["step"] != "copy"]  # as none is rehearsed
+    assert done == told["findings"]
     states = [[each["status"] for each in made["imports"]] for made in (result, told)]
     assert states[0] == states[1]
 

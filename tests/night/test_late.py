@@ -130,7 +130,7 @@ def test_a_young_file_is_looked_at_again_before_the_night_ends(made: Job) -> Non
     assert [("alder/tx.csv", "imported", 2)] == [
         (each["file"], each["status"], each["accepted"]) for each in result["imports"]
     ]
-    assert ["file_not_ready"] == codes(result)
+    assert ["file_not_ready", "copy_missing"] == codes(result)
     assert [(2,)] == found(made, REDEEMED)
     assert [(2,)] == found(made, "select count(*) from ledger_entries where status = 'settled'")
     assert [(2,)] == found(made, "select count(*) from outbox")
