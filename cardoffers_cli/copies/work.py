@@ -102,6 +102,8 @@ def copy(job: Job, *, dry_run: bool = False) -> CopyResult:
         point, packed = take(job, draft, publishes=True)
         check_lineage(point.lineage, there)
         stamp = _stamp(job.path)
+        if _point_now(job).run_no != point.run_no:  # somebody wrote since: that is in no point yet
+            stamp = ""
         _put_list(repository, there, point, unpacked(packed).get("erasures"))
         added = repository.put(point, packed, draft)
     finally:

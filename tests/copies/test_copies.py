@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from cardoffers_cli.archive.export import compact
 from cardoffers_cli.copies import work
 from cardoffers_cli.copies.plain import PlainRepository
+from cardoffers_cli.copies.points import take
 from cardoffers_cli.copies.work import POINT, copy, entries, prune, put_erasures, repository_of
 from cardoffers_cli.events.sending import send
 from cardoffers_cli.events.subscriptions import set_webhook
@@ -111,6 +112,25 @@ def code_of(work: Any) -> str:
     with pytest.raises(CardoffersError) as caught:
         work()
     return caught.value.code
+
+
+def test_what_is_written_while_a_point_is_put_is_in_the_next_one(
+    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = keeping(with_cardholder(tmp_path / "one"), place)
+
+    def taken_and_written(*given: Any, **more: Any) -> Any:
+        try:
+            return take(*given, **more)
+        finally:
+            run(made)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(work, "take", taken_and_written)
+        first = copy(made)
+    second = copy(made)
+    assert first.run_no < second.run_no
+    assert second.point == copy(made).point, "nothing was written since"
 
 
 @pytest.mark.parametrize("kind", KINDS)
