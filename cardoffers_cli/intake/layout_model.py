@@ -15,14 +15,13 @@ import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from cardoffers_cli.kernel.disk.inputs import open_input
 from cardoffers_cli.kernel.disk.outputs import read_private_file
 from cardoffers_cli.kernel.words.errors import NotFound, UsageError
-from cardoffers_cli.kernel.words.moments import SERIAL_DAYS
+from cardoffers_cli.kernel.words.moments import SERIAL_DAYS, zone_name
 
 ENCODINGS = (
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "iso8859-1", "iso8859-15"),
@@ -140,10 +139,7 @@ class TimeSource(FieldSource):
     @field_validator("zone")
     @classmethod
     def _known_zone(cls, text: str | None) -> str | None:
-        try:
-            return text and ZoneInfo(text).key
-        except (KeyError, ValueError, OSError):
-            raise ValueError(f"{text!r} is no time zone; write one such as Europe/London") from None
+        return text and zone_name(text)
 
     @property
     def has_clock(self) -> bool:

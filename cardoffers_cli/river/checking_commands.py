@@ -85,8 +85,11 @@ def validate(
         reads=[*sources, *([check] if check else [])],
     )
     _check_certified(sources, certificate, check)
-    if report:
-        _check_page(report)
+    if report:  # a page that cannot be written is refused before any work
+        form = show.format_of(report)
+        if form is not Format.html:
+            raise UsageError.from_table("river", "format_unknown", report=report)
+        show.check(form, report)
     reading = file_options.checked_as(
         *(context.now, currency, delimiter, profile),
         zone=assume_timezone,
@@ -173,14 +176,6 @@ def _check_asked(context: "CommandContext", currency: str | None, certificate: P
         raise UsageError(
             "A certificate says what the file shows without a store.", hint="Leave -i out."
         )
-
-
-def _check_page(report: Path) -> None:
-    """Refuse, before any work, a page that cannot be written."""
-    form = show.format_of(report)
-    if form is not Format.html:
-        raise UsageError.from_table("river", "format_unknown", report=report)
-    show.check(form, report)
 
 
 def one_file_for(sources: list[str], *outputs: Path | None) -> None:

@@ -21,7 +21,7 @@ from typer.main import get_command
 
 from cardoffers_cli.kernel.words.cards import holds_card_number
 from cardoffers_cli.kernel.words.errors import UsageError
-from cardoffers_cli.kernel.words.moments import parse_moment
+from cardoffers_cli.kernel.words.moments import parse_moment, zone_name
 
 
 class Format(StrEnum):
@@ -56,14 +56,10 @@ class Options:
 
 def zone(value: str | None) -> str | None:
     """Check that an option names a time zone."""
-    from zoneinfo import ZoneInfo
-
     try:
-        return ZoneInfo(value).key if value else None
-    except (KeyError, ValueError, OSError):
-        raise typer.BadParameter(
-            f"{value!r} is no time zone; write one such as Europe/London"
-        ) from None
+        return value and zone_name(value)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def own_output(ctx: typer.Context) -> Path | None:

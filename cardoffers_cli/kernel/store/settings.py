@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from cardoffers_cli.kernel.words.errors import ConfigurationError
+from cardoffers_cli.kernel.words.moments import zone_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -169,7 +170,7 @@ def _model() -> Any:
     kinds = get_type_hints(Settings, localns={"PickupPlace": PickupPlace})
     kinds |= dict.fromkeys(("file_most_bytes", "file_most_unpacked_bytes"), ByteSize)
     kinds["serve_trusted_proxies"] = Annotated[str, AfterValidator(_check_networks)]
-    kinds["time_zone"] = Annotated[str, AfterValidator(_check_zone)]
+    kinds["time_zone"] = Annotated[str, AfterValidator(zone_name)]
     rules: Any = {
         name: (kinds[name], Field(None, **{key: of[key] for key in of if key != "says"}))
         for name in _SETTINGS
@@ -181,14 +182,6 @@ def _model() -> Any:
 def _check_networks(text: str) -> str:
     for part in filter(None, map(str.strip, text.split(","))):
         ip_network(part)
-    return text
-
-
-def _check_zone(text: str) -> str:
-    from zoneinfo import available_timezones
-
-    if text not in available_timezones():
-        raise ValueError(text)
     return text
 
 

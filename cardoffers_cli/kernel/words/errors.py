@@ -7,9 +7,7 @@ an exit code (`kernel/cli/exits.py`) or an HTTP status. The class docstring is t
 from __future__ import annotations
 
 import inspect
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -18,6 +16,9 @@ if TYPE_CHECKING:
 
 @cache
 def _words_of(slice_: str) -> Mapping[str, Mapping[str, str]]:
+    import tomllib  # noqa: PLC0415  only what ends in an error needs it
+    from importlib.resources import files  # noqa: PLC0415
+
     text = files("cardoffers_cli").joinpath(slice_, "errors.toml").read_text("utf-8")
     return tomllib.loads(text)
 

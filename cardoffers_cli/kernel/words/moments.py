@@ -25,6 +25,16 @@ SERIAL_DAYS = "serial"
 """In the place of a format: days as spreadsheets count them, 46099.5 for noon of 2026-03-18."""
 
 
+def zone_name(text: str) -> str:
+    """Return the name of a time zone; raise `ValueError` for what is none."""
+    from zoneinfo import ZoneInfo  # noqa: PLC0415  few commands name a zone
+
+    try:
+        return ZoneInfo(text).key
+    except (KeyError, ValueError, OSError):
+        raise ValueError(f"{text!r} is no time zone; write one such as Europe/London") from None
+
+
 def parse_moment(text: str) -> datetime:
     """Read an ISO 8601 timestamp or date as UTC; without an offset, UTC is meant.
 
