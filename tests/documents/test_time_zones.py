@@ -16,9 +16,10 @@ from cardoffers_cli.institutions.work import set_institution
 from cardoffers_cli.kernel.words.errors import Refused
 from cardoffers_cli.kernel.words.periods import Period
 from cardoffers_cli.river.settlements import settle_due
+from cardoffers_cli.storage.doctor import offending
 from settled import redeem_in
 from sizes import slow
-from tables import read
+from tables import read, select
 from work import kept, new_store, once, settings, tell
 
 if TYPE_CHECKING:
@@ -155,6 +156,18 @@ def test_invoices_are_cut_in_the_zone_of_the_settings(tmp_path: Path) -> None:
     assert closed.documents == close_invoices(made, "2026-10").documents
     (invoice,) = closed.documents
     assert "America/New_York" == invoice.time_zone
+
+
+@slow
+def test_each_month_of_invoices_has_an_act_of_its_own(tmp_path: Path) -> None:
+    """Midnight of Madrid is of the month before in UTC, which the act is not named by."""
+    made = replace(settled(tmp_path), settings=settings(time_zone="Europe/Madrid"))
+    for month in ("2026-09", "2026-10", "2026-11"):
+        close_invoices(made, month)
+    with made.store() as store:
+        subjects = "select subject from act_rows where kind = 'invoices_closed' order by all"
+        assert [("2026-09",), ("2026-10",), ("2026-11",)] == select(store, subjects)
+        assert (0, None) == offending(store, "acts_are_of_their_rows")
 
 
 @slow

@@ -36,6 +36,10 @@ create or replace macro payout_id(institution_id, payment_id) as derived_id(
 -- 64 bits of the MD5 of a text, as a number: the same for ever, whatever engine computes it.
 create or replace macro text_hash(content) as cast('0x' || substr(md5(content), 1, 16) as ubigint);
 
+-- name: month_ended
+-- The month that ended at a moment, of whichever time zone; the same of `kernel/words/periods.py`.
+create or replace macro month_ended(to_at) as strftime(to_at - interval 15 days, '%Y-%m');
+
 -- name: hash_of_institution
 -- The number that a purchase is found by, of the hash of its reference: it differs by institution,
 -- whose part is computed once where it is one.
@@ -274,7 +278,7 @@ select 'statement_closed', run_no, institution_id, number, sha256(concat(
 ))
 from statements
 union all
-select 'invoices_closed', run_no, null, strftime(from_at, '%Y-%m'), sha256(concat(
+select 'invoices_closed', run_no, null, month_ended(to_at), sha256(concat(
     row_sha256(invoice_periods), (
         select string_agg(row_sha256(invoices) order by invoices.number, invoices.invoice_no)
         from invoices
