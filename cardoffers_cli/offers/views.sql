@@ -61,54 +61,31 @@ with numbered as (
 ),
 costed as (
     select
-        offers.offer_no,
-        offers.offer_id,
-        merchants.merchant_no,
-        numbered.run_no as version_no,
+        offers.offer_no, offers.offer_id, merchants.merchant_no, numbered.run_no as version_no,
         case when numbered.version = 1 then timestamp '0001-01-01' else numbered.known_at end
             as known_from,
         coalesce(numbered.overtaken_at, timestamp '9999-12-31') as known_until,
-        numbered.min_spend,
-        numbered.cashback_amount,
-        numbered.max_redemptions_per_cardholder,
-        numbered.cashback_percent,
-        numbered.commission_rate,
-        numbered.commission_basis,
-        numbered.max_commission_amount,
-        currencies.minor_unit,
+        numbered.min_spend, numbered.cashback_amount, numbered.max_redemptions_per_cardholder,
+        numbered.cashback_percent, numbered.commission_rate, numbered.commission_basis,
+        numbered.max_commission_amount, currencies.minor_unit,
         commission_on(
             null, numbered.cashback_amount, numbered.commission_rate, numbered.commission_basis,
             numbered.max_commission_amount, currencies.minor_unit
         ) as commission_amount,
-        offers.budget_amount,
-        offers.starts_at,
-        offers.expires_at
+        offers.budget_amount, offers.starts_at, offers.expires_at
     from numbered
     inner join offers on offers.offer_no = numbered.offer_no
     inner join currencies on currencies.currency = offers.currency
     inner join merchants on merchants.merchant_id = offers.merchant_id
 )
 select
-    costed.offer_no,
-    costed.offer_id,
-    costed.merchant_no,
-    costed.version_no,
-    costed.known_from,
-    costed.known_until,
-    costed.min_spend,
-    costed.cashback_amount,
-    costed.commission_amount,
+    costed.offer_no, costed.offer_id, costed.merchant_no, costed.version_no, costed.known_from,
+    costed.known_until, costed.min_spend, costed.cashback_amount, costed.commission_amount,
     cast(costed.cashback_amount + costed.commission_amount as decimal(18, 4))
         as merchant_funded_amount,
-    costed.max_redemptions_per_cardholder,
-    costed.cashback_percent,
-    costed.commission_rate,
-    costed.commission_basis,
-    costed.max_commission_amount,
-    costed.minor_unit,
-    costed.budget_amount,
-    costed.starts_at,
-    costed.expires_at
+    costed.max_redemptions_per_cardholder, costed.cashback_percent, costed.commission_rate,
+    costed.commission_basis, costed.max_commission_amount, costed.minor_unit, costed.budget_amount,
+    costed.starts_at, costed.expires_at
 from costed
 where costed.known_from < costed.known_until;
 
@@ -136,9 +113,7 @@ create or replace macro version_judged_by(of_offer_no, bought_at, in_run_no) as 
 -- records of purchases know no smaller unit. Grain: one row per link.
 create or replace view link_starts as
 select
-    links.institution_id,
-    links.cardholder_no,
-    links.offer_no,
+    links.institution_id, links.cardholder_no, links.offer_no,
     date_trunc('second', links.added_at) as counts_from,
     links.run_no
 from links;

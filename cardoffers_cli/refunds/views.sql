@@ -24,21 +24,10 @@ with found as (
     group by refund_outcomes.refund_no
 )
 select
-    refunds.refund_no,
-    refunds.institution_id,
-    refunds.refund_ref,
-    refunds.kind,
-    refunds.original_transaction_ref,
-    refunds.cardholder_no,
-    refunds.instrument_no,
-    refunds.identifier_no,
-    refunds.merchant_id,
-    refunds.amount,
-    refunds.currency,
-    refunds.refunded_at,
-    refunds.received_at,
-    refunds.import_no,
-    refunds.line,
+    refunds.refund_no, refunds.institution_id, refunds.refund_ref, refunds.kind,
+    refunds.original_transaction_ref, refunds.cardholder_no, refunds.instrument_no,
+    refunds.identifier_no, refunds.merchant_id, refunds.amount, refunds.currency,
+    refunds.refunded_at, refunds.received_at, refunds.import_no, refunds.line,
     case
         when refund_links.refund_no is not null then 'linked'
         when refund_dismissals.refund_no is not null then 'dismissed'
@@ -46,13 +35,8 @@ select
             then 'waiting'
         else 'refused'
     end as state,
-    found.outcome,
-    found.purchase_no,
-    found.redemption_no,
-    found.purchase_amount,
-    found.net_after,
-    found.run_no as found_by_run_no,
-    refund_links.how,
+    found.outcome, found.purchase_no, found.redemption_no, found.purchase_amount, found.net_after,
+    found.run_no as found_by_run_no, refund_links.how,
     coalesce(refund_links.actor, refund_dismissals.actor) as actor,
     coalesce(refund_links.reason, refund_dismissals.reason) as reason,
     coalesce(refund_links.linked_at, refund_dismissals.dismissed_at) as moved_at
