@@ -65,7 +65,10 @@ def document_rows(
         elif kind.noun == kinds.STATEMENT.noun:
             party_id = find_institution(source.store, party).id
         else:
-            party_id = _merchant_of(source.store, party)
+            of = {"named": party.strip()}
+            party_id = source.store.value("documents/questions:merchant_of", **of)
+            if party_id is None:
+                raise NotFound.from_table("documents", "merchant_not_found", named=party)
         documents = list_documents(source.store, kind, party_id=party_id, limit=limit)
     return [kind.told(each) for each in documents], documents[0].in_all if documents else 0
 
@@ -79,7 +82,7 @@ def show_document(job: Job, kind: DocumentKind[D], number: str) -> Record:
             return told
         settlements = settlements_of(source.store, document)
         owner = told.institution_id
-        paid = payout_states(source.store, job.now, institution_id=owner, number=told.number)
+        paid = payout_states(source.store, job.now, institution_id=owner, numbers=[told.number])
     return replace(
         told,
         settlements=settlements,
@@ -128,14 +131,3 @@ def csv_lines(
     )
     for key, of_one in groupby(pieces, key=itemgetter(0)):
         yield key, (some for _, some in of_one)
-
-
-def _merchant_of(store: Store, named: str) -> UUID:
-    """Return the merchant that was invoiced under a name, in letters of either case, or of an id.
-
-    Raises `NotFound`.
-    """
-    merchant_id: UUID | None = store.value("documents/questions:merchant_of", named=named.strip())
-    if merchant_id is None:
-        raise NotFound.from_table("documents", "merchant_not_found", named=named)
-    return merchant_id

@@ -4,12 +4,13 @@
 -- per payout.
 select payouts.number, payouts.amount, statements.payable
 from payouts
+full join payment_files as files using (sha256)
 left join statements using (number, institution_id)
 where statements.number is null
     or payouts.amount <> statements.payable
     or payouts.currency <> statements.currency
-    or payouts.sha256 <> sha256(payouts.content)
-    or not contains(payouts.content, payouts.payment_id)
+    or payouts.sha256 is distinct from sha256(files.content)
+    or not contains(files.content, payouts.payment_id)
     or (
         payouts.attempt > 1
         and not exists (

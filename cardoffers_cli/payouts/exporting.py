@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.runs import Run
     from cardoffers_cli.kernel.store.store import Store
     from cardoffers_cli.kernel.words.records import Amount
-    from cardoffers_cli.payouts.questions import PayableStatement, StoredPayment
+    from cardoffers_cli.payouts.questions import PayableStatement, PayoutState, StoredPayment
     from cardoffers_cli.payouts.rails import Rail
 
 FORMS: Mapping[str, Callable[..., bytes]] = {
@@ -114,10 +114,19 @@ class ExportedPeriod(Record):
     dry_run: bool
 
 
-class Payable(NamedTuple):
-    """A statement that may be paid now, to whom, and on which rail."""
+class PaidSoFar(NamedTuple):
+    """A statement with its newest payment, and what is paid of it, where there are any."""
 
     statement: PayableStatement
+    newest: StoredPayment | None
+    state: PayoutState | None
+
+
+class Payable(NamedTuple):
+    """A statement that may be paid now by such an attempt, to whom, and on which rail."""
+
+    statement: PayableStatement
+    attempt: int
     owner: Institution
     account: BankAccount
     payee: Party
@@ -155,7 +164,7 @@ def export_period(
 
     Asked again it writes the same files, and another for what can be paid only since. What is
     refused of a statement or of a file stops no other; approvals that are missing are asked for.
-    Raises `UsageError` and `ConfigurationError`.
+    Statements that are paid need no file any more. Raises `UsageError` and `ConfigurationError`.
     """
     wanted = str(Period.of(period, job.now))
     if not dry_run:
@@ -164,15 +173,14 @@ def export_period(
     refusals: dict[str, Refused] = {}
     with job.store(read_only=True) as store:
         states = payout_states(store, job.now, period=wanted)[::-1]
-        for number in (state.number for state in states):
+        for so_far in _paid_so_far(store, job, [state.number for state in states]):
+            number = so_far.statement.number
             try:
-                statement = payable_statement(store, number)
-                known = _known(store, job, statement, again=None)
-                if known is not None:
+                if known := _known(so_far, again=None):
                     rail = (known.form, known.currency, known.sha256)
                 else:
-                    due = _payable(store, job, statement)
-                    rail = (form or due.rail.form, statement.currency, due.rail.charge_bearer)
+                    due = _payable(store, job, so_far)
+                    rail = (form or due.rail.form, due.statement.currency, due.rail.charge_bearer)
                 files.setdefault(rail, []).append(number)
             except Refused as refusal:
                 refusals[number] = refusal
@@ -188,7 +196,7 @@ def export_period(
     not_paid = [
         UnpaidStatement.part(state, code=why.code, message=str(why), hint=why.hint)
         for state in states
-        if (why := refusals.get(state.number))
+        if (why := refusals.get(state.number)) and state.state != "paid"
     ]
     return ExportedPeriod(period=wanted, payments=payments, not_paid=not_paid, dry_run=dry_run)
 
@@ -212,11 +220,9 @@ def _export(
     approval: str | None = None
     changed: Mapping[str, str] = {}
     with approvable(job, dry_run=dry_run) as store:
-        statements = [payable_statement(store, number) for number in numbers]
-        known = [_known(store, job, each, again=again) for each in statements]
-        if is_new := None in known:
-            statements = [one for one, made in zip(statements, known, strict=True) if not made]
-            due = [_payable(store, job, each) for each in statements]
+        so_far = _paid_so_far(store, job, numbers)
+        if new := [each for each in so_far if _known(each, again=again) is None]:
+            so_far, due = new, [_payable(store, job, each) for each in new]
             with run_record(store, kind="payout_export", now=job.now, actor=job.actor) as run:
                 approval, changed = _make(
                     *(store, job, run, due),
@@ -227,17 +233,22 @@ def _export(
                     dry_run=dry_run,
                 )
                 run.counts["statement"] = subject
-        payments = [find_payouts(store, number=each.number)[0] for each in statements]
-        owners = {each.number: institution_of(store, each.institution_id) for each in statements}
+        numbers = [each.statement.number for each in so_far]
+        payments = find_payouts(store, numbers=numbers)
+        owners = {each.number: institution_of(store, each.institution_id) for each in payments}
         first = payments[0]
         in_file = find_payouts(store, sha256=first.sha256)
-    for payment in payments:
-        _check_again(payment, form, due_on)
-    content = first.content.encode()
+        content = str(store.value("payouts/questions:content", sha256=first.sha256)).encode()
+    if other := [
+        each for each in payments if each.form != form or due_on not in {None, each.due_on}
+    ]:
+        raise Refused.from_table("payouts", "payout_exported", old=other[0])
+    if back := [each for each in in_file if each.came_back and each.number not in numbers]:
+        raise Refused.from_table("payouts", "payout_file_returned", first=first, back=back[0])
     if period:
         number = min(each.payout_no for each in in_file)
         to /= f"{period}-{first.currency}-{number}.{SUFFIXES[form]}"
-    if statements[0].is_rehearsal:  # nobody is to upload it
+    if so_far[0].statement.is_rehearsal:  # nobody is to upload it
         to = to.with_name(f"REHEARSAL-{to.name.removeprefix('REHEARSAL-')}")
     if not dry_run:
         with replacing(to, mode=OWNER_ONLY) as out:
@@ -249,7 +260,7 @@ def _export(
             file=str(to),
             payments=len(in_file),
             bytes=len(content),
-            exported_before=not is_new,
+            exported_before=not new,
             account_changed=changed.get(payment.number),
             approvals=owners[payment.number].approvals,
             approval=approval,
@@ -290,7 +301,7 @@ def withdraw_payout(
         raise UsageError("A withdrawal needs a reason.", hint='Say why: --reason "old account".')
     with approvable(job, dry_run=dry_run) as store:
         payable_statement(store, number)
-        payment = next(iter(find_payouts(store, number=number)), None)
+        payment = next(iter(find_payouts(store, numbers=[number])), None)
         if payment is None or payment.withdrawn_at:
             raise _not_withdrawn(number, payment)
         in_file = find_payouts(store, sha256=payment.sha256)
@@ -360,17 +371,23 @@ def _not_withdrawn(number: str, old: StoredPayment | None) -> Refused:
     return Refused(text, code=code, hint=hint)
 
 
-def _known(
-    store: Store, job: Job, statement: PayableStatement, *, again: str | None
-) -> StoredPayment | None:
+def _paid_so_far(store: Store, job: Job, numbers: Sequence[str]) -> list[PaidSoFar]:
+    """Return what was done about statements by now; raise `NotFound`."""
+    newest = {each.number: each for each in find_payouts(store, numbers=numbers)}
+    states = {each.number: each for each in payout_states(store, job.now, numbers=numbers)}
+    return [
+        PaidSoFar(payable_statement(store, number), newest.get(number), states.get(number))
+        for number in numbers
+    ]
+
+
+def _known(so_far: PaidSoFar, *, again: str | None) -> StoredPayment | None:
     """Return the payment that is written, None where one is to be made; raise `Refused`."""
-    of = {"institution_id": statement.institution_id, "number": statement.number}
-    newest = next(iter(find_payouts(store, **of)), None)
-    if newest is None:
+    statement, newest, state = so_far
+    if newest is None or state is None:
         if again is None:
             return None
         raise Refused.from_table("payouts", "payout_not_exported", statement=statement)
-    (state,) = payout_states(store, job.now, **of)
     advice = f"`cardoffers payout show {statement.number}` shows it."
     is_withdrawn = newest.withdrawn_at is not None
     if (is_withdrawn or state.state == "withdrawn_told") and not state.came_back:
@@ -398,13 +415,6 @@ def _known(
     )
 
 
-def _check_again(old: StoredPayment, form: str, due_on: date | None) -> None:
-    """Refuse to write a payment otherwise than it was."""
-    if old.form == form and due_on in {None, old.due_on}:
-        return
-    raise Refused.from_table("payouts", "payout_exported", old=old)
-
-
 def _make(
     store: Store,
     job: Job,
@@ -424,10 +434,9 @@ def _make(
     """
     owners = [each.owner for each in due]
     decides = _who_decides(owners)
-    earlier = [next(iter(find_payouts(store, number=each.statement.number)), None) for each in due]
-    attempts = [one.attempt + 1 if one else 1 for one in earlier]
-    made_again = {"attempt": attempts[0], "reason": again} if earlier[0] and not due[1:] else {}
-    ids = [payment_id(each.statement.number, at) for each, at in zip(due, attempts, strict=True)]
+    is_again = due[0].attempt > 1 and not due[1:]
+    made_again = {"attempt": due[0].attempt, "reason": again} if is_again else {}
+    ids = [payment_id(each.statement.number, each.attempt) for each in due]
     # What was asked for and signed is the file with these bytes: made when it was asked for, under
     # the numbers that it got then.
     prior = asked_before(store, run, decides, action="payout_export", subject=subject)
@@ -497,14 +506,15 @@ def _make(
         currency=currency,
         dry_run=dry_run,
     )
-    for each, payment, attempt in zip(due, payments, attempts, strict=True):
+    store.execute("payouts/questions:keep_file", sha256=digest, content=content.decode())
+    for each, payment in zip(due, payments, strict=True):
         trace = trace_of(payer.account.bank or "", payment.trace_no) if form == "nacha" else None
         store.execute(
             "payouts/questions:keep",
             payout_no=payment.trace_no,
             institution_id=each.owner.id,
             number=payment.statement,
-            attempt=attempt,
+            attempt=each.attempt,
             reason=again,
             payment_id=payment.payment_id,
             trace=trace,
@@ -512,7 +522,6 @@ def _make(
             currency=currency,
             form=form,
             account=each.payee.account.masked,
-            content=content.decode(),
             sha256=digest,
             due_on=due_on,
             made_at=made_at,
@@ -534,8 +543,9 @@ def _make(
     }
 
 
-def _payable(store: Store, job: Job, statement: PayableStatement) -> Payable:
+def _payable(store: Store, job: Job, so_far: PaidSoFar) -> Payable:
     """Return a statement with whom it is paid to; raise `Refused` where it cannot be, for now."""
+    statement, newest, _ = so_far
     owner = institution_of(store, statement.institution_id)
     if statement.amount <= 0:
         raise Refused(
@@ -570,7 +580,8 @@ def _payable(store: Store, job: Job, statement: PayableStatement) -> Payable:
         raise Refused.from_table(
             "payouts", "address_missing", payer=payer, payee=payee, owner=owner
         )
-    return Payable(statement, owner, account, payee, rail)
+    attempt = newest.attempt + 1 if newest else 1
+    return Payable(statement, attempt, owner, account, payee, rail)
 
 
 def _payer(job: Job) -> Party:

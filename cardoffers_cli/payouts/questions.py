@@ -8,6 +8,7 @@ from cardoffers_cli.kernel.words.errors import NotFound
 from cardoffers_cli.kernel.words.records import Record, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import date, datetime
     from typing import Any
     from uuid import UUID
@@ -29,10 +30,11 @@ class PayableStatement(Record):
 
 
 class StoredPayment(Record):
-    """The newest payment of a statement as it was exported; `content` is the file that it is in.
+    """A payment of a statement as it was exported; `sha256` is of the file that it is in.
 
     `attempt` is 1 of the first, and more of those that were made because the one before came back
-    or was withdrawn. `entries` counts what the bank said of it.
+    or was withdrawn. `entries` counts what the bank said of it; `came_back`: that it did, or was
+    rejected.
     """
 
     payout_no: int
@@ -44,13 +46,13 @@ class StoredPayment(Record):
     currency: str
     form: str
     account: str
-    content: str
     sha256: str
     due_on: date
     exported_at: datetime
     actor: str
     withdrawn_at: datetime | None
     entries: int
+    came_back: bool
 
 
 class PayoutState(Record):
@@ -91,13 +93,12 @@ def payable_statement(store: Store, number: str) -> PayableStatement:
     return statement
 
 
-def find_payouts(store: Store, **of: Any) -> list[StoredPayment]:
-    """Return the newest payments of statements that were exported, by their number.
-
-    So of an `institution_id`, the statement with a `number`, and those of a file (`sha256`).
-    """
-    every = dict.fromkeys(("institution_id", "number", "sha256"))
-    return store.records(StoredPayment, "payouts/questions:find", **{**every, **of})
+def find_payouts(
+    store: Store, *, numbers: Sequence[str] | None = None, sha256: str | None = None
+) -> list[StoredPayment]:
+    """Return the newest payments of statements by their numbers, or all of a file."""
+    of = {"numbers": numbers, "sha256": sha256}
+    return [StoredPayment.part(row) for row in store.rows("payouts/questions:find", **of)]
 
 
 def payout_states(store: Store, moment: datetime, **asked: Any) -> list[PayoutState]:
@@ -105,7 +106,7 @@ def payout_states(store: Store, moment: datetime, **asked: Any) -> list[PayoutSt
 
     A `period` is a month, as 2026-10. With `withdrawn` payments follow their statement that were.
     """
-    names = ("institution_id", "number", "state", "period", "limit")
+    names = ("institution_id", "numbers", "state", "period", "limit")
     every = {**dict.fromkeys(names), "withdrawn": False}
     return store.records(
         PayoutState, "payouts/questions:states", moment=moment, **{**every, **asked}

@@ -11,22 +11,33 @@ from statements
 where statements.number = $number;
 
 -- name: find
--- The newest payments of statements, in the order of their numbers, with their file: of an institution,
--- of a statement, of a file, by its digest; null filters nothing. Grain: one row per statement.
-select payouts.payout_no, payouts.institution_id, payouts.number, payouts.attempt,
-    payouts.payment_id, payouts.amount, payouts.currency, payouts.form, payouts.account,
-    payouts.content, payouts.sha256, payouts.due_on, payouts.exported_at, payouts.actor,
-    payouts.withdrawn_at, (
-        select count(*)
-        from told_entries
-        where told_entries.payout_no = payouts.payout_no
-    ) as entries
+-- The newest payments of statements or, with $sha256, all of a file, in the order of their numbers, and
+-- what banks said of each. Grain: one row per statement, or payment of the file.
+select
+    payouts.*, coalesce(told.entries, 0) as entries, coalesce(told.came_back, false) as came_back
 from payouts
-where ($institution_id is null or payouts.institution_id = $institution_id)
-    and ($number is null or payouts.number = $number)
-qualify payouts.attempt = max(payouts.attempt) over (partition by payouts.number)
-    and ($sha256 is null or payouts.sha256 = $sha256)
+left join (
+    select
+        payout_no, count(*) as entries, bool_or(tells_return(status, direction, code)) as came_back
+    from told_entries
+    group by payout_no
+) as told using (payout_no)
+where list_contains(cast($numbers as varchar[]), payouts.number)
+    or payouts.sha256 = $sha256
+qualify $sha256 is not null
+    or payouts.attempt = max(payouts.attempt) over (partition by payouts.number)
 order by payouts.number;
+
+-- name: content
+-- A file that was written for the bank. Grain: one row.
+select content
+from payment_files
+where sha256 = $sha256;
+
+-- name: keep_file
+-- Writes a file for the bank.
+insert into payment_files (sha256, content)
+values ($sha256, $content);
 
 -- name: next
 -- The number of the next payout, from 1 on, and how many NACHA files of a bank of the payer were made
@@ -65,16 +76,16 @@ where payment_id = $payment_id
 -- Writes a payment of a statement that has none of this attempt.
 insert into payouts (
     payout_no, institution_id, number, attempt, payment_id, trace, amount, currency, form, account,
-    content, sha256, due_on, made_at, exported_at, run_no, actor, reason
+    sha256, due_on, made_at, exported_at, run_no, actor, reason
 )
 values (
     $payout_no, $institution_id, $number, $attempt, $payment_id, $trace, $amount, $currency, $form,
-    $account, $content, $sha256, $due_on, $made_at, $exported_at, $run_no, $actor, $reason
+    $account, $sha256, $due_on, $made_at, $exported_at, $run_no, $actor, $reason
 );
 
 -- name: states
 -- What is paid of each statement that pays anything (rules.md#bank-verdicts), of an institution or
--- of all, of one statement, of those of a month, or in one state, the newest first, with its newest
+-- of all, of some statements, of those of a month, or in one state, the newest first, with its newest
 -- payment. The age counts from the day it was due, else from the close. Payments that were withdrawn are
 -- rows of their own, behind that of their statement, where they are asked for.
 -- Grain: one row per statement, and such payment.
@@ -108,9 +119,9 @@ inner join statements
     on statements.number = every.number
     and statements.institution_id = every.institution_id
 where ($institution_id is null or every.institution_id = $institution_id)
-    and ($number is null or every.number = $number)
+    and ($numbers is null or list_contains(cast($numbers as varchar[]), every.number))
     and ($state is null or every.state = $state)
-    and ($period is null or strftime(statements.to_at - interval 15 days, '%Y-%m') = $period)
+    and ($period is null or month_ended(statements.to_at) = $period)
 order by
     statements.closed_at desc, every.number desc, every.withdrawn_reason nulls first,
     every.attempt desc

@@ -75,7 +75,7 @@ def show_payout(job: Job, number: str) -> PayoutDetails:
         statement = payable_statement(source.store, number)
         owner = statement.institution_id
         states = payout_states(
-            source.store, job.now, institution_id=owner, number=number, withdrawn=True
+            source.store, job.now, institution_id=owner, numbers=[number], withdrawn=True
         )
         entries = list_entries(source.store, institution_id=owner, number=number)
     if not states:

@@ -118,7 +118,7 @@ PAID = (
     insert into payouts by name
     select
         statement_no as payout_no, institution_id, number, 1 as attempt, number as payment_id,
-        payable as amount, currency, 'csv' as form, '' as account, '' as content, '' as sha256,
+        payable as amount, currency, 'csv' as form, '' as account, '' as sha256,
         cast($noon as date) as due_on, $noon as made_at, $noon as exported_at, 0 as run_no,
         '' as actor
     from statements

@@ -199,7 +199,7 @@ def test_the_file_that_was_signed_is_the_one_that_is_written(tmp_path: Path) -> 
         content = exported(next_day, "nacha", number)
         assert digests[number][0] == sha256(content).hexdigest()
     assert {1, 2} == {place for _, place in digests.values()}
-    assert {("A",), ("B",)} == set(found(made, "select content[34] from payouts"))
+    assert {("A",), ("B",)} == set(found(made, "select content[34] from payment_files"))
 
 
 # days since the account was changed: what the export ends with
@@ -590,7 +590,7 @@ def test_a_statement_shows_what_is_paid_of_it(made: Job) -> None:
         ("update payouts set amount = amount + 1", "payouts_pay_their_statement"),
         ("update payouts set number = 'X'", "payouts_pay_their_statement"),
         ("update payouts set currency = 'JPY'", "payouts_pay_their_statement"),
-        ("update payouts set content = content || ' '", "payouts_pay_their_statement"),
+        ("update payment_files set content = content || ' '", "payouts_pay_their_statement"),
         ("update payouts set withdrawn_at = now()::timestamp", "acts_are_of_their_rows"),
         ("insert into bank_entries from bank_entries", "acts_are_of_their_rows"),
     ],

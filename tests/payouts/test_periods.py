@@ -12,7 +12,7 @@ import achkit
 import pytest
 
 from approving import approved, keys, signed, with_approvers
-from banks import BERLIN, BOSTON, LONDON, NEW_YORK, camt, entry
+from banks import BERLIN, BOSTON, LONDON, NEW_YORK, camt, entry, returned
 from cardoffers_cli.approvals.work import add_approver, list_approvals
 from cardoffers_cli.institutions.accounts import AccountOptions
 from cardoffers_cli.institutions.work import set_institution
@@ -20,7 +20,7 @@ from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.payouts.exporting import export_payout, export_period, withdraw_payout
 from cardoffers_cli.payouts.reading import payouts
 from cardoffers_cli.storage.doctor import offending
-from paying import AUDITS, taken
+from paying import AUDITS, ON, taken
 from sizes import slow
 from tables import NOON, read
 from work import found, kept, once, settings, tell, with_catalogue
@@ -276,3 +276,40 @@ def test_dollars_between_routing_numbers_are_a_file_of_nacha(tmp_path: Path) -> 
     (content,) = files_of(made).values()
     lines = content.decode().splitlines()
     assert ("B", "0000004") == (lines[0][33], lines[1][87:94])
+
+
+# Of a file with ALDER and BIRCH the bank returned ALDER: what is written of each since
+RETURNED = [
+    ("ALDER-2026-000001", "payout_returned"),
+    ("BIRCH-2026-000001", "payout_file_returned"),
+]
+
+
+def test_a_file_of_which_a_payment_came_back_is_not_written_again(made: Job) -> None:
+    """rules.md#payouts: nobody is to pay into the account that the bank could not pay into."""
+    before = files_of(made)
+    back = {"amount": "1234.50", "named": "ALDER-2026-000001"}
+    taken(made, camt(entry(**back, on=ON), returned(**back, on=ON)))
+    to = made.path.with_name("payment")
+    for number, code in RETURNED:
+        with pytest.raises(Refused) as error:
+            export_payout(made, number, "pain.001", to)
+        assert (code, False) == (error.value.code, to.exists())
+        with pytest.raises(Refused) as error:
+            withdraw_payout(made, number, "made too early")
+        assert "payout_told" == error.value.code
+    done = export_period(made, "2026-05", made.path.parent / "again")
+    assert {"CEDAR-2026-000001", "ELDER-2026-000001"} == {each.number for each in done.payments}
+    assert {**dict(RETURNED), **NOT_PAID} == {each.number: each.code for each in done.not_paid}
+    # once ALDER is paid by another payment too
+    export_payout(made, "ALDER-2026-000001", "pain.001", to, again="the account was closed")
+    with pytest.raises(Refused) as error:
+        export_payout(made, "BIRCH-2026-000001", "pain.001", to)
+    assert "payout_file_returned" == error.value.code
+    with pytest.raises(Refused) as error:
+        withdraw_payout(made, "BIRCH-2026-000001", "made too early")
+    assert "payout_told" == error.value.code
+    taken(made, camt(entry("77.25", named="BIRCH-2026-000001", ref="B-7")))
+    done = export_period(made, "2026-05", made.path.parent / "again")
+    assert NOT_PAID == {each.number: each.code for each in done.not_paid}
+    assert before["2026-05-EUR-3.xml"] == files_of(made)["2026-05-EUR-3.xml"]

@@ -570,7 +570,7 @@ NOT_EXPORTED = {
         "sums of many cardholders": """
             settlements reconciliations reconciliation_totals statements
             invoice_periods closed_settlements closed_offers invoices payouts legal_invoices
-            invoice_settlements
+            invoice_settlements payment_files
             bank_files bank_entries bank_statements bank_allocations purchase_counts
             redemption_counts purchase_day_counts offer_counts import_shapes import_merchants
             number_evidence journal_entries journal_lines

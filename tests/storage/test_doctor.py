@@ -496,7 +496,7 @@ BREAKS = {
     "update payouts set amount = amount + 1": PAID_ONCE,
     "update payouts set number = 'X'": PAID_ONCE,
     "update payouts set currency = 'JPY'": PAID_ONCE,
-    "update payouts set content = content || ' '": PAID_ONCE,
+    "update payment_files set content = content || ' '": PAID_ONCE,
     "insert into bank_entries from bank_entries": POSTED,
     "update statements set carried_out = -1, payable = payable + 1": ADD_UP,
     "update statements set entry_count = entry_count + 1": ADD_UP,

@@ -891,6 +891,13 @@ create table invoice_settlements (
     reason varchar not null
 );
 
+-- name: payment_files
+-- The files that were written for the bank. Grain: one row per file. Append only.
+create table payment_files (
+    sha256 varchar not null primary key,
+    content varchar not null
+);
+
 -- name: payouts
 -- The payments of statements, as they were written for the bank: whoever asks again gets the same
 -- bytes. Another payment of a statement is made where the one before came back. Append only.
@@ -906,8 +913,7 @@ create table payouts (
     currency varchar not null,
     form varchar not null,  -- pain.001, nacha or csv
     account varchar not null,  -- that is paid, masked
-    content varchar not null,  -- the file
-    sha256 varchar not null,
+    sha256 varchar not null,  -- of the file that it is in
     due_on date not null,
     made_at timestamp not null,  -- when the file was made: at the request for its approval
     exported_at timestamp not null,
