@@ -163,8 +163,11 @@ class Months:
         key = payment_id(named(number), attempt)
         run_no = write_run(self.store, kind="payout_export", now=now, actor="t", counts={})
         self.store.connection.execute(
+            "insert into payment_files values (sha256($key), $key)", {"key": key}
+        )
+        self.store.connection.execute(
             "insert into payouts select coalesce(max(payout_no), 0) + 1, $owner, $number, $attempt,"
-            " $key, null, $amount, 'GBP', 'csv', 'X', $key, sha256($key), $due, $now, $now,"
+            " $key, null, $amount, 'GBP', 'csv', 'X', sha256($key), $due, $now, $now,"
             " $run_no, 't', 'why', null, null, null, null from payouts",
             {
                 "owner": uid(statement["institution"]),
