@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from cardoffers_cli.copies.plain import damaged
+from cardoffers_cli.copies.plain import away, damaged
 from cardoffers_cli.copies.points import StorePoint
 from cardoffers_cli.kernel.disk.folders import digest_of
 from cardoffers_cli.kernel.disk.outputs import read_private_file
@@ -60,13 +60,9 @@ class BorgRepository:
                 told = self._run(*words, at=folder)
         return int(json.loads(told)["archive"]["stats"]["deduplicated_size"])
 
-    def points(self) -> list[StorePoint] | None:
-        """Return what is here, of our own; None where there is no repository."""
-        try:
-            told = self._run("list", "--json", "--format", "{comment}", self._place)
-        except errors.NotFound:
-            return None
-        points = []
+    def points(self) -> list[StorePoint]:
+        """Return what is here, of our own; raise `NotFound` where there is no repository."""
+        told, points = self._run("list", "--json", "--format", "{comment}", self._place), []
         for archive in json.loads(told)["archives"]:
             pairs = (text.partition("=") for text in archive["comment"].split())
             with suppress(ValueError):
@@ -143,7 +139,7 @@ def _failure(place: str, text: str) -> errors.CardoffersError:
     code, words = str(fault.get("msgid")), str(fault.get("message") or text).strip()
     message = f"The repository {place}: {words}"
     if code in {"Repository.DoesNotExist", "Repository.InvalidRepository"}:
-        return errors.NotFound(message, code="copies_away", hint="Is the disk there that it is on?")
+        return away(place)
     if _NO_ROOM.search(text):
         return errors.NoSpace(message, hint="Free some space there.")
     if code.startswith("LockTimeout"):

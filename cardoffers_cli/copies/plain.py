@@ -19,7 +19,7 @@ from cardoffers_cli.kernel.disk.folders import check_room, copy_with_digest, dig
 from cardoffers_cli.kernel.disk.outputs import new_private_file
 from cardoffers_cli.kernel.store import layout
 from cardoffers_cli.kernel.store.opening import too_old
-from cardoffers_cli.kernel.words.errors import FileUnusable, Refused, StoreBusy, UsageError
+from cardoffers_cli.kernel.words import errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ def secrets_path(file: Path) -> Path:
 def must_be_folder(folder: Path) -> None:
     """Raise `UsageError` where there is no folder."""
     if not folder.is_dir():
-        raise UsageError.from_table("copies", "folder_missing", folder=folder)
+        raise errors.UsageError.from_table("copies", "folder_missing", folder=folder)
 
 
 def check_free(file: Path) -> None:
@@ -49,7 +49,7 @@ def check_free(file: Path) -> None:
     must_be_folder(file.parent)
     for path in (checksum_path(file), secrets_path(file), file):
         if path.exists():
-            raise Refused.from_table("copies", "file_exists", path=path)
+            raise errors.Refused.from_table("copies", "file_exists", path=path)
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def placing(file: Path) -> Iterator[None]:
                 _remove(file)
                 raise
     except BlockingIOError:
-        raise StoreBusy(
+        raise errors.StoreBusy(
             f"Another copy is being written to {file.parent}.", hint="Run it again."
         ) from None
     finally:
@@ -96,21 +96,23 @@ def read_point(file: Path) -> StorePoint:
     """Return what the point at a path is; raise `FileUnusable` for what is none, or cut off."""
     checksum, hint = checksum_path(file), "Restore a file of `cardoffers store backup`."
     if not file.is_file():
-        raise FileUnusable(f"There is no backup at {file}.", code="backup_missing", hint=hint)
+        raise errors.FileUnusable(
+            f"There is no backup at {file}.", code="backup_missing", hint=hint
+        )
     try:
         document = json.loads(checksum.read_bytes())
         if "backup" in str(document["form"]):  # as it was called before there were points
             raise too_old(file)
         point = StorePoint.read(document)
     except FileNotFoundError:
-        raise FileUnusable(
+        raise errors.FileUnusable(
             f"{file} has no {checksum.name} beside it, so nobody can tell whether it is "
             "whole: a store that is copied while it is in use may be torn or stale.",
             code="backup_unchecked",
             hint=hint,
         ) from None
     except (ValueError, TypeError, KeyError):
-        raise FileUnusable(
+        raise errors.FileUnusable(
             f"{checksum} is no checksum of a whole backup.", code="backup_foreign", hint=hint
         ) from None
     if file.stat().st_size != point.size_bytes or layout.log_path(file).exists():
@@ -118,9 +120,14 @@ def read_point(file: Path) -> StorePoint:
     return StorePoint.part(point, point=file.name)
 
 
-def damaged(file: Path | str) -> FileUnusable:
+def away(place: Path | str) -> errors.NotFound:
+    """Return the error of a repository that is not where it should be."""
+    return errors.NotFound.from_table("copies", "copies_away", place=place)
+
+
+def damaged(file: Path | str) -> errors.FileUnusable:
     """Return the error of a point that is not as it was written."""
-    return FileUnusable.from_table("copies", "backup_damaged", file=file)
+    return errors.FileUnusable.from_table("copies", "backup_damaged", file=file)
 
 
 class PlainRepository:
@@ -140,10 +147,10 @@ class PlainRepository:
             finish(file, point, packed)
         return point.size_bytes + len(packed)
 
-    def points(self) -> list[StorePoint] | None:
-        """Return what is here, of our own; None where there is no folder."""
+    def points(self) -> list[StorePoint]:
+        """Return what is here, of our own; raise `NotFound` where there is no folder."""
         if not self.folder.is_dir():
-            return None
+            raise away(self.folder)
         points = []
         for checksum in sorted(self.folder.glob("*.checksum")):
             with suppress(OSError, ValueError, TypeError):
@@ -171,7 +178,7 @@ class PlainRepository:
             try:
                 self.get(point)
                 is_whole = point.sha256 in {None, digest_of(self.folder / point.point)}
-            except (OSError, FileUnusable):
+            except (OSError, errors.FileUnusable):
                 is_whole = False
             names += [] if is_whole else [point.point]
         return names

@@ -118,11 +118,7 @@ def check_lineage(lineage: str, there: Sequence[StorePoint]) -> None:
     of = lineage.partition(".")[0]
     newest = max((each.lineage for each in there if each.store_id == of), default="")
     if newest > lineage:
-        raise errors.Refused(
-            f"Another machine was made the store in the place of this one: lineage {newest}.",
-            code="store_superseded",
-            hint="Use that one; `cardoffers store restore --promote` goes on here with its newest.",
-        )
+        raise errors.Refused.from_table("copies", "store_superseded", newest=newest)
 
 
 def check_current(job: Job) -> None:
@@ -131,14 +127,15 @@ def check_current(job: Job) -> None:
     if job.settings.copies and job.path.exists():
         there: list[StorePoint] = []
         with suppress(errors.CardoffersError, OSError):
-            there = repository_of(job).points() or []
+            there = repository_of(job).points()
         check_lineage(_point_now(job).lineage, there)
 
 
 def begin_lineage(job: Job, point: StorePoint) -> str:
     """Put a new lineage of a store into the repository, if one is set; return it."""
-    repository = repository_of(job) if job.settings.copies else None
-    there = (repository.points() if repository else None) or []
+    repository, there = repository_of(job) if job.settings.copies else None, list[StorePoint]()
+    with suppress(errors.NotFound):
+        there = repository.points() if repository else []
     latest = max([point.lineage, *(e.lineage for e in there if e.store_id == point.store_id)])
     number = int(f"{latest}.0".split(".")[1]) + 1
     lineage, packed = f"{point.store_id}.{number:03}.{uuid4().hex[:8]}", pack({LINEAGE: b""})
@@ -150,14 +147,13 @@ def begin_lineage(job: Job, point: StorePoint) -> str:
 
 def _points_there(job: Job, repository: Repository) -> list[StorePoint]:
     """Return what is in a repository; raise `NotFound` where there was one and is none."""
-    there, last = repository.points(), last_copy(job.path)
-    if there is None and last and last.repository == job.settings.copies:
-        raise errors.NotFound(
-            f"The repository {last.repository} is not there any more.",
-            code="copies_away",
-            hint="Bring its disk back; another place is another setting `copies`.",
-        )
-    return there or []
+    try:
+        return repository.points()
+    except errors.NotFound:
+        last = last_copy(job.path)
+        if last and last.repository == job.settings.copies:
+            raise
+        return []
 
 
 def note_copy(job: Job, result: CopyResult, stamp: str = "") -> None:
@@ -213,9 +209,9 @@ def copy_fault(job: Job, store: Store) -> tuple[str, str] | None:
         why = "; that of `copies` is on the same disk" if place else ""
         return "copy_missing", f"There is no copy of this store outside its disk{since}{why}."
     if last is None or job.now - last.taken_at > parse_duration(job.settings.copies_max_age):
-        at = f"is of {format_minute(last.taken_at)}" if last else "was never taken"
+        at = f"The newest is of {format_minute(last.taken_at)}" if last else "It was never copied"
         most = job.settings.copies_max_age
-        return "copy_old", f"The newest copy of this store {at}; it may be {most} old."
+        return "copy_old", f"This store has no copy that is at most {most} old. {at}."
     return None
 
 
@@ -234,12 +230,12 @@ def repository_of(job: Job, named: str | None = None) -> Repository:
 def entries(job: Job, repository: Repository, kind: str = "") -> list[StorePoint]:
     """Return what a repository has of the store that is here, or of all where none opens.
 
-    They are in the order of lineages and runs.
+    They are in the order of lineages and runs. Raises `NotFound` where there is no repository.
     """
     own = None
     with suppress(errors.CardoffersError):
         own = _point_now(job).store_id
-    there = [each for each in repository.points() or () if each.point.startswith(kind)]
+    there = [each for each in repository.points() if each.point.startswith(kind)]
     named = [each for each in there if own in {None, each.store_id}]
     return sorted(named, key=lambda each: (each.lineage, each.run_no, each.point))
 

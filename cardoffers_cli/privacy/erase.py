@@ -30,7 +30,7 @@ from cardoffers_cli.kernel.store.erasures import (
 )
 from cardoffers_cli.kernel.store.institutions import find_institution
 from cardoffers_cli.kernel.store.runs import run_record
-from cardoffers_cli.kernel.words.errors import Refused, UsageError
+from cardoffers_cli.kernel.words.errors import NotFound, Refused, UsageError
 from cardoffers_cli.kernel.words.moments import format_moment
 from cardoffers_cli.kernel.words.records import Record, if_any
 from cardoffers_cli.kernel.words.sentences import counted
@@ -158,12 +158,16 @@ def reapply(
 
     `source` is the file of a newer list or the repository that has it, which is joined to the one
     beside the store; with `none_since` somebody says that there is none. Either answers for a
-    restored store whose list may not be whole.
+    restored store whose list may not be whole. Raises `NotFound` for a repository that has nothing
+    of the store, which is no answer.
     """
     newer = None
     if str(source).startswith(("borg:", "plain:", "ssh:")):
         repository = repository_of(job, str(source))
-        newer = newest_erasures(repository, entries(job, repository))
+        of = entries(job, repository)
+        if not of:
+            raise NotFound.from_table("privacy", "nothing_of_store", place=source)
+        newer = newest_erasures(repository, of)
     elif source:
         newer = read_list(Path(source))
     with job.store(read_only=dry_run) as store:

@@ -207,7 +207,7 @@ def newest_list(job: Job, point: StorePoint) -> ErasureList | None:
     """Return the newest list of a point's store, where the repository has it and answers."""
     with suppress(CardoffersError, OSError):
         repository = work.repository_of(job)
-        own = [each for each in repository.points() or () if each.store_id == point.store_id]
+        own = [each for each in repository.points() if each.store_id == point.store_id]
         return work.newest_erasures(repository, own) if own else None
     return None
 

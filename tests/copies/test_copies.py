@@ -175,7 +175,7 @@ def test_a_list_that_cannot_be_put_is_told_and_the_next_copy_takes_it(
     first = copy(made).point
     erase_cardholder(made, "alder", TOKEN, "asked")
     away = place.rename(place.with_name(f"{place.name}-away"))
-    assert "not there any more" in (put_erasures(made) or "")
+    assert "There is no repository of copies at" in (put_erasures(made) or "")
     away.rename(place)
     copy(made)
     there = elsewhere(made, tmp_path / "two")
@@ -202,6 +202,11 @@ def test_a_repository_answers_what_a_bare_file_cannot(tmp_path: Path, place: Pat
     there = replace(elsewhere(made, tmp_path / "two"), settings=job(made.path).settings)
     assert NOON == restore(there, file).erasures_unknown_since
     assert not doctor(there, strict=True).ok
+    (nothing := tmp_path / "nothing").mkdir()
+    for named, code in [("away", "copies_away"), ("nothing", "nothing_of_store")]:
+        source = f"plain:{nothing.with_name(named)}"
+        assert code == code_of(lambda source=source: reapply(there, source))
+        assert not doctor(there, strict=True).ok, "no answer is not the answer that there are none"
     assert 1 == reapply(there, f"plain:{place}").erasures
     compact(there)
     assert [] == holding(there.path.parent)
