@@ -87,7 +87,8 @@ def log_acts(store: Store) -> None:
     """Append what runs did that were written around their end, as `finish_run` does."""
     numbers = "select distinct run_no from act_rows where run_no is not null order by run_no"
     for (run_no,) in select(store, numbers):
-        append_run(store, ChangeAuthor(run_no=run_no, now=NOON, actor="tester"))
+        by = ChangeAuthor(run_no=run_no, now=NOON, actor="tester")
+        append_run(store, by, "kernel/store/acts:of_run")
 
 
 def rows_of(store: Store, table: Table) -> list[tuple[Any, ...]]:

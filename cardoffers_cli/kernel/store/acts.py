@@ -78,9 +78,8 @@ def append(
     _append(store, {**act, "details": details or {}}, by)
 
 
-def append_run(store: Store, by: ChangeAuthor, kind: str = "") -> None:
-    """Append the acts of a run of this kind that the log does not have yet (`act_rows`)."""
-    query = "kernel/store/acts:of_import" if kind == "import" else "kernel/store/acts:of_run"
+def append_run(store: Store, by: ChangeAuthor, query: str) -> None:
+    """Append the acts of a run that the log does not have yet, as a query of `act_rows` finds."""
     for row in store.rows(query, run_no=by.run_no):
         _append(store, {**row, "event_id": None, "key_id": None, "details": {}}, by)
 

@@ -40,9 +40,14 @@ order by kind, institution_id, subject;
 
 -- name: of_import
 -- The same of a run of kind import, which only takes files: they are asked for alone, because most
--- runs are imports and act_rows takes 12 ms to plan. Grain: one row per act.
+-- runs are imports and act_rows takes 20 ms to plan. Grain: one row per act.
 from unlogged_acts('file_acts', $run_no)
 order by subject;
+
+-- name: of_payments
+-- The same of a run that settles, pays, or takes in what banks say. Grain: one row per act.
+from unlogged_acts('payment_acts', $run_no)
+order by kind, institution_id, subject;
 
 -- name: row_sha256
 -- The digest of the row of a subject. Grain: one row, or none where the kind has none.

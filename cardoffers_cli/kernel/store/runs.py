@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 COMMIT = "commit"
 """The kind of the run that commits another."""
-_WITHOUT_ACTS = frozenset({COMMIT, "match", "offer_add"})
+_WITHOUT_ACTS = frozenset({COMMIT, "match", "offer_add", "reconcile", "watch", "webhook_retry"})
 """The kinds of the most frequent runs that write no row of an act (`act_rows`)."""
 _NEXT = "kernel/store/runs:next_no"
 _MOVE_MONEY = (
@@ -37,6 +37,11 @@ _MOVE_MONEY = (
 """The kinds of runs that post what they did themselves."""
 _MOVE_PAYMENTS = ("payout_export", "payout_withdraw", "bank_import", "bank_allocate")
 """The kinds of runs that post what became known of payments, whichever run did it."""
+_ACTS_OF = {
+    "import": "kernel/store/acts:of_import",
+    **dict.fromkeys(("settle", *_MOVE_PAYMENTS), "kernel/store/acts:of_payments"),
+}
+"""The kinds of runs that are asked for some kinds of acts alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +120,7 @@ def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
     """
     store.execute("kernel/store/runs:finish", run_no=run.run_no, counts=_json(counts))
     if run.kind not in _WITHOUT_ACTS:
-        append_run(store, run.by, run.kind)
+        append_run(store, run.by, _ACTS_OF.get(run.kind, "kernel/store/acts:of_run"))
     if run.kind in _MOVE_MONEY + _MOVE_PAYMENTS:
         of_run = run.run_no if run.kind in _MOVE_MONEY else None
         posted = store.make("kernel/store/runs:unposted", run_no=of_run)

@@ -149,6 +149,41 @@ select
     values_sha256(row(file_sha256, kind_of_rows, accepted, amount_accepted)) as row_sha256
 from files;
 
+-- name: payment_acts
+-- The acts of settlements, of payments and of what banks say, a part of view act_rows.
+-- Grain: one row per kind and subject.
+create or replace view payment_acts as
+select
+    'settled' as kind, run_no, institution_id, cast(settlement_id as varchar) as subject,
+    row_sha256(settlements) as row_sha256
+from settlements
+union all
+select 'payout_exported', run_no, institution_id, payment_id, row_sha256(payouts)
+from payouts
+union all
+select 'payout_withdrawn', withdrawn_run_no, institution_id, payment_id,
+    values_sha256(row(withdrawn_at, withdrawn_by, withdrawn_run_no))
+from payouts
+where withdrawn_at is not null
+union all
+select 'bank_file_taken', run_no, null, 'bank file ' || bank_file_no, sha256(concat(
+    row_sha256(bank_files), (
+        select string_agg(row_sha256(entries) order by entries.entry_no, entries.entry_id)
+        from bank_entries as entries
+        where entries.bank_file_no = bank_files.bank_file_no
+    ), (
+        select string_agg(row_sha256(bank_statements) order by to_on, opening, closing)
+        from bank_statements
+        where bank_statements.bank_file_no = bank_files.bank_file_no
+    )
+))
+from bank_files
+union all
+select 'receipt_allocated', max(run_no), null, cast(entry_id as varchar),
+    sha256(string_agg(row_sha256(bank_allocations) order by run_no, number))
+from bank_allocations
+group by entry_id;
+
 -- name: act_rows
 -- The kinds of acts, one SELECT each: what is done to a subject, and the digest of the rows that did
 -- it, from their own table (rules.md#acts). Of what is done again to the same subject, as a setting,
@@ -260,9 +295,6 @@ select 'refund_dismissed', run_no, institution_id, 'refund ' || refund_no,
     row_sha256(refund_dismissals)
 from refund_dismissals
 union all
-select 'settled', run_no, institution_id, cast(settlement_id as varchar), row_sha256(settlements)
-from settlements
-union all
 select 'finding_accepted', max(run_no), institution_id, cast(finding_id as varchar),
     sha256(string_agg(row_sha256(finding_acceptances) order by run_no))
 from finding_acceptances
@@ -302,31 +334,7 @@ select 'invoice_settled', max(run_no), null, number,
 from invoice_settlements
 group by number
 union all
-select 'payout_exported', run_no, institution_id, payment_id, row_sha256(payouts)
-from payouts
-union all
-select 'payout_withdrawn', withdrawn_run_no, institution_id, payment_id,
-    values_sha256(row(withdrawn_at, withdrawn_by, withdrawn_run_no))
-from payouts
-where withdrawn_at is not null
-union all
-select 'bank_file_taken', run_no, null, 'bank file ' || bank_file_no, sha256(concat(
-    row_sha256(bank_files), (
-        select string_agg(row_sha256(entries) order by entries.entry_no, entries.entry_id)
-        from bank_entries as entries
-        where entries.bank_file_no = bank_files.bank_file_no
-    ), (
-        select string_agg(row_sha256(bank_statements) order by to_on, opening, closing)
-        from bank_statements
-        where bank_statements.bank_file_no = bank_files.bank_file_no
-    )
-))
-from bank_files
-union all
-select 'receipt_allocated', max(run_no), null, cast(entry_id as varchar),
-    sha256(string_agg(row_sha256(bank_allocations) order by run_no, number))
-from bank_allocations
-group by entry_id
+from payment_acts
 union all
 select 'approval_' || act.kind, null, institution_id, cast(approval_id as varchar), act.digest
 from approvals, (values
