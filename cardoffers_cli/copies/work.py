@@ -92,8 +92,10 @@ def copy(job: Job, *, dry_run: bool = False) -> CopyResult:
     journal.check_not_scratch(job.path)
     began, repository, place = time.monotonic(), repository_of(job), str(job.settings.copies)
     last, there, draft = last_copy(job.path), _points_there(job, repository), _draft(job)
+    stamp = json.loads(layout.copied_path(job.path).read_bytes())["stamp"] if last else ""
     is_there = last and last.point in {each.point for each in there}
-    if last and is_there and _is_unchanged(job.path) and layout.snapshot_path(job.path).exists():
+    is_same = stamp and stamp == _stamp(job.path) and layout.snapshot_path(job.path).exists()
+    if last and is_there and is_same:
         check_lineage(last.lineage, there)
         return CopyResult.part(last, added_bytes=0, dry_run=dry_run)
     if dry_run:
@@ -182,11 +184,6 @@ def _point_now(job: Job) -> StorePoint:
 def _stamp(store: Path) -> str:
     """Return what tells the file of a store from itself at another time, while nobody has it."""
     return "" if layout.log_path(store).exists() else stamp_of(store.stat())
-
-
-def _is_unchanged(store: Path) -> bool:
-    told = json.loads(layout.copied_path(store).read_bytes())
-    return bool(told["stamp"]) and told["stamp"] == _stamp(store)
 
 
 def last_copy(store: Path) -> CopyResult | None:
