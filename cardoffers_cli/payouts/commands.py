@@ -112,6 +112,8 @@ def _export_period(ctx: typer.Context, period: str, form: str | None, *, dry_run
         f" {listed(sorted({each.code for each in unpaid}))}.",
     )
     _say_of(context, paid)
+    if not (paid or unpaid):
+        context.note(f"Nothing of {result.period} is to be paid: all is paid, or not closed yet.")
     if not dry_run and paid:
         context.note(
             f"Wrote {counted(len({each.file for each in paid}), 'file')}. Compare the SHA-256 of"

@@ -20,6 +20,7 @@ from cardoffers_cli.kernel.words.errors import Refused, UsageError
 from cardoffers_cli.payouts.exporting import export_payout, export_period, withdraw_payout
 from cardoffers_cli.payouts.reading import payouts
 from cardoffers_cli.storage.doctor import offending
+from commands import in_a_pipe
 from paying import AUDITS, ON, taken
 from sizes import slow
 from tables import NOON, read
@@ -91,6 +92,13 @@ def files_of(made: Job, **more: Any) -> dict[str, bytes]:
     """Export May; return its files, by their names."""
     done = export_period(made, "2026-05", made.path.parent / "bank", **more)
     return {Path(each.file).name: Path(each.file).read_bytes() for each in done.payments}
+
+
+def test_a_month_of_which_nothing_is_to_be_paid_says_so(made: Job, tmp_path: Path) -> None:
+    words = ["payout", "export", "--period", "2026-01", "-o", tmp_path / "bank"]
+    ended = in_a_pipe([*words, "--store", made.path, "--as-of", "2026-07-01"])
+    assert 0 == ended.exit_code, ended
+    assert "Nothing of 2026-01 is to be paid: all is paid, or not closed yet." in ended.stderr
 
 
 def test_a_month_is_paid_by_a_file_for_each_rail(made: Job) -> None:
