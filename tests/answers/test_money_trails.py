@@ -166,6 +166,7 @@ def test_find_says_it_and_shows_the_credited_rows_of_a_redemption(made: Job) -> 
     assert ("credited row", "c1") == (row.kind, row.transaction_ref)
 
 
+@slow
 def test_the_screen_says_it(made: Job) -> None:
     inquiry = Inquiry(made, lambda: made.now, "alder")
     (row,) = inquiry.search("ref:p2").rows

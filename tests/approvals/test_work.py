@@ -472,6 +472,7 @@ def test_an_old_signature_is_none_of_a_new_list(made: Job) -> None:
     assert "approval_signature_wrong" == code_of(lambda: give(made, asked, signature=old))
 
 
+@slow
 def test_a_list_is_signed_at_once_and_each_of_it_is_verified(made: Job) -> None:
     own = tried(made, subject="r-0")
     signed(made, "ben", own)

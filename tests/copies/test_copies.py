@@ -262,6 +262,7 @@ def test_one_flipped_byte_is_found(tmp_path: Path, place: Path, kind: str) -> No
     assert [] != repository.faults(points)
 
 
+@slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_drill_says_what_would_be_lost_and_for_how_long(
     tmp_path: Path, place: Path, kind: str
@@ -337,6 +338,7 @@ def test_a_repository_that_cannot_be_used_is_said_to_be_so(
     assert [] == list(folder_of(made.path).glob(".*.part"))
 
 
+@slow
 @pytest.mark.skipif(not HAS_BORG, reason="borg is not installed")
 @pytest.mark.parametrize(
     ("harm", "code"),
@@ -435,6 +437,7 @@ def test_a_copy_that_is_killed_leaves_whole_points(tmp_path: Path) -> None:
         assert kept(left) == kept(there)
 
 
+@slow
 @pytest.mark.parametrize("seed", range(500 if FULL else tries(1, 4)))
 def test_in_any_order_nobody_comes_back_without_a_word(
     tmp_path: Path, place: Path, seed: int

@@ -547,6 +547,7 @@ BREAKS = {
 }
 
 
+@slow
 @pytest.mark.parametrize("change", BREAKS)
 def test_an_audit_finds_what_must_not_be(store: Store, change: str) -> None:
     bought(store, "ref amount\n1 25.00\n2 25.00")

@@ -94,6 +94,7 @@ def test_it_is_seen(made: Job, story: str, size: tuple[int, int]) -> None:
     browse(made, live, size=size)
 
 
+@slow
 def test_a_mistyped_institution_is_told(made: Job) -> None:
     assert "Did you mean alder?" in seen(made, query="won", institution="aldre")
 

@@ -50,6 +50,7 @@ def refs(asker: Inquiry, text: str, asking: Asking) -> list[str]:
     return [row["transaction_ref"] for row in asker.answer(asking, asker.search, text).rows]
 
 
+@slow
 def test_what_is_stopped_before_it_begins_is_not_asked(asker: Inquiry, scene: Job) -> None:
     asking = Asking()
     asking.stop()
