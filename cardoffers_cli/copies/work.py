@@ -92,9 +92,9 @@ def copy(job: Job, *, dry_run: bool = False) -> CopyResult:
     journal.check_not_scratch(job.path)
     began, repository, place = time.monotonic(), repository_of(job), str(job.settings.copies)
     last, there, draft = last_copy(job.path), _points_there(job, repository), _draft(job)
-    stamp = json.loads(layout.copied_path(job.path).read_bytes())["stamp"] if last else ""
+    copied = json.loads(layout.copied_path(job.path).read_bytes())["stamp"] if last else ""
     is_there = last and last.point in {each.point for each in there}
-    is_same = stamp and stamp == _stamp(job.path) and layout.snapshot_path(job.path).exists()
+    is_same = copied and copied == _stamp(job.path) and layout.snapshot_path(job.path).exists()
     if last and is_there and is_same:
         check_lineage(last.lineage, there)
         return CopyResult.part(last, added_bytes=0, dry_run=dry_run)
@@ -134,10 +134,12 @@ def check_current(job: Job) -> None:
 
 
 def begin_lineage(job: Job, point: StorePoint) -> str:
-    """Put a new lineage of a store into the repository, if one is set; return it."""
-    repository, there = repository_of(job) if job.settings.copies else None, list[StorePoint]()
-    with suppress(errors.NotFound):
-        there = repository.points() if repository else []
+    """Put a new lineage of a store into the repository, if one is set; return it.
+
+    Raises `NotFound` where the repository that the store was copied into is not there.
+    """
+    repository = repository_of(job) if job.settings.copies else None
+    there = _points_there(job, repository) if repository else []
     latest = max([point.lineage, *(e.lineage for e in there if e.store_id == point.store_id)])
     number = int(f"{latest}.0".split(".")[1]) + 1
     lineage, packed = f"{point.store_id}.{number:03}.{uuid4().hex[:8]}", pack({LINEAGE: b""})
