@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-_UNFINISHED = '{"form": "point of a store, unfinished"}\n'
+_UNFINISHED = '{"form": "cardoffers-point, unfinished"}\n'
 
 
 def checksum_path(file: Path) -> Path:
@@ -101,7 +101,7 @@ def read_point(file: Path) -> StorePoint:
         )
     try:
         document = json.loads(checksum.read_bytes())
-        if "backup" in str(document["form"]):  # as it was called before there were points
+        if str(document["form"]).split()[:2] == ["cardoffers", "backup"]:  # from before points
             raise too_old(file)
         point = StorePoint.read(document)
     except FileNotFoundError:

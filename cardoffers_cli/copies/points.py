@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
-FORM = "point of a store 1"
+FORM = "cardoffers-point 1"
 """By which a point is known to be one of ours."""
 FILES = {
     "journal": layout.journal_path,
