@@ -78,9 +78,9 @@ def append(
     _append(store, {**act, "details": details or {}}, by)
 
 
-def append_run(store: Store, by: ChangeAuthor, query: str) -> None:
-    """Append the acts of a run that the log does not have yet, as a query of `act_rows` finds."""
-    for row in store.rows(query, run_no=by.run_no):
+def append_run(store: Store, by: ChangeAuthor, statement: str) -> None:
+    """Append the acts of a run that a statement (`acts.sql`) finds and the log does not have."""
+    for row in store.rows(statement, run_no=by.run_no):
         _append(store, {**row, "event_id": None, "key_id": None, "details": {}}, by)
 
 

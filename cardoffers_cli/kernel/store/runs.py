@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 COMMIT = "commit"
 """The kind of the run that commits another."""
-_WITHOUT_ACTS = frozenset({COMMIT, "match", "offer_add", "reconcile", "watch", "webhook_retry"})
-"""The kinds of the most frequent runs that write no row of an act (`act_rows`)."""
 _NEXT = "kernel/store/runs:next_no"
 _MOVE_MONEY = (
     *("match", "settle", "reverse", "refund", "refund_link", "file_undo"),
@@ -38,10 +36,11 @@ _MOVE_MONEY = (
 _MOVE_PAYMENTS = ("payout_export", "payout_withdraw", "bank_import", "bank_allocate")
 """The kinds of runs that post what became known of payments, whichever run did it."""
 _ACTS_OF = {
+    **dict.fromkeys((COMMIT, "match", "offer_add", "reconcile", "watch")),
     "import": "kernel/store/acts:of_import",
     **dict.fromkeys(("settle", *_MOVE_PAYMENTS), "kernel/store/acts:of_payments"),
 }
-"""The kinds of runs that are asked for some kinds of acts alone."""
+"""What finds the acts of the most frequent kinds of runs, None of those that have none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +118,8 @@ def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
     (rules.md#double-entry-journal) are made of the rows that are there.
     """
     store.execute("kernel/store/runs:finish", run_no=run.run_no, counts=_json(counts))
-    if run.kind not in _WITHOUT_ACTS:
-        append_run(store, run.by, _ACTS_OF.get(run.kind, "kernel/store/acts:of_run"))
+    if statement := _ACTS_OF.get(run.kind, "kernel/store/acts:of_run"):
+        append_run(store, run.by, statement)
     if run.kind in _MOVE_MONEY + _MOVE_PAYMENTS:
         of_run = run.run_no if run.kind in _MOVE_MONEY else None
         posted = store.make("kernel/store/runs:unposted", run_no=of_run)
