@@ -53,7 +53,7 @@ from cardoffers_cli.river.engines import compute, keep
 from cardoffers_cli.river.publish import publish
 from cardoffers_cli.river.redeem import AMOUNTS
 from cardoffers_cli.river.settlements import settle_in
-from cardoffers_cli.storage.doctor import TAKEN_FILES, examine, examine_part, is_mostly_new, names
+from cardoffers_cli.storage.doctor import OF_STEPS, examine, examine_part, is_mostly_new, names
 from cardoffers_cli.storage.file_changes import keep_looked, look_at, unanswered, watched
 
 if TYPE_CHECKING:
@@ -380,8 +380,7 @@ def _audit(work: NightContext) -> StepResult:
     Most nights ask about what came since the audits before (`night/questions.py`); those with
     an archive ask about everything.
     """
-    but = frozenset({TAKEN_FILES})  # the second look has told of them, each by itself
-    night, total, numbers = work.night, len(names()[:-1]) - len(but), count()
+    night, total, numbers = work.night, len(names()) - len(OF_STEPS), count()
 
     def tell(name: str) -> None:
         work.onlooker.moves(name, next(numbers), total)
@@ -393,10 +392,10 @@ def _audit(work: NightContext) -> StepResult:
         after_run_no = night_audits.audited_to(store, night_no=night.night_no, now=night.as_of)
         if after_run_no is None or archive_of(store) or is_mostly_new(store, after_run_no):
             after_run_no = None
-            audits = examine(store, work.job.path, but=but, tell=tell)
+            audits = examine(store, work.job.path, but=OF_STEPS, tell=tell)
         else:
             audits = examine_part(
-                store, work.job.path, after_run_no=after_run_no, but=but, tell=tell
+                store, work.job.path, after_run_no=after_run_no, but=OF_STEPS, tell=tell
             )
         moment = machine_at(store, work.job.now)
         findings = _leave_head(work.job, head, moment)

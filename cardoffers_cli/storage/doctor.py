@@ -116,9 +116,9 @@ def show_part(store: Store, after_run_no: int) -> None:
 if TYPE_CHECKING:
     Found = tuple[int, Mapping[str, Any] | None]
 
-COPIES = "copies_are_recent"
-"""The last audit, which a night makes for itself when its copy is taken."""
-TAKEN_FILES = "taken_files_are_as_read"
+COPIES, TAKEN_FILES = "copies_are_recent", "taken_files_are_as_read"
+OF_STEPS = frozenset({TAKEN_FILES, COPIES})
+"""The audits for which a nightly run has steps of their own; `COPIES` is the last of all."""
 _AGAIN = "cardoffers privacy reapply"
 _ANSWER = "cardoffers privacy reapply --from FILE"
 _COMPACT = "cardoffers store compact"

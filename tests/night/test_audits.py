@@ -85,6 +85,24 @@ def test_a_fault_in_what_came_is_told_every_night_until_it_is_gone(made: Job) ->
     assert ("part", []) == night(made, 4)
 
 
+class Counting(NightObserver):
+    """Notes how far the step is that is last."""
+
+    def begins(self, step: str, position: int, of: int) -> None:  # noqa: ARG002
+        self.heard: list[tuple[int, int | None]] = []
+
+    def moves(self, what: str, count: int, total: int | None) -> None:  # noqa: ARG002
+        self.heard.append((count, total))
+
+
+@slow
+def test_progress_is_of_the_audits_that_are_made(made: Job) -> None:
+    onlooker = Counting()
+    result = run_night(made, NightOptions(drop=made.path.parent / "drop"), onlooker)
+    (counts,) = [step["counts"] for step in result["steps"] if step["name"] == "audits"]
+    assert [(number, counts["audits"]) for number in range(counts["audits"])] == onlooker.heard
+
+
 @slow
 def test_once_a_week_everything_is_looked_at(made: Job) -> None:
     drop(made, 1, 2)
