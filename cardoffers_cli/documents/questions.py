@@ -65,8 +65,7 @@ def document_rows(
         elif kind.noun == kinds.STATEMENT.noun:
             party_id = find_institution(source.store, party).id
         else:
-            of = {"named": party.strip()}
-            party_id = source.store.value("documents/questions:merchant_of", **of)
+            party_id = source.store.value("documents/questions:merchant_of", named=party.strip())
             if party_id is None:
                 raise NotFound.from_table("documents", "merchant_not_found", named=party)
         documents = list_documents(source.store, kind, party_id=party_id, limit=limit)
