@@ -21,7 +21,7 @@ BENCHMARKS = Path(__file__).parent / "benchmarks"
 SMALL = {
     "drift.py": ("--seeds 7 --nights 4 --large 600 --before 1 --repeat 1", "less than 3.0 %"),
     "feed.py": ("--scale 0.05 --repeat 3", "ratio"),
-    "find.py": ("--scale 0.02 --repeat 1", "why, unknown ref"),
+    "find.py": ("--scale 0.05 --repeat 1", "why, unknown ref"),
     "growth.py": ("--sizes 0 1000 --links 2000 --new 200 --repeat 1", "timeline, unknown"),
     "history.py": ("--rows 2000 --links 2000 --repeat 1 --parts 3", "merged in"),
     "merchants.py": ("--scale 0.002", "goal at --scale 1"),

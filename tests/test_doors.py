@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.words.row_kinds import RowKind
 
-EXAMPLES = 10_000 if FULL else tries(6, 40)
+EXAMPLES = 10_000 if FULL else tries(6, 120)
 """Files that are drawn: seconds each time, two minutes at the gate, an hour and more in full."""
 
 TOML = """
@@ -486,7 +486,7 @@ EVENTS = st.lists(
 
 
 @settings(
-    max_examples=1_000 if FULL else tries(10, 30),
+    max_examples=1_000 if FULL else tries(10, 50),
     deadline=None,
     database=None,
     derandomize=not FULL,

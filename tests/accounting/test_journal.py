@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.kernel.store.job import Job
     from cardoffers_cli.kernel.store.store import Store
 
-HISTORIES = 10_000 if FULL else 3
+HISTORIES = 10_000 if FULL else 5
 ACTS = 24
 HOLDERS = 9
 BANKS = ("alder", "brook")

@@ -503,7 +503,6 @@ MONTHS = 10_000 if FULL else tries(4, 60)
 MONTHS_OF_ONE = min(MONTHS, 10)
 
 
-@slow
 @pytest.mark.parametrize("seed", range(-(-MONTHS // MONTHS_OF_ONE)))
 def test_whatever_happens_statements_and_what_is_open_are_the_ledger(
     tmp_path: Path, seed: int

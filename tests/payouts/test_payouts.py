@@ -38,7 +38,7 @@ from cardoffers_cli.payouts.exporting import export_payout, withdraw_payout
 from cardoffers_cli.payouts.reading import bank_entries, payouts, show_payout
 from cardoffers_cli.storage.doctor import offending
 from paying import AGAIN, AUDITS, BACK, DUE, ON, PAID, RUN_BY, close, exported, payable, taken
-from sizes import FULL, slow, tries
+from sizes import slow, tries
 from tables import NOON, read, select
 from work import found, kept, settings, with_catalogue
 
@@ -450,7 +450,7 @@ def do(made: Job, *acts: str, named: str = NUMBER) -> None:
 
 
 @slow
-@pytest.mark.parametrize("seed", range(30 if FULL else tries(4, 12)))
+@pytest.mark.parametrize("seed", range(tries(4, 30)))
 def test_no_order_of_what_happens_pays_twice(made: Job, seed: int) -> None:
     """Of all files that were written at most one is not withdrawn, rejected or returned."""
     chance = random.Random(seed)  # noqa: S311 - examples, not secrets

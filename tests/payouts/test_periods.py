@@ -205,7 +205,6 @@ def test_an_approver_of_one_institution_signs_no_file_with_another(made: Job) ->
     assert 1 == len(signed(made, "ada"))
 
 
-@slow
 def test_a_file_is_withdrawn_with_all_its_payments(made: Job) -> None:
     files_of(made)
     done = withdraw_payout(made, "ALDER-2026-000001", "made too early")
@@ -294,7 +293,6 @@ RETURNED = [
 ]
 
 
-@slow
 def test_a_file_of_which_a_payment_came_back_is_not_written_again(made: Job) -> None:
     """rules.md#payouts: nobody is to pay into the account that the bank could not pay into."""
     before = files_of(made)

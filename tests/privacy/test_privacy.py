@@ -361,7 +361,6 @@ union all select reason from merchant_answers
 """
 
 
-@slow
 def test_what_people_wrote_is_erased_too(alder: Job, tmp_path: Path) -> None:
     """A token, and one of the card, in each place; a dry run says what is left too."""
     send(alder, tmp_path, f"ref cardholder card identifier amount\n{TOKEN} bea c M9 9")

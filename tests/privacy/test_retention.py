@@ -116,7 +116,6 @@ def test_a_legal_hold_wins(made: Job) -> None:
     assert 4 == sum(going(after(made, 9999)).values())
 
 
-@slow
 def test_a_file_that_changed_since_stays(made: Job, tmp_path: Path) -> None:
     settle_due(after(made, 31))
     with (tmp_path / "processed" / "alder" / "done" / "tx.csv").open("a") as file:

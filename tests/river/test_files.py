@@ -439,7 +439,7 @@ ORDERS = st.tuples(
 
 @slow
 @profile(
-    max_examples=10_000 if FULL else tries(6, 20),
+    max_examples=10_000 if FULL else tries(6, 50),
     phases=[Phase.explicit, Phase.generate],
     deadline=None,
 )

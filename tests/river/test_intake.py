@@ -153,7 +153,6 @@ EVENT = st.fixed_dictionaries(
 EVENTS = st.lists(EVENT, max_size=12)
 
 
-@slow
 @profile(max_examples=TRIES, deadline=None, phases=[Phase.generate])
 @examples(files=st.lists(EVENTS, min_size=1, max_size=2))
 def test_files_come_to_the_same(

@@ -83,7 +83,6 @@ INPUT = st.lists(
 ).map(lambda rows: [(where, {"ref": f"r{n}", **row}) for n, (where, row) in enumerate(rows)])
 
 
-@slow
 @profile(max_examples=tries(2, 6), deadline=None)
 @examples(rows=INPUT, data=st.data())
 def test_shuffling_and_cutting_the_input_changes_nothing(

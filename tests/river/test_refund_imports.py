@@ -136,7 +136,6 @@ def tally(rows: list[dict[str, Any]], known: dict[str, tuple[Any, ...]]) -> tupl
     return len(rows), accepted, duplicates, conflicts, invalid
 
 
-@slow
 @profile(max_examples=tries(2, 12), deadline=None, phases=[Phase.generate])
 @examples(files=st.lists(st.lists(ROW, min_size=4, max_size=15), min_size=2, max_size=3))
 def test_any_refunds_come_to_the_same_in_both_sizes_and_one_by_one(
