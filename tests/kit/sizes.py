@@ -1,6 +1,6 @@
 """How much a run of the tests tries: `CARDOFFERS_TESTS`.
 
-Unset, what fits into five minutes on two cores: the first row of a table, and no test that is
+Unset, what takes five to six minutes on two cores: the first row of a table, and no test that is
 `slow`; of a file that is named every row and the slow ones too. `gate`: what `.ci/run` sets, all of
 these, every command struck and every page in a browser, at small sizes. `full`: the largest files,
 the most kills, and chance; hours.
